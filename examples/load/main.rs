@@ -1,0 +1,184 @@
+//! Load generator and figures for Gatepost: rates and latencies of check-ins, batches, look-ups
+//! and lists, the machine's own limits beside them, and files to measure on.
+//!
+//! # Layout
+//! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files;
+//! `limits`, `figures` and `growth` are the longer runs that start the server themselves.
+
+mod client;
+mod figures;
+mod growth;
+mod histogram;
+mod limits;
+mod measure;
+mod noop;
+mod output;
+mod pairs;
+mod people;
+mod prepare;
+mod report;
+mod run;
+mod server;
+mod setup;
+mod workloads;
+
+use clap::{Args, Parser, Subcommand};
+use measure::{BatchOptions, ListOptions};
+use report::Report;
+use run::Plan;
+use setup::{Access, Venue};
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+
+/// Whatever stops a run; told to the user as it is.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+/// A shorthand.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+const EXAMPLES: &str = "Example, in two terminals:
+  cargo run --release --example load -- prepare --db load.db
+  cargo run --release -- serve --db load.db
+  cargo run --release --example load -- check-ins --seconds 20
+The README's figures (starts the server itself):
+  cargo build --release
+  cargo run --release --example load -- figures --output figures.txt
+  cargo run --release --example load -- growth --output growth.txt";
+
+#[derive(Parser)]
+#[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Check-ins and check-outs in turn, one a request
+    CheckIns(Load),
+    /// The same at one connection
+    One(Load),
+    /// Batches of check-ins and check-outs, with single check-ins beside them
+    Batches {
+        #[command(flatten)]
+        load: Load,
+        #[command(flatten)]
+        batches: BatchOptions,
+    },
+    /// Look-ups of a delegate by barcode
+    LookUps(Load),
+    /// Pages of the delegate list
+    Lists {
+        #[command(flatten)]
+        load: Load,
+        #[command(flatten)]
+        lists: ListOptions,
+    },
+    /// Make a database file to measure on
+    Prepare(prepare::Options),
+    /// What the machine itself can do
+    Limits {
+        /// Directory for files; on the disk that is to be measured
+        #[arg(long, default_value = "target/load")]
+        dir: PathBuf,
+        /// Seconds for each limit
+        #[arg(long, default_value_t = 10)]
+        seconds: u64,
+    },
+    /// Limits and all runs, as a table against the targets
+    Figures(figures::Options),
+    /// Check-ins on files of several sizes
+    Growth(growth::Options),
+}
+
+#[derive(Args)]
+struct Load {
+    #[command(flatten)]
+    access: Access,
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    connections: u32,
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// Seconds before the measurement, which do not count
+    #[arg(long, default_value_t = 2)]
+    warm_up: u64,
+    /// Send a nonce with every interaction
+    #[arg(long)]
+    nonce: bool,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl Load {
+    fn plan(&self) -> Plan {
+        Plan::seconds(self.seconds, self.warm_up)
+    }
+
+    fn connections(&self) -> usize {
+        usize::try_from(self.connections).unwrap_or(1)
+    }
+
+    fn print(&self, reports: &[Report]) -> bool {
+        for report in reports {
+            if self.json {
+                println!("{}", report.to_json());
+            } else {
+                println!("{report}");
+            }
+        }
+        reports.iter().all(|report| report.failures() == 0)
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match perform(Arguments::parse().what).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(cause) => {
+            eprintln!("load: {cause}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether everything went without an error answer.
+async fn perform(what: What) -> Result<bool> {
+    match what {
+        What::CheckIns(load) => check_ins(&load, load.connections()).await,
+        What::One(load) => check_ins(&load, 1).await,
+        What::Batches { load, batches } => {
+            let venue = Venue::enter(&load.access).await?;
+            let (sent, beside) = measure::batches(&venue, batches, load.nonce, load.plan()).await?;
+            Ok(load.print(&[sent, beside]))
+        }
+        What::LookUps(load) => {
+            let venue = Venue::enter(&load.access).await?;
+            let report = measure::look_ups(&venue, load.connections(), load.plan()).await?;
+            Ok(load.print(&[report]))
+        }
+        What::Lists { load, lists } => {
+            let venue = Venue::enter(&load.access).await?;
+            let report = measure::lists(&venue, &lists, load.connections(), load.plan()).await?;
+            Ok(load.print(&[report]))
+        }
+        What::Prepare(options) => {
+            let begun = Instant::now();
+            prepare::prepare(&options)?;
+            println!("{} made in {:.1?}", options.db.display(), begun.elapsed());
+            Ok(true)
+        }
+        What::Limits { dir, seconds } => {
+            println!("{}", output::machine());
+            println!("{}", limits::measure(&dir, seconds).await?);
+            Ok(true)
+        }
+        What::Figures(options) => figures::figures(&options).await.map(|()| true),
+        What::Growth(options) => growth::growth(&options).await.map(|()| true),
+    }
+}
+
+async fn check_ins(load: &Load, connections: usize) -> Result<bool> {
+    let venue = Venue::enter(&load.access).await?;
+    let report = measure::check_ins(&venue, connections, load.nonce, load.plan()).await?;
+    Ok(load.print(&[report]))
+}

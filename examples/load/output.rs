@@ -1,0 +1,57 @@
+//! What a long run tells: on the terminal as it goes, and in a file to keep.
+
+use crate::Result;
+use std::{
+    fmt::Display,
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// Prints lines, and writes them to a file where one was asked for.
+pub struct Output(Option<File>);
+
+impl Output {
+    pub fn to(path: Option<&Path>) -> Result<Self> {
+        let file = path
+            .map(|path| File::create(path).map_err(|cause| format!("{}: {cause}", path.display())));
+        Ok(Self(file.transpose()?))
+    }
+
+    pub fn line(&mut self, line: impl Display) -> Result<()> {
+        println!("{line}");
+        if let Some(file) = &mut self.0 {
+            writeln!(file, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Options of the runs that start the server themselves.
+#[derive(clap::Args, Clone)]
+pub struct OwnServer {
+    /// Directory for the database files; on the disk that is to be measured
+    #[arg(long, default_value = "target/load")]
+    pub dir: PathBuf,
+    /// The server [default: the one built beside this example]
+    #[arg(long)]
+    pub server: Option<PathBuf>,
+    /// Keep everything printed in this file too
+    #[arg(long)]
+    pub output: Option<PathBuf>,
+}
+
+/// One line on the machine, where it says.
+pub fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let cpu = read("/proc/cpuinfo");
+    let model = cpu
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .map_or("unknown processor", |rest| {
+            rest.trim_start_matches([' ', '\t', ':'])
+        });
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let kernel = read("/proc/sys/kernel/osrelease");
+    format!("machine: {cores} cores ({model}), Linux {}", kernel.trim())
+}

@@ -1,0 +1,281 @@
+//! Makes a database file to measure on, without a server: invented delegates, one event, its
+//! sessions under Simple ACL and single entry, every delegate joined, and a history of visits that
+//! are all over. The same options make the same records.
+
+use crate::{
+    Result,
+    pairs::{scattering_stride, scrambled, unix_s},
+    people,
+    setup::{CLIENT_ID, CLIENT_SECRET, DEVICE_CODE},
+};
+use gatepost::{
+    auth::{Role, Roles, secret},
+    store::migrate,
+};
+use rusqlite::{Connection, params};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
+
+/// The event's id; the sessions follow.
+const EVENT: i64 = 1;
+const DAY_MS: i64 = 86_400_000;
+
+/// What the file shall hold.
+#[derive(clap::Args, Clone)]
+pub struct Options {
+    /// The file; there must be none yet
+    #[arg(long)]
+    pub db: PathBuf,
+    #[arg(long, default_value_t = 50_000, value_parser = clap::value_parser!(i64).range(1..=50_000_000))]
+    pub delegates: i64,
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    pub sessions: i64,
+    /// Check-ins and check-outs, half of each, beside the delegates' joins
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
+    pub interactions: i64,
+}
+
+/// The session devices' ids.
+pub fn session_ids(sessions: i64) -> Vec<i64> {
+    (EVENT + 1..=EVENT + sessions).collect()
+}
+
+/// Makes the file.
+pub fn prepare(options: &Options) -> Result<()> {
+    let path = &options.db;
+    if path.exists() {
+        return Err(format!("{} is there already", path.display()).into());
+    }
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    migrate::create(&connection)?;
+    // Nobody else has this file yet, and when it is not completed it is thrown away.
+    connection.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+         PRAGMA foreign_keys = OFF; PRAGMA cache_size = -400000; PRAGMA temp_store = MEMORY;
+         PRAGMA threads = 2;",
+    )?;
+    let indexes = take_indexes_away(&connection)?;
+    let history = History::new(options);
+    connection.execute_batch("BEGIN")?;
+    insert_client(&connection, history.begin_ms)?;
+    insert_devices(&connection, options, history.begin_ms)?;
+    insert_delegates(&connection, options, history.begin_ms)?;
+    insert_interactions(&connection, &history)?;
+    insert_presence(&connection, &history)?;
+    connection.execute_batch("COMMIT")?;
+    for index in indexes {
+        connection.execute_batch(&index)?;
+    }
+    connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;")?;
+    connection.close().map_err(|(_, cause)| cause)?;
+    // What is measured next must not wait for these pages.
+    File::open(path)?.sync_all()?;
+    Ok(())
+}
+
+/// Removes a file that was prepared before, with what stands beside it.
+pub fn remove(path: &Path) -> Result<()> {
+    for suffix in ["", "-wal", "-shm", ".lock"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        match std::fs::remove_file(&name) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => return Err(cause.into()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Built once at the end, an index costs a sort instead of a search for each row.
+fn take_indexes_away(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
+         AND tbl_name IN ('delegates', 'interactions', 'presence')",
+    )?;
+    let indexes = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<Vec<(String, String)>>>()?;
+    for (name, _) in &indexes {
+        connection.execute_batch(&format!("DROP INDEX {name}"))?;
+    }
+    Ok(indexes.into_iter().map(|(_, sql)| sql).collect())
+}
+
+fn insert_client(connection: &Connection, at: i64) -> Result<()> {
+    let roles: Roles = Role::ALL.iter().copied().collect();
+    let secret = secret::digest(CLIENT_SECRET.as_bytes());
+    connection.execute(
+        "INSERT INTO clients (id, client_id, secret_hash, name, roles, scopes, created_at)
+         VALUES (1, ?1, ?2, 'load generator', ?3, '[]', ?4)",
+        params![CLIENT_ID, secret.as_slice(), roles.to_json(), at],
+    )?;
+    Ok(())
+}
+
+fn insert_devices(connection: &Connection, options: &Options, at: i64) -> Result<()> {
+    let mut insert = connection.prepare(
+        "INSERT INTO devices (id, parent_id, code, public_id, name, device_type, sources, data,
+                              created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, '[\"admin\"]', ?7, ?8, ?8)",
+    )?;
+    let none = None::<i64>;
+    let public_id = people::uuid(u64::MAX);
+    insert.execute(params![
+        EVENT,
+        none,
+        "load-event",
+        public_id,
+        "Load event",
+        "event",
+        none,
+        at
+    ])?;
+    for (number, id) in (1_u64..).zip(session_ids(options.sessions)) {
+        insert.execute(params![
+            id,
+            EVENT,
+            format!("{DEVICE_CODE}{number:03}"),
+            people::uuid(u64::MAX - number),
+            format!("Session {number}"),
+            "session",
+            r#"{"Access":{"ruleSet":"simple","entry":"single"}}"#,
+            at
+        ])?;
+    }
+    Ok(())
+}
+
+fn insert_delegates(connection: &Connection, options: &Options, at: i64) -> Result<()> {
+    let mut insert = connection.prepare(
+        "INSERT INTO delegates (id, barcode, public_id, first_name, last_name, email, company,
+                                job_title, sources, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, '[\"import\"]', ?9, ?9)",
+    )?;
+    for (number, id) in (1_u64..).zip(1..=options.delegates) {
+        let person = people::person(number);
+        insert.execute(params![
+            id,
+            crate::pairs::barcode(number),
+            people::uuid(number),
+            person.first_name,
+            person.last_name,
+            person.email,
+            person.company,
+            person.job_title,
+            at
+        ])?;
+    }
+    Ok(())
+}
+
+/// Who went where and when, as a formula, so that interactions come out in the order of time and
+/// presence in the order of its key, without a table in between. Visits go round after round:
+/// each delegate once, in a scattered order, to the session after the one of the round before.
+struct History {
+    delegates: i64,
+    sessions: i64,
+    visits: i64,
+    stride: i64,
+    begin_ms: i64,
+    /// From one visit to the next, in nanoseconds.
+    gap_ns: i64,
+}
+
+impl History {
+    fn new(options: &Options) -> Self {
+        let now_ms = i64::try_from(unix_s()).unwrap_or(0) * 1000;
+        let visits = options.interactions / 2;
+        let stride = scattering_stride(options.delegates.unsigned_abs());
+        Self {
+            delegates: options.delegates,
+            sessions: options.sessions,
+            visits,
+            stride: i64::try_from(stride).unwrap_or(1),
+            begin_ms: now_ms - 3 * DAY_MS,
+            gap_ns: DAY_MS * 2_000_000 / visits.max(1),
+        }
+    }
+
+    /// The delegate at a place in a round.
+    fn delegate_at(&self, place: i64) -> i64 {
+        place * self.stride % self.delegates + 1
+    }
+
+    /// Where a delegate goes in the first round, counted from 0.
+    fn first_session_of(&self, delegate: i64) -> i64 {
+        let scattered = scrambled(delegate.unsigned_abs()) % self.sessions.unsigned_abs();
+        i64::try_from(scattered).unwrap_or(0)
+    }
+
+    /// The check-in of a visit: its time and its interaction's id. The check-out follows at once.
+    fn check_in(&self, visit: i64) -> (i64, i64) {
+        let at = self.begin_ms + DAY_MS / 2 + visit * self.gap_ns / 1_000_000;
+        (at - at % 1000, self.delegates + 2 * visit + 1)
+    }
+}
+
+/// From check-in to check-out.
+const STAY_MS: i64 = 1000;
+
+fn insert_interactions(connection: &Connection, history: &History) -> Result<()> {
+    let mut insert = connection.prepare(
+        "INSERT INTO interactions (id, interaction_type, first_delegate_id, first_device_id,
+                                   recorded_at, created_at, client_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, 1)",
+    )?;
+    for delegate in 1..=history.delegates {
+        insert.execute(params![delegate, "join", delegate, EVENT, history.begin_ms])?;
+    }
+    for visit in 0..history.visits {
+        let (round, place) = (visit / history.delegates, visit % history.delegates);
+        let delegate = history.delegate_at(place);
+        let session = (history.first_session_of(delegate) + round) % history.sessions;
+        let device = EVENT + 1 + session;
+        let (at, id) = history.check_in(visit);
+        insert.execute(params![id, "check-in", delegate, device, at])?;
+        insert.execute(params![id + 1, "check-out", delegate, device, at + STAY_MS])?;
+    }
+    Ok(())
+}
+
+fn insert_presence(connection: &Connection, history: &History) -> Result<()> {
+    let mut insert_join = connection.prepare(
+        "INSERT INTO presence (delegate_id, device_id, join_at, join_id) VALUES (?1, ?2, ?3, ?1)",
+    )?;
+    let mut insert_visits = connection.prepare(
+        "INSERT INTO presence (delegate_id, device_id, entries, in_at, in_id, out_at, out_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    let mut places: Vec<_> = (0..history.delegates)
+        .map(|place| (history.delegate_at(place), place))
+        .collect();
+    places.sort_unstable();
+    for (delegate, place) in places {
+        insert_join.execute(params![delegate, EVENT, history.begin_ms])?;
+        let rounds = (history.visits - place + history.delegates - 1) / history.delegates;
+        let first_session = history.first_session_of(delegate);
+        for session in 0..history.sessions {
+            let first_round = (session - first_session).rem_euclid(history.sessions);
+            if first_round >= rounds {
+                continue;
+            }
+            let entries = (rounds - 1 - first_round) / history.sessions + 1;
+            let last_round = first_round + (entries - 1) * history.sessions;
+            let (at, id) = history.check_in(last_round * history.delegates + place);
+            let device = EVENT + 1 + session;
+            insert_visits.execute(params![
+                delegate,
+                device,
+                entries,
+                at,
+                id,
+                at + STAY_MS,
+                id + 1
+            ])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! The server under measurement, started as a child on a free port.
+
+use crate::Result;
+use std::{
+    fs::File,
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const START_MAX: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(20);
+
+/// The running server; it is ended when this is dropped.
+pub struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    /// Starts `gatepost serve` on a file and returns once it accepts connections. What it prints
+    /// goes to a file beside the database.
+    pub async fn start(binary: &Path, db: &Path) -> Result<Self> {
+        if !binary.exists() {
+            return Err(format!(
+                "{} is not there; run `cargo build --release` first",
+                binary.display()
+            )
+            .into());
+        }
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let log_path = db.with_extension("serve.log");
+        let log = File::create(&log_path)?;
+        let child = Command::new(binary)
+            .args([
+                "serve",
+                "--no-mdns",
+                "--listen",
+                &address.to_string(),
+                "--db",
+            ])
+            .arg(db)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .map_err(|cause| format!("{}: {cause}", binary.display()))?;
+        let mut server = Self {
+            child,
+            url: format!("http://{address}"),
+        };
+        let deadline = Instant::now() + START_MAX;
+        while TcpStream::connect(address).is_err() {
+            let ended = server.child.try_wait()?;
+            if ended.is_some() || Instant::now() > deadline {
+                let printed = std::fs::read_to_string(&log_path).unwrap_or_default();
+                return Err(format!("the server does not start: {printed}").into());
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(server)
+    }
+
+    pub fn url(&self) -> String {
+        self.url.clone()
+    }
+}
+
+impl Drop for Server {
+    /// Ends it the hard way; that is what it promises to survive.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The server that was built beside this example.
+pub fn binary_beside() -> PathBuf {
+    let name = format!("gatepost{}", std::env::consts::EXE_SUFFIX);
+    std::env::current_exe()
+        .ok()
+        .and_then(|example| Some(example.parent()?.parent()?.join(&name)))
+        .unwrap_or_else(|| PathBuf::from(name))
+}

@@ -1,0 +1,66 @@
+//! What every handler is given.
+
+use crate::{
+    auth::{Context, Principal, tokens::TokenCache, throttle::Throttle},
+    settings::{self, Settings},
+    store::Store,
+};
+use std::{ops::Deref, sync::Arc};
+
+/// The running application; cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+/// What the application is made of.
+pub struct Inner {
+    /// The one SQLite file.
+    pub store: Store,
+    /// `--public-url`, without a trailing slash.
+    pub public_url: Option<String>,
+    /// Valid tokens in memory.
+    pub tokens: TokenCache,
+    /// Guesses at the token endpoint.
+    pub throttle: Throttle,
+    settings: settings::Cache,
+}
+
+impl App {
+    /// An application on an open store.
+    #[must_use]
+    pub fn new(store: Store, public_url: Option<String>) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            public_url,
+            tokens: TokenCache::default(),
+            throttle: Throttle::default(),
+            settings: settings::Cache::default(),
+        }))
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.get(&self.store)
+    }
+
+    /// The context of a request by `principal`.
+    #[must_use]
+    pub fn context(&self, principal: &Principal, request_id: &str) -> Context {
+        Context {
+            actor: principal.actor(),
+            request_id: Some(request_id.to_owned()),
+            client: Some(principal.client),
+            user: principal.user,
+            source: "api",
+            settings: self.settings(),
+        }
+    }
+}
+
+impl Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}

@@ -1,0 +1,15 @@
+//! Who is asking, and what they may do (contract §9). Holds principals, roles and scopes, password
+//! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
+
+pub mod clients;
+pub mod password;
+pub mod principal;
+pub mod roles;
+pub mod scopes;
+pub mod secret;
+pub mod throttle;
+pub mod tokens;
+pub mod users;
+
+pub use principal::{Context, Principal};
+pub use roles::{Requirement, Role, Roles, Scope};

@@ -1,0 +1,137 @@
+//! Passwords of users: argon2id, as PHC strings. Hashing takes long on purpose, so a request does it
+//! on a thread that may wait, and only two do it at a time: guesses never starve the gates.
+
+use crate::error::{Error, Result};
+use argon2::{Argon2, PasswordHasher, PasswordVerifier, password_hash::phc::PasswordHash};
+use std::fmt;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// The shortest password.
+const MIN_CHARS: usize = 8;
+/// The longest password.
+const MAX_BYTES: usize = 4096;
+/// Passwords hashed at the same time.
+const AT_ONCE: usize = 2;
+
+/// Stands in for the hash of a user who does not exist or has no password, so that a guess at one
+/// takes as long as any other. It has the cost of [`hash`].
+const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$Z2F0ZXBvc3QtdW5rbm93bg$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/// A password as it is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Hashed(String);
+
+impl Hashed {
+    /// The PHC string.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Hashed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hashed(…)")
+    }
+}
+
+/// Checks and hashes a new password; takes tens of milliseconds.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] for a password that is too short or too long.
+pub fn hash(password: &str) -> Result<Hashed> {
+    if password.chars().count() < MIN_CHARS {
+        return Err(Error::invalid(format!(
+            "password: must have at least {MIN_CHARS} characters"
+        )));
+    }
+    if password.len() > MAX_BYTES {
+        return Err(Error::invalid(format!(
+            "password: must have at most {MAX_BYTES} bytes"
+        )));
+    }
+    let hash: PasswordHash = Argon2::default()
+        .hash_password(password.as_bytes())
+        .map_err(|cause| Error::defect(format!("argon2: {cause}")))?;
+    Ok(Hashed(hash.to_string()))
+}
+
+/// Whether the password is the one of the stored hash; without a hash never, but not sooner.
+fn matches(password: &str, stored: Option<&str>) -> bool {
+    let Ok(hash) = PasswordHash::new(stored.unwrap_or(NOBODY)) else {
+        return false;
+    };
+    let verified = Argon2::default().verify_password(password.as_bytes(), &hash);
+    verified.is_ok() && stored.is_some()
+}
+
+/// The turn to verify or hash a password.
+pub struct Turn(SemaphorePermit<'static>);
+
+/// Waits for a turn. Whoever throttles guesses asks again once it has come: many may have waited
+/// together.
+///
+/// # Errors
+/// Never in practice: the turns are not closed.
+pub async fn turn() -> Result<Turn> {
+    static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
+    TURNS.acquire().await.map(Turn).map_err(Error::defect)
+}
+
+impl Turn {
+    /// Whether the password is the one of the stored hash.
+    ///
+    /// # Errors
+    /// When the thread that hashes ends early.
+    pub async fn verify(self, password: String, stored: Option<String>) -> Result<bool> {
+        self.run(move || matches(&password, stored.as_deref()))
+            .await
+    }
+
+    /// As [`hash`], for a request.
+    ///
+    /// # Errors
+    /// As [`hash`].
+    pub async fn hash(self, password: String) -> Result<Hashed> {
+        self.run(move || hash(&password)).await?
+    }
+
+    /// The turn goes with the work: a caller who hangs up does not make room for another.
+    async fn run<T: Send + 'static>(self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        tokio::task::spawn_blocking(move || {
+            let _turn = self.0;
+            work()
+        })
+        .await
+        .map_err(Error::defect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_matches_its_own_hash_alone() {
+        let stored = hash("correct horse").unwrap();
+        assert!(matches("correct horse", Some(stored.as_str())));
+        assert!(!matches("correct horsf", Some(stored.as_str())));
+        assert!(!matches("correct horse", None));
+        assert!(!matches("correct horse", Some("not a hash")));
+    }
+
+    #[test]
+    fn nobody_costs_what_a_user_costs() {
+        let costs = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
+        let stored = hash("correct horse").unwrap();
+        assert_eq!(costs(NOBODY), costs(stored.as_str()));
+        assert!(PasswordHash::new(NOBODY).is_ok());
+    }
+
+    #[test]
+    fn a_new_password_has_at_least_eight_characters() {
+        assert!(hash("äöüäöüä").is_err());
+        assert!(hash(&"x".repeat(5000)).is_err());
+        assert!(!format!("{:?}", hash("äöüäöüäö").unwrap()).contains("argon2"));
+    }
+}

@@ -1,0 +1,101 @@
+//! The caller of a request, as a valid token tells.
+
+use super::roles::{Requirement, Role, Roles, Scope, lacking};
+use crate::{
+    error::{Error, Kind, Result},
+    settings::Settings,
+    types::{ClientId, DelegateId, DeviceId, Timestamp, UserId},
+};
+use std::sync::Arc;
+
+/// Who holds the token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// The client that the token was issued to.
+    pub client: ClientId,
+    /// The client's public `client_id`.
+    pub client_name: String,
+    /// The device that the client is bound to.
+    pub device: Option<DeviceId>,
+    /// The user, for a token of the `password` grant.
+    pub user: Option<UserId>,
+    /// The user's delegate.
+    pub delegate: Option<DelegateId>,
+    /// The client's roles, or the user's for a user's token.
+    pub roles: Roles,
+    /// The scopes granted to the client; none through a user's token.
+    pub scopes: Vec<Scope>,
+    /// The delegate properties that the client sees; `None`: all.
+    pub visible_properties: Option<Arc<[String]>>,
+    /// When the token ends.
+    pub expires_at: Timestamp,
+}
+
+impl Principal {
+    /// Checks what an operation requires. `TRUSTED` grants everything, but never through a user.
+    ///
+    /// # Errors
+    /// [`Kind::Unauthenticated`] for a client's token where a user's is needed,
+    /// [`Kind::Forbidden`], naming the roles, otherwise.
+    pub fn require<R: Requirement>(&self) -> Result<()> {
+        if R::USER && self.user.is_none() {
+            return Err(Error::new(
+                Kind::Unauthenticated,
+                "this needs a user's token (password grant), not a client's",
+            ));
+        }
+        let passes = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|role| self.has(*role));
+        if passes { Ok(()) } else { Err(lacking(R::ANY_OF)) }
+    }
+
+    /// Whether the caller has the role, by itself or because it is trusted with everything.
+    #[must_use]
+    pub fn has(&self, role: Role) -> bool {
+        self.roles.has(role) || self.trusted()
+    }
+
+    fn trusted(&self) -> bool {
+        self.user.is_none() && self.scopes.contains(&Scope::Trusted)
+    }
+
+    /// How the audit names the caller: `user:7` or `client:gate-b`.
+    #[must_use]
+    pub fn actor(&self) -> String {
+        match self.user {
+            Some(user) => format!("user:{user}"),
+            None => format!("client:{}", self.client_name),
+        }
+    }
+}
+
+/// What a use case knows about the request that runs it.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// Who acts, as the audit names it: `client:…`, `user:…`, `cli`, `import:…`.
+    pub actor: String,
+    /// The request's id, where there is a request.
+    pub request_id: Option<String>,
+    /// The client through which it came, for nonces and the origin of interactions.
+    pub client: Option<ClientId>,
+    /// The user through whose token it came.
+    pub user: Option<UserId>,
+    /// What `sources` gains on the records that are written (contract §4).
+    pub source: &'static str,
+    /// The settings in force.
+    pub settings: Arc<Settings>,
+}
+
+impl Context {
+    /// The context of a command on the command line.
+    #[must_use]
+    pub fn of_command(source: &'static str, settings: Arc<Settings>) -> Self {
+        Self {
+            actor: "cli".into(),
+            request_id: None,
+            client: None,
+            user: None,
+            source,
+            settings,
+        }
+    }
+}

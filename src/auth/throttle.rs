@@ -1,0 +1,224 @@
+//! The throttle of guesses at passwords and secrets. It counts failures only, so that no number of
+//! good sign-ins is ever held up.
+
+use super::secret::{self, Digest};
+use crate::error::{Error, Kind, Result};
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    net::{IpAddr, Ipv6Addr},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Failures are counted in windows of this length, each from its first failure on.
+const WINDOW: Duration = Duration::from_mins(1);
+/// Failures of one account from one address in a window.
+const ACCOUNT_MAX: u32 = 10;
+/// Failures from one address in a window, whatever the account.
+const ADDRESS_MAX: u32 = 100;
+/// Windows kept of each kind.
+const WINDOWS_MAX: usize = 10_000;
+
+/// Failures by account and address, and by address alone. The time is passed in.
+#[derive(Default)]
+pub struct Throttle(Mutex<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    // By the account's digest: an account's name is as long as a sender likes.
+    accounts: Windows<(Digest, IpAddr)>,
+    addresses: Windows<IpAddr>,
+}
+
+impl Throttle {
+    /// Lets an attempt pass, unless too many failed before it.
+    ///
+    /// # Errors
+    /// [`Kind::TooManyAttempts`], with the seconds until the next attempt is looked at.
+    pub fn check(&self, account: &str, address: IpAddr, now: Instant) -> Result<()> {
+        let counts = self.counts();
+        let address = counted(address);
+        let wait = counts
+            .accounts
+            .wait(&key(account, address), ACCOUNT_MAX, now)
+            .max(counts.addresses.wait(&address, ADDRESS_MAX, now));
+        match wait {
+            None => Ok(()),
+            Some(wait) => Err(too_many(wait)),
+        }
+    }
+
+    /// Counts an attempt that failed.
+    pub fn failed(&self, account: &str, address: IpAddr, now: Instant) {
+        let mut counts = self.counts();
+        let address = counted(address);
+        counts.accounts.count(key(account, address), now);
+        counts.addresses.count(address, now);
+    }
+
+    /// Forgets the account's failures from this address. Those of the address stay: who has one
+    /// account of his own must not have endless guesses at others.
+    pub fn succeeded(&self, account: &str, address: IpAddr) {
+        let mut counts = self.counts();
+        counts.accounts.0.remove(&key(account, counted(address)));
+    }
+
+    fn counts(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Accounts are told apart as sign-in does it: not by the case of their letters.
+fn key(account: &str, address: IpAddr) -> (Digest, IpAddr) {
+    (
+        secret::digest(account.to_ascii_lowercase().as_bytes()),
+        address,
+    )
+}
+
+/// The address that failures count for: of IPv6 the network of 64 bits, any address of which its
+/// holder can take.
+fn counted(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let network = u128::from(v6) & !u128::from(u64::MAX);
+            IpAddr::V6(Ipv6Addr::from(network))
+        }
+        IpAddr::V4(v4) => IpAddr::V4(v4),
+    }
+}
+
+fn too_many(wait: Duration) -> Error {
+    let whole = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
+    let retry_after_s = whole.saturating_add(1);
+    Error::new(
+        Kind::TooManyAttempts { retry_after_s },
+        format!("too many attempts failed; try again in {retry_after_s} seconds"),
+    )
+}
+
+struct Window {
+    begun: Instant,
+    failures: u32,
+}
+
+impl Window {
+    fn left(&self, now: Instant) -> Option<Duration> {
+        WINDOW
+            .checked_sub(now.saturating_duration_since(self.begun))
+            .filter(|left| !left.is_zero())
+    }
+}
+
+struct Windows<K>(HashMap<K, Window>);
+
+impl<K> Default for Windows<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Hash + Eq + Clone> Windows<K> {
+    /// How long to wait, where `most` failures are in the window.
+    fn wait(&self, key: &K, most: u32, now: Instant) -> Option<Duration> {
+        let window = self.0.get(key)?;
+        window.left(now).filter(|_| window.failures >= most)
+    }
+
+    fn count(&mut self, key: K, now: Instant) {
+        if self.0.len() >= WINDOWS_MAX && !self.0.contains_key(&key) {
+            self.make_room(now);
+        }
+        let fresh = || Window {
+            begun: now,
+            failures: 0,
+        };
+        let window = self.0.entry(key).or_insert_with(fresh);
+        if window.left(now).is_none() {
+            *window = fresh();
+        }
+        window.failures = window.failures.saturating_add(1);
+    }
+
+    /// Drops the windows that ended, or else the oldest one.
+    fn make_room(&mut self, now: Instant) {
+        self.0.retain(|_, window| window.left(now).is_some());
+        if self.0.len() >= WINDOWS_MAX {
+            let oldest = self.0.iter().min_by_key(|(_, window)| window.begun);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                self.0.remove(&oldest);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
+    const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
+
+    fn fail(throttle: &Throttle, times: u32, account: &str, address: IpAddr, now: Instant) {
+        for _ in 0..times {
+            throttle.failed(account, address, now);
+        }
+    }
+
+    #[test]
+    fn ten_failures_close_one_account_at_one_address_for_a_minute() {
+        let (throttle, start) = (Throttle::default(), Instant::now());
+        fail(&throttle, 9, "ada@example.com", HERE, start);
+        assert!(throttle.check("ada@example.com", HERE, start).is_ok());
+        throttle.failed("Ada@example.com", HERE, start + Duration::from_secs(30));
+        let later = start + Duration::from_secs(40);
+        let refused = throttle.check("ADA@example.com", HERE, later).unwrap_err();
+        assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 21 });
+        assert!(throttle.check("bob@example.com", HERE, later).is_ok());
+        assert!(throttle.check("ada@example.com", THERE, later).is_ok());
+        let over = start + WINDOW;
+        assert!(throttle.check("ada@example.com", HERE, over).is_ok());
+    }
+
+    #[test]
+    fn a_success_clears_the_account_and_not_the_address() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        fail(&throttle, 10, "ada", HERE, now);
+        throttle.succeeded("ada", HERE);
+        assert!(throttle.check("ada", HERE, now).is_ok());
+        for account in 0..9 {
+            fail(&throttle, 10, &account.to_string(), HERE, now);
+        }
+        assert!(throttle.check("ada", HERE, now).is_err());
+        assert!(throttle.check("ada", THERE, now).is_ok());
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_count_as_one() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        fail(&throttle, 10, "ada", address("2001:db8::1"), now);
+        assert!(throttle.check("ada", address("2001:db8::2"), now).is_err());
+        assert!(
+            throttle
+                .check("ada", address("2001:db8:0:1::1"), now)
+                .is_ok()
+        );
+        fail(&throttle, 10, "ada", address("::ffff:10.0.0.1"), now);
+        assert!(throttle.check("ada", HERE, now).is_err());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_oldest_windows_go_first() {
+        let mut windows = Windows::default();
+        let start = Instant::now();
+        for (key, millis) in (0..=WINDOWS_MAX).zip(0..) {
+            windows.count(key, start + Duration::from_millis(millis));
+        }
+        assert_eq!(windows.0.len(), WINDOWS_MAX);
+        assert!(!windows.0.contains_key(&0) && windows.0.contains_key(&WINDOWS_MAX));
+        windows.count(0, start + 2 * WINDOW);
+        assert_eq!(windows.0.len(), 1);
+    }
+}

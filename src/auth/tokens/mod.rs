@@ -1,0 +1,297 @@
+//! Access and refresh tokens at rest: issuing, rotating, cancelling, and who holds one (contract
+//! §9). A token itself is only ever in the answer that issues it; the file has its SHA-256.
+
+mod cache;
+
+pub use cache::TokenCache;
+
+use super::{
+    Principal, Role, Roles, Scope, scopes,
+    secret::{self, Digest},
+};
+use crate::{
+    error::{Error, Result},
+    store::Tx,
+    types::{ClientId, DelegateId, Timestamp, UserId},
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+/// How long an access token lasts.
+pub const ACCESS_S: i64 = 3600;
+/// How long a refresh token lasts.
+pub const REFRESH_S: i64 = 30 * 24 * 3600;
+/// Expired tokens removed whenever some are issued: more than are issued, and never for long.
+const PURGED_AT_ONCE: i64 = 20;
+
+/// Whom a token is issued to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The client.
+    pub client: ClientId,
+    /// The user who signed in through it.
+    pub user: Option<UserId>,
+    /// The scopes granted.
+    pub scopes: Vec<Scope>,
+}
+
+impl Holder {
+    /// A client on its own behalf, with the scopes it is granted.
+    #[must_use]
+    pub fn of_client(client: ClientId, scopes: Vec<Scope>) -> Self {
+        Self {
+            client,
+            user: None,
+            scopes,
+        }
+    }
+
+    /// A user through a client. A user's token has the user's roles, and none of the client's
+    /// scopes.
+    #[must_use]
+    pub fn of_user(client: ClientId, user: UserId) -> Self {
+        Self {
+            client,
+            user: Some(user),
+            scopes: Vec::new(),
+        }
+    }
+}
+
+/// Tokens that were just issued; the only place where they stand in clear.
+pub struct Issued {
+    /// The access token.
+    pub access: String,
+    /// The refresh token, where a user signed in.
+    pub refresh: Option<String>,
+    /// When the access token ends.
+    pub expires_at: Timestamp,
+    /// The scopes granted.
+    pub scopes: Vec<Scope>,
+}
+
+/// A refresh token that may be used.
+#[derive(Debug)]
+pub struct Refreshable {
+    id: i64,
+    family: i64,
+    /// Whom the tokens of its family are for.
+    pub holder: Holder,
+    /// The client's public `client_id`.
+    pub client_id: String,
+    /// When the refresh token ends.
+    pub expires_at: Timestamp,
+}
+
+/// What a refresh token turned out to be.
+#[derive(Debug)]
+pub enum Presented {
+    /// Unknown, expired or cancelled.
+    Unknown,
+    /// Good for one use.
+    Fresh(Refreshable),
+    /// Used before, so somebody has a copy. Its family must be cancelled.
+    Reused(Family),
+}
+
+/// All tokens that descend from one sign-in.
+#[derive(Debug)]
+pub struct Family(i64);
+
+/// Issues an access token, for a user with a refresh token, in a new family.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn issue(tx: &Tx<'_>, holder: &Holder) -> Result<Issued> {
+    // Random rather than counted: the rows of a family may be purged one by one while it lives.
+    let family = getrandom::u64().map_err(Error::defect)?.cast_signed();
+    issue_in(tx, holder, family)
+}
+
+/// Issues the next tokens of a refresh token's family and uses the refresh token up.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn rotate(tx: &Tx<'_>, used: &Refreshable) -> Result<Issued> {
+    tx.prepare_cached("UPDATE tokens SET used_at = ?2 WHERE id = ?1")?
+        .execute(params![used.id, tx.now()])?;
+    issue_in(tx, &used.holder, used.family)
+}
+
+fn issue_in(tx: &Tx<'_>, holder: &Holder, family: i64) -> Result<Issued> {
+    purge(tx)?;
+    let access = insert(tx, holder, family, "access", ACCESS_S)?;
+    let refresh = match holder.user {
+        Some(_) => Some(insert(tx, holder, family, "refresh", REFRESH_S)?),
+        None => None,
+    };
+    Ok(Issued {
+        access,
+        refresh,
+        expires_at: after(tx.now(), ACCESS_S),
+        scopes: holder.scopes.clone(),
+    })
+}
+
+fn insert(tx: &Tx<'_>, holder: &Holder, family: i64, kind: &str, lasts_s: i64) -> Result<String> {
+    let token = secret::fresh()?;
+    tx.prepare_cached(
+        "INSERT INTO tokens (hash, kind, client_id, user_id, family, scopes, issued_at, expires_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(params![
+        secret::digest(token.as_bytes()),
+        kind,
+        holder.client,
+        holder.user,
+        family,
+        scopes::to_json(&holder.scopes),
+        tx.now(),
+        after(tx.now(), lasts_s),
+    ])?;
+    Ok(token)
+}
+
+fn after(now: Timestamp, seconds: i64) -> Timestamp {
+    Timestamp(now.0 + 1000 * seconds)
+}
+
+fn purge(tx: &Tx<'_>) -> Result<()> {
+    tx.prepare_cached(
+        "DELETE FROM tokens WHERE id IN
+             (SELECT id FROM tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)",
+    )?
+    .execute(params![tx.now(), PURGED_AT_ONCE])?;
+    Ok(())
+}
+
+/// What a refresh token is worth.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
+    let found = tx
+        .prepare_cached(
+            "SELECT t.id, t.family, t.client_id, c.client_id, t.user_id, t.scopes, t.expires_at, t.used_at
+             FROM tokens t JOIN clients c ON c.id = t.client_id
+             WHERE t.hash = ?1 AND t.kind = 'refresh' AND t.revoked_at IS NULL AND t.expires_at > ?2",
+        )?
+        .query_row(
+            params![secret::digest(refresh_token.as_bytes()), tx.now()],
+            |row| Ok((refreshable(row)?, row.get::<_, Option<Timestamp>>(7)?)),
+        )
+        .optional()?;
+    Ok(match found {
+        None => Presented::Unknown,
+        Some((token, None)) => Presented::Fresh(token),
+        Some((token, Some(_))) => Presented::Reused(Family(token.family)),
+    })
+}
+
+fn refreshable(row: &Row<'_>) -> rusqlite::Result<Refreshable> {
+    Ok(Refreshable {
+        id: row.get(0)?,
+        family: row.get(1)?,
+        holder: Holder {
+            client: row.get(2)?,
+            user: row.get(4)?,
+            scopes: scopes::from_json(&row.get::<_, String>(5)?),
+        },
+        client_id: row.get(3)?,
+        expires_at: row.get(6)?,
+    })
+}
+
+/// Cancels every token of a family.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn cancel_family(tx: &Tx<'_>, family: &Family) -> Result<()> {
+    cancel(
+        tx,
+        "UPDATE tokens SET revoked_at = ?2 WHERE family = ?1 AND revoked_at IS NULL",
+        family.0,
+    )
+}
+
+/// Cancels every token of a client, those of users included.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn cancel_of_client(tx: &Tx<'_>, client: ClientId) -> Result<()> {
+    cancel(
+        tx,
+        "UPDATE tokens SET revoked_at = ?2 WHERE client_id = ?1 AND revoked_at IS NULL",
+        client.0,
+    )
+}
+
+/// Cancels every token of a user.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn cancel_of_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
+    cancel(
+        tx,
+        "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
+        user.0,
+    )
+}
+
+fn cancel(tx: &Tx<'_>, statement: &str, whose: i64) -> Result<()> {
+    tx.prepare_cached(statement)?
+        .execute(params![whose, tx.now()])?;
+    tx.outdate_caches();
+    Ok(())
+}
+
+/// Who holds an access token, if it is not cancelled; whether it has expired is the caller's to
+/// ask, every time.
+fn principal_of(connection: &Connection, digest: &Digest) -> Result<Option<Principal>> {
+    let principal = connection
+        .prepare_cached(
+            "SELECT t.client_id, c.client_id, c.device_id, t.user_id, u.delegate_id, c.roles, u.roles,
+                    t.scopes, c.scopes, c.visible_properties, t.expires_at
+             FROM tokens t
+             JOIN clients c ON c.id = t.client_id
+             LEFT JOIN users u ON u.id = t.user_id
+             WHERE t.hash = ?1 AND t.kind = 'access' AND t.revoked_at IS NULL AND c.revoked_at IS NULL",
+        )?
+        .query_row([digest], principal)
+        .optional()?;
+    Ok(principal)
+}
+
+fn principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
+    let user: Option<UserId> = row.get(3)?;
+    let delegate: Option<DelegateId> = row.get(4)?;
+    let held_by = if user.is_some() { 6 } else { 5 };
+    let mut roles = Roles::from_json(&row.get::<_, String>(held_by)?);
+    if delegate.is_some() {
+        roles = roles.with(Role::OwnRead);
+    }
+    // What the client has lost since is lost to its tokens too.
+    let held = scopes::from_json(&row.get::<_, String>(8)?);
+    let mut scopes = scopes::from_json(&row.get::<_, String>(7)?);
+    scopes.retain(|scope| held.contains(scope));
+    Ok(Principal {
+        client: row.get(0)?,
+        client_name: row.get(1)?,
+        device: row.get(2)?,
+        user,
+        delegate,
+        roles,
+        scopes,
+        visible_properties: row
+            .get::<_, Option<String>>(9)?
+            .map(|names| visible_properties(&names).into()),
+        expires_at: row.get(10)?,
+    })
+}
+
+/// Reads a stored list of properties. One that cannot be read shows nothing: it is there to hide.
+fn visible_properties(stored: &str) -> Vec<String> {
+    serde_json::from_str(stored).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

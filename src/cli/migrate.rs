@@ -1,0 +1,52 @@
+//! `gatepost migrate`
+
+use crate::{
+    error::{Error, Result},
+    store::{Durability, Found, Store, migrate::CURRENT, open},
+};
+use serde_json::json;
+use std::path::Path;
+
+/// Bring the file to the current schema, after a backup copy beside it.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  gatepost migrate --check --db event.db || gatepost migrate --db event.db")]
+pub struct Args {
+    /// Only tell whether the file is behind (exit code 1 when it is).
+    #[arg(long)]
+    check: bool,
+}
+
+/// Migrates, or tells whether that is needed.
+///
+/// # Errors
+/// A sentence for the operator; with `--check` also when the file is behind.
+pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
+    let found = match open::look(db)? {
+        Found::Nothing => {
+            return Err(Error::invalid(format!("{} does not exist", db.display())));
+        }
+        Found::Version(version) => version,
+    };
+    if args.check {
+        tell(json, db, found);
+        return if found < CURRENT {
+            Err(Error::invalid(format!(
+                "{} is behind: schema version {found}, current is {CURRENT}",
+                db.display()
+            )))
+        } else {
+            Ok(())
+        };
+    }
+    drop(Store::open(db, Durability::Full)?);
+    tell(json, db, CURRENT);
+    Ok(())
+}
+
+fn tell(json: bool, db: &Path, version: i64) {
+    if json {
+        println!("{}", json!({"version": version, "current": CURRENT}));
+    } else {
+        println!("{}: schema version {version} of {CURRENT}", db.display());
+    }
+}

@@ -1,0 +1,40 @@
+//! `gatepost openapi`
+
+use crate::{
+    app::App,
+    error::{Error, Result},
+    server,
+    store::{Durability, Store},
+};
+use std::path::PathBuf;
+
+/// Print the API's OpenAPI document.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  gatepost openapi --output gatepost-api.json")]
+pub struct Args {
+    /// Write it to a file instead.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Prints the document.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn run(args: &Args) -> Result<()> {
+    // The document does not depend on any file, but the application needs one.
+    let folder = std::env::temp_dir().join(format!("gatepost-openapi-{}", uuid::Uuid::new_v4()));
+    std::fs::create_dir(&folder).map_err(Error::defect)?;
+    let document = Store::open(&folder.join("empty.db"), Durability::Normal)
+        .and_then(|store| server::openapi::document(&App::new(store, None)));
+    let _ = std::fs::remove_dir_all(&folder);
+    let document = document?;
+    match &args.output {
+        Some(path) => std::fs::write(path, document + "\n")
+            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display()))),
+        None => {
+            println!("{document}");
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! `/delegate/...` (spec: Delegate endpoints).
+
+use super::{RESOURCE, find, find_readable};
+use crate::{
+    app::App,
+    auth::roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
+    error::Result,
+    idempotency::{self, Key, Stored},
+    records::{Selection, page::Records, write},
+    types::{DelegateSelector, json},
+    web::{
+        Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
+        envelope::envelope,
+        page::window,
+        record::{Embedded, answered, sent},
+        schema::{Described, example},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Header, Path, Query},
+    registry::{MetaSchema, Registry},
+};
+use serde_json::{Map, Value, json};
+
+/// A delegate as it is answered.
+pub struct Delegate;
+
+impl Described for Delegate {
+    const NAME: &'static str = "Delegate";
+
+    fn schema() -> MetaSchema {
+        let interaction = crate::interactions::api::InteractionShape::NAME;
+        let parts = [
+            ("firstInteractions", interaction),
+            ("secondInteractions", interaction),
+            ("thirdInteractions", interaction),
+        ];
+        example(
+            answered(&RESOURCE, "An attendee; only properties that have a value appear.", &parts),
+            json!({
+                "id": 7, "_type": "delegate", "barcode": "TICKET-0007", "publicId": "5b0c8f5e-4c1c-4f62-9d2b-0d7f1c1c9b11",
+                "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org", "sources": ["api"],
+                "data": {"Data": {"dietaryNeeds": "vegan"}},
+                "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
+            }),
+        )
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        Embedded::register(registry);
+        crate::interactions::api::InteractionShape::register(registry);
+    }
+}
+
+/// A delegate as it is sent.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct DelegateInput(pub Map<String, Value>);
+
+impl Described for DelegateInput {
+    const NAME: &'static str = "DelegateInput";
+
+    fn schema() -> MetaSchema {
+        example(
+            sent(&RESOURCE, "Properties of a delegate; in a PATCH only those to change, `null` clears one."),
+            json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "TICKET-0007", "data": {"Data": {"dietaryNeeds": "vegan"}}}),
+        )
+    }
+}
+
+/// The endpoints.
+pub struct DelegatesApi {
+    /// The application.
+    pub app: App,
+}
+
+impl DelegatesApi {
+    /// The JSON of one delegate that stands, for an answer.
+    fn shown(
+        &self,
+        caller: &crate::auth::Principal,
+        id: i64,
+        fields: Option<&str>,
+    ) -> Result<Answer<Delegate>> {
+        let selection = Selection::parse(&RESOURCE, fields, caller.visible_properties.as_deref())?;
+        let zone = self.app.settings().zone.clone();
+        let json = self
+            .app
+            .store
+            .look_up(|connection| selection.one(connection, "id", &id, &zone))?;
+        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&id))?))
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Delegates")]
+impl DelegatesApi {
+    /// List delegates
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    #[oai(path = "/delegate/list", method = "get", operation_id = "listDelegates")]
+    async fn list(
+        &self,
+        caller: Granted<ReadDelegates>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<List<Delegate>> {
+        let visible = caller.visible_properties.as_deref();
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        List::of(&self.app, records, window(limit.0, offset.0)?, &address).await
+    }
+
+    /// Create a delegate
+    ///
+    /// With an `Idempotency-Key` the answer is kept for 7 days and given again. Needs
+    /// `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(path = "/delegate/new", method = "post", operation_id = "createDelegate")]
+    async fn create(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: Header<Option<String>>,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Created<Delegate>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        let key = Key::of(&ctx, idempotency_key.0, "POST /delegate/new", || {
+            Ok(json::fingerprint(&Value::Object(input.clone())))
+        })?;
+        let visible = caller.visible_properties.clone();
+        let stored = self
+            .app
+            .store
+            .write(move |tx| {
+                idempotency::once(tx, key.as_ref(), || {
+                    let id = write::create(tx, &ctx, &RESOURCE, input)?;
+                    let selection = Selection::parse(&RESOURCE, None, visible.as_deref())?;
+                    let json = selection.one(tx, "id", &id, &ctx.settings.zone)?;
+                    Ok(Stored {
+                        status: 201,
+                        body: envelope(&json.unwrap_or_default(), "{}"),
+                        done: 1,
+                    })
+                })
+            })
+            .await?;
+        Ok(Answer::whole(stored.body))
+    }
+
+    /// Your own delegate
+    ///
+    /// Needs a user's token (password grant); a client's gets 401.
+    #[oai(path = "/delegate/myself", method = "get", operation_id = "getMyself")]
+    async fn myself(
+        &self,
+        caller: Granted<UserToken>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Delegate>> {
+        let own = own_delegate(&caller)?;
+        Ok(self.shown(&caller, own, fields.0.as_deref())?)
+    }
+
+    /// Change your own delegate
+    ///
+    /// `firstName lastName email phone jobTitle company`, `data.Data` and the flags `p s v`. Needs
+    /// a user's token.
+    #[oai(path = "/delegate/myself", method = "patch", operation_id = "patchMyself")]
+    async fn patch_myself(
+        &self,
+        caller: Granted<UserToken>,
+        request_id: RequestId,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Answer<Delegate>> {
+        let own = own_delegate(&caller)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        self.app
+            .store
+            .write(move |tx| {
+                let flags: Option<String> = tx
+                    .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1")?
+                    .query_row([own], |row| row.get(0))?;
+                super::check_own_changes(&input, flags.as_deref().unwrap_or_default())?;
+                write::patch(tx, &ctx, &RESOURCE, own, input)
+            })
+            .await?;
+        Ok(self.shown(&caller, own, None)?)
+    }
+
+    /// Get a delegate
+    ///
+    /// Needs `ROLE_OAUTH2_DELEGATE_READ`, or `ROLE_OAUTH2_OWN_READ` for one's own delegate and
+    /// those it owns.
+    #[oai(path = "/delegate/:selector", method = "get", operation_id = "getDelegate")]
+    async fn get(
+        &self,
+        caller: Granted<ReadDelegate>,
+        selector: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Delegate>> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let visible = caller.visible_properties.as_deref();
+        let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?;
+        let zone = self.app.settings().zone.clone();
+        let json = self.app.store.look_up(|connection| {
+            let id = find_readable(connection, &selector, &caller)?;
+            selection.one(connection, "id", &id, &zone)
+        })?;
+        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&selector))?))
+    }
+
+    /// Change a delegate
+    ///
+    /// Absent means unchanged, `null` cleared; `data` merges by key (RFC 7396). Needs
+    /// `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(path = "/delegate/:selector", method = "patch", operation_id = "patchDelegate")]
+    async fn patch(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        selector: Path<String>,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Answer<Delegate>> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                write::patch(tx, &ctx, &RESOURCE, id, input)?;
+                Ok(id)
+            })
+            .await?;
+        Ok(self.shown(&caller, id, None)?)
+    }
+
+    /// Delete a delegate
+    ///
+    /// Softly: it is out of every answer and its codes are free again; its interactions stay.
+    /// Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(path = "/delegate/:selector", method = "delete", operation_id = "deleteDelegate")]
+    async fn delete(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        selector: Path<String>,
+    ) -> Outcome<NoContent> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                write::delete(tx, &ctx, &RESOURCE, id)
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}
+
+/// The delegate of a user's token.
+fn own_delegate(caller: &crate::auth::Principal) -> Result<i64> {
+    caller.delegate.map(|id| id.0).ok_or_else(|| {
+        crate::error::Error::new(
+            crate::error::Kind::DelegateNotFound,
+            "this user belongs to no delegate; an administrator can tie them",
+        )
+    })
+}

@@ -1,0 +1,164 @@
+//! Delegates: the attendees (spec: Delegate; contract §4). The catalogue of their properties, and
+//! what is a delegate's own: flags, and what a delegate may change of itself.
+
+pub mod api;
+mod myself;
+
+pub use myself::check_own_changes;
+
+use crate::{
+    auth::{Principal, Role, roles::lacking},
+    error::{self, Result},
+    interactions,
+    records::{
+        Attachments, Changes, Kind, Property, Resource, Selection, catalogue::attach_children,
+    },
+    store::Tx,
+    types::{DelegateId, DelegateSelector, Zone},
+};
+use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
+
+/// Everything a delegate has.
+#[rustfmt::skip]
+pub const PROPERTIES: &[Property] = &[
+    Property::new("id", "id", Kind::Id, "Never changes, never means another delegate."),
+    Property::new("_type", "", Kind::Type, "Always `delegate`."),
+    Property::new("parent", "parent_id", Kind::Reference, "The delegate this one belongs to; send an id or `{\"id\": …}`."),
+    Property::new("previous", "previous_id", Kind::Reference, "The delegate that this one replaces."),
+    Property::new("owner", "owner_id", Kind::Reference, "The delegate who may read this one."),
+    Property::new("children", "", Kind::Attached, "Delegates whose parent this is, at most 1,000."),
+    Property::new("barcode", "barcode", Kind::Code, "Unique code, 1 to 255 characters, compared exactly."),
+    Property::new("publicId", "public_id", Kind::Code, "Unique code; a UUID made by the server when absent."),
+    Property::new("rfid", "rfid", Kind::Code, "Unique code."),
+    Property::new("externalId", "external_id", Kind::Code, "Unique code."),
+    Property::new("code", "code", Kind::Code, "Unique code."),
+    Property::new("uhfId", "uhf_id", Kind::Code, "Unique code."),
+    Property::new("slug", "slug", Kind::Code, "Unique code."),
+    Property::new("firstName", "first_name", Kind::Text, ""),
+    Property::new("lastName", "last_name", Kind::Text, ""),
+    Property::new("email", "email", Kind::Text, ""),
+    Property::new("phone", "phone", Kind::Text, ""),
+    Property::new("jobTitle", "job_title", Kind::Text, ""),
+    Property::new("company", "company", Kind::Text, ""),
+    Property::new("delegateType", "delegate_type", Kind::Text, "A type name of the event's own, such as `visitor`."),
+    Property::new("rawFlags", "raw_flags", Kind::Text, "Single-letter flags; stored lowercase, each once, sorted."),
+    Property::new("sources", "sources", Kind::Sources, "Where the record came from: `api`, `admin`, `import`, `tx`, `discovery`."),
+    Property::new("data", "data", Kind::Document, "Named sections; a PATCH merges by key (RFC 7396)."),
+    Property::new("firstInteractions", "", Kind::Attached, "Interactions with this delegate as the first, the newest 1,000."),
+    Property::new("secondInteractions", "", Kind::Attached, "… as the second."),
+    Property::new("thirdInteractions", "", Kind::Attached, "… as the third."),
+    Property::new("createdAt", "created_at", Kind::Stamp, ""),
+    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
+];
+
+/// The names of a delegate's properties, such as a client may be limited to.
+#[must_use]
+pub fn property_names() -> Vec<&'static str> {
+    PROPERTIES.iter().map(|property| property.name).collect()
+}
+
+/// Delegates, as records.
+pub static RESOURCE: Resource = Resource {
+    name: "delegate",
+    table: "delegates",
+    alive: "deleted_at IS NULL",
+    properties: PROPERTIES,
+    not_found: error::Kind::DelegateNotFound,
+    check,
+    attach,
+};
+
+fn check(_: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+    changes.set_default("public_id", id.is_none(), || {
+        Sql::Text(uuid::Uuid::new_v4().to_string())
+    });
+    if let Some(Sql::Text(flags)) = changes.get("raw_flags") {
+        let flags = normal_flags(flags);
+        changes.set("raw_flags", flags);
+    }
+    Ok(())
+}
+
+/// Flags as they are stored: lowercase, each once, sorted (contract §4).
+fn normal_flags(flags: &str) -> String {
+    let mut flags: Vec<char> = flags
+        .chars()
+        .filter(|flag| !flag.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .collect();
+    flags.sort_unstable();
+    flags.dedup();
+    flags.into_iter().collect()
+}
+
+fn attach(
+    connection: &Connection,
+    selection: &Selection,
+    ids: &[i64],
+    zone: &Zone,
+) -> Result<Attachments> {
+    let mut attachments = Attachments::default();
+    if selection.shows("children") {
+        attach_children(connection, &RESOURCE, ids, &mut attachments)?;
+    }
+    interactions::embed::attach(connection, selection, ids, zone, &mut attachments)?;
+    Ok(attachments)
+}
+
+/// The id of the living delegate that a selector means.
+///
+/// # Errors
+/// [`error::Kind::DelegateNotFound`].
+pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<DelegateId> {
+    let id = match selector {
+        DelegateSelector::Id(id) => connection
+            .prepare_cached("SELECT id FROM delegates WHERE id = ?1 AND deleted_at IS NULL")?
+            .query_row([id], |row| row.get(0)),
+        DelegateSelector::Code(code, value) => connection
+            .prepare_cached(&format!(
+                "SELECT id FROM delegates WHERE {} = ?1 AND deleted_at IS NULL",
+                code.column()
+            ))?
+            .query_row([value], |row| row.get(0)),
+    };
+    id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
+}
+
+/// The delegate that a selector means, if the caller may read it: with the role all, otherwise the
+/// caller's own and those it owns (contract §9). Who may read only its own is not told whether
+/// another exists.
+///
+/// # Errors
+/// [`error::Kind::DelegateNotFound`] or [`error::Kind::Forbidden`].
+pub fn find_readable(
+    connection: &Connection,
+    selector: &DelegateSelector,
+    caller: &Principal,
+) -> Result<DelegateId> {
+    let found = find(connection, selector);
+    if caller.has(Role::DelegateRead) {
+        return found;
+    }
+    let own = match (found, caller.delegate) {
+        (Ok(id), Some(own)) => {
+            let owner: Option<DelegateId> = connection
+                .prepare_cached("SELECT owner_id FROM delegates WHERE id = ?1")?
+                .query_row([id], |row| row.get(0))?;
+            (id == own || owner == Some(own)).then_some(id)
+        }
+        _ => None,
+    };
+    own.ok_or_else(|| lacking(&[Role::DelegateRead]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_lowercase_unique_and_sorted() {
+        for (sent, stored) in [("Vps", "psv"), ("aAbB", "ab"), (" e f ", "ef"), ("", "")] {
+            assert_eq!(normal_flags(sent), stored);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `/device/...` (spec: Device endpoints).
+
+use super::{RESOURCE, find, find_readable};
+use crate::{
+    app::App,
+    auth::roles::{ReadDevice, ReadDevices, WriteDevices},
+    error::Result,
+    records::{Selection, page::Records, write},
+    types::DeviceSelector,
+    web::{
+        Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
+        page::window,
+        record::{Embedded, answered, sent},
+        schema::{Described, example},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+    registry::{MetaSchema, Registry},
+};
+use serde_json::{Map, Value, json};
+
+/// A device as it is answered.
+pub struct Device;
+
+impl Described for Device {
+    const NAME: &'static str = "Device";
+
+    fn schema() -> MetaSchema {
+        example(
+            answered(&RESOURCE, "Anything a delegate can meet; only properties that have a value appear.", &[]),
+            json!({
+                "id": 3, "_type": "device", "parent": {"id": 1, "_type": "device"}, "code": "gate-b",
+                "publicId": "0f7d7d1a-92f2-4b1c-8f05-6a4f1f0a7c55", "name": "Gate B", "deviceType": "room",
+                "available": true, "sources": ["api"], "data": {"Access": {"ruleSet": "simple", "entry": "single"}},
+                "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
+            }),
+        )
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        Embedded::register(registry);
+    }
+}
+
+/// A device as it is sent.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct DeviceInput(pub Map<String, Value>);
+
+impl Described for DeviceInput {
+    const NAME: &'static str = "DeviceInput";
+
+    fn schema() -> MetaSchema {
+        example(
+            sent(&RESOURCE, "Properties of a device; in a PATCH only those to change, `null` clears one."),
+            json!({"name": "Gate B", "code": "gate-b", "deviceType": "room", "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}),
+        )
+    }
+}
+
+/// The endpoints.
+pub struct DevicesApi {
+    /// The application.
+    pub app: App,
+}
+
+impl DevicesApi {
+    fn shown(&self, id: i64) -> Result<String> {
+        let zone = self.app.settings().zone.clone();
+        let selection = Selection::all(&RESOURCE);
+        let json = self
+            .app
+            .store
+            .look_up(|connection| selection.one(connection, "id", &id, &zone))?;
+        json.ok_or_else(|| RESOURCE.missing(&id))
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Devices")]
+impl DevicesApi {
+    /// List devices
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_DEVICE_READ`.
+    #[oai(path = "/device/list", method = "get", operation_id = "listDevices")]
+    async fn list(
+        &self,
+        _caller: Granted<ReadDevices>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<List<Device>> {
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, fields.0.as_deref(), None)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        List::of(&self.app, records, window(limit.0, offset.0)?, &address).await
+    }
+
+    /// Create a device
+    ///
+    /// Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(path = "/device/new", method = "post", operation_id = "createDevice")]
+    async fn create(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        body: Body<DeviceInput>,
+    ) -> Outcome<Created<Device>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DeviceInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write(move |tx| write::create(tx, &ctx, &RESOURCE, input))
+            .await?;
+        Ok(Answer::of(&self.shown(id)?))
+    }
+
+    /// Get a device
+    ///
+    /// Needs `ROLE_OAUTH2_DEVICE_READ`, or `ROLE_OAUTH2_OWN_READ` for a device that one's delegate
+    /// owns through an `own` interaction.
+    #[oai(path = "/device/:selector", method = "get", operation_id = "getDevice")]
+    async fn get(
+        &self,
+        caller: Granted<ReadDevice>,
+        selector: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Device>> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
+        let zone = self.app.settings().zone.clone();
+        let json = self.app.store.look_up(|connection| {
+            let id = find_readable(connection, &selector, &caller)?;
+            selection.one(connection, "id", &id, &zone)
+        })?;
+        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&selector))?))
+    }
+
+    /// Change a device
+    ///
+    /// Absent means unchanged, `null` cleared; `data` merges by key (RFC 7396), and `data.Access`
+    /// is checked strictly. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(path = "/device/:selector", method = "patch", operation_id = "patchDevice")]
+    async fn patch(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        selector: Path<String>,
+        body: Body<DeviceInput>,
+    ) -> Outcome<Answer<Device>> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DeviceInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                write::patch(tx, &ctx, &RESOURCE, id, input)?;
+                Ok(id)
+            })
+            .await?;
+        Ok(Answer::of(&self.shown(id)?))
+    }
+
+    /// Delete a device
+    ///
+    /// Softly: it is out of every answer and its codes are free again; its interactions stay.
+    /// Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(path = "/device/:selector", method = "delete", operation_id = "deleteDevice")]
+    async fn delete(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        selector: Path<String>,
+    ) -> Outcome<NoContent> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                write::delete(tx, &ctx, &RESOURCE, id)
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}

@@ -1,0 +1,175 @@
+//! Devices: rooms, sessions, readers, apps, products, and events, which are devices of the type
+//! `event` (spec: Device; contract §4).
+
+pub mod api;
+
+use crate::{
+    auth::{Principal, Role, roles::lacking},
+    error::{self, Error, Result},
+    interactions::rules::AccessRules,
+    records::{
+        Attachments, Changes, Kind, Property, Resource, Selection, catalogue::attach_children,
+    },
+    store::Tx,
+    types::{DeviceId, DeviceSelector, Zone},
+};
+use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
+use serde_json::Value;
+
+/// Everything a device has.
+#[rustfmt::skip]
+pub const PROPERTIES: &[Property] = &[
+    Property::new("id", "id", Kind::Id, "Never changes, never means another device."),
+    Property::new("_type", "", Kind::Type, "Always `device`."),
+    Property::new("parent", "parent_id", Kind::Reference, "For example a session's room, or a room's event; send an id or `{\"id\": …}`."),
+    Property::new("children", "", Kind::Attached, "Devices whose parent this is, at most 1,000."),
+    Property::new("code", "code", Kind::Code, "Unique code; a UUID made by the server when absent."),
+    Property::new("publicId", "public_id", Kind::Code, "Unique code; a UUID made by the server when absent."),
+    Property::new("externalId", "external_id", Kind::Code, "Unique code."),
+    Property::new("rfid", "rfid", Kind::Code, "Unique code."),
+    Property::new("slug", "slug", Kind::Code, "Unique code."),
+    Property::new("name", "name", Kind::Text, "What a steward calls it; refusals say it."),
+    Property::new("shortName", "short_name", Kind::Text, ""),
+    Property::new("description", "description", Kind::Text, ""),
+    Property::new("deviceType", "device_type", Kind::Text, "`event`, `room`, `session`, `sponsor`, `rfidreader`, `regoapp`, `mobileapp`, `bookable`, or another."),
+    Property::new("deviceTags", "device_tags", Kind::Text, ""),
+    Property::new("category", "category", Kind::Text, ""),
+    Property::new("startAt", "start_at", Kind::Time, ""),
+    Property::new("endAt", "end_at", Kind::Time, ""),
+    Property::new("available", "available", Kind::Flag, "`true` unless set; a device that is not available refuses check-ins (743)."),
+    Property::new("sources", "sources", Kind::Sources, "Where the record came from."),
+    Property::new("data", "data", Kind::Document, "Named sections; a PATCH merges by key (RFC 7396). `Access` holds the rules of entry: `ruleSet` (`open`, `simple`), `entry` (`multiple`, `single`), `maxCheckIns`, `capacity`, `opensBefore`, `closesAfter` (minutes)."),
+    Property::new("createdAt", "created_at", Kind::Stamp, ""),
+    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
+];
+
+/// Devices, as records.
+pub static RESOURCE: Resource = Resource {
+    name: "device",
+    table: "devices",
+    alive: "deleted_at IS NULL",
+    properties: PROPERTIES,
+    not_found: error::Kind::DeviceNotFound,
+    check,
+    attach,
+};
+
+/// Completes and checks a change to a device, of an event too.
+///
+/// # Errors
+/// [`error::Kind::Invalid`] for access rules that are not, and for an end before the start.
+pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+    let creating = id.is_none();
+    for code in ["code", "public_id"] {
+        changes.set_default(code, creating, || {
+            Sql::Text(uuid::Uuid::new_v4().to_string())
+        });
+    }
+    changes.set_default("available", creating, || Sql::Integer(1));
+    check_access(tx, id, changes)?;
+    check_times(tx, id, changes)
+}
+
+/// Access rules are checked as they will be after the merge.
+fn check_access(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
+    let Some(patch) = changes.data.as_ref().and_then(|data| data.get("Access")) else {
+        return Ok(());
+    };
+    let stored: Option<String> = match id {
+        Some(id) => tx
+            .prepare_cached("SELECT data FROM devices WHERE id = ?1")?
+            .query_row([id], |row| row.get(0))?,
+        None => None,
+    };
+    let mut access = stored
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
+        .and_then(|mut data| data.get_mut("Access").map(Value::take))
+        .unwrap_or(Value::Null);
+    crate::types::json::merge_patch(&mut access, patch.clone());
+    if !access.is_null() {
+        AccessRules::parse("data.Access", &access)?;
+    }
+    Ok(())
+}
+
+fn check_times(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
+    if changes.get("start_at").is_none() && changes.get("end_at").is_none() {
+        return Ok(());
+    }
+    let stored: (Option<i64>, Option<i64>) = match id {
+        Some(id) => tx
+            .prepare_cached("SELECT start_at, end_at FROM devices WHERE id = ?1")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?,
+        None => (None, None),
+    };
+    let after = |column, stored| match changes.get(column) {
+        Some(Sql::Integer(time)) => Some(*time),
+        Some(_) => None,
+        None => stored,
+    };
+    match (after("start_at", stored.0), after("end_at", stored.1)) {
+        (Some(start), Some(end)) if end < start => {
+            Err(Error::invalid("endAt: must not be before startAt"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn attach(
+    connection: &Connection,
+    selection: &Selection,
+    ids: &[i64],
+    _: &Zone,
+) -> Result<Attachments> {
+    let mut attachments = Attachments::default();
+    if selection.shows("children") {
+        attach_children(connection, &RESOURCE, ids, &mut attachments)?;
+    }
+    Ok(attachments)
+}
+
+/// The id of the living device that a selector means.
+///
+/// # Errors
+/// [`error::Kind::DeviceNotFound`].
+pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<DeviceId> {
+    let id = match selector {
+        DeviceSelector::Id(id) => connection
+            .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
+            .query_row([id], |row| row.get(0)),
+        DeviceSelector::Code(code, value) => connection
+            .prepare_cached(&format!(
+                "SELECT id FROM devices WHERE {} = ?1 AND deleted_at IS NULL",
+                code.column()
+            ))?
+            .query_row([value], |row| row.get(0)),
+    };
+    id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
+}
+
+/// The device that a selector means, if the caller may read it: with the role all, otherwise those
+/// that the caller's delegate owns through an `own` interaction (contract §9).
+///
+/// # Errors
+/// [`error::Kind::DeviceNotFound`] or [`error::Kind::Forbidden`].
+pub fn find_readable(
+    connection: &Connection,
+    selector: &DeviceSelector,
+    caller: &Principal,
+) -> Result<DeviceId> {
+    let found = find(connection, selector);
+    if caller.has(Role::DeviceRead) {
+        return found;
+    }
+    let own = match (found, caller.delegate) {
+        (Ok(id), Some(own)) => connection
+            .prepare_cached(
+                "SELECT 1 FROM interactions
+                 WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND interaction_type = 'own'",
+            )?
+            .exists(rusqlite::params![own, id])?
+            .then_some(id),
+        _ => None,
+    };
+    own.ok_or_else(|| lacking(&[Role::DeviceRead]))
+}

@@ -1,0 +1,173 @@
+//! The domain's error: what went wrong in Gatepost's own words. It knows no HTTP; `web::error`
+//! alone turns it into a status, an internal code and an envelope (contract §3).
+
+use std::fmt;
+
+/// A shorthand for results of the domain.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Something a caller is told about: what kind of failure, and a message that names the field or
+/// value at fault and what would be right.
+#[derive(Debug)]
+pub struct Error {
+    /// What kind of failure it is; decides status and internal code.
+    pub kind: Kind,
+    /// The sentence for the caller. Of a [`Kind::Defect`] it goes to the log only.
+    pub message: String,
+}
+
+/// The kinds of failure, named for what happened (contract §3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A body or parameter is malformed, of a wrong type, unknown, or out of range.
+    Invalid,
+    /// The id type of a selector is unknown.
+    UnknownIdType,
+    /// A search expression is invalid.
+    InvalidSearch,
+    /// There is no such path.
+    NoSuchPath,
+    /// The path does not know this method.
+    MethodNotAllowed,
+    /// A unique code belongs to another record.
+    CodeTaken,
+    /// The body is larger than the limit.
+    TooLarge,
+    /// The body is not JSON.
+    NotJson,
+    /// The store could not take it; nothing was acknowledged.
+    Unavailable,
+    /// A nonce or idempotency key was used before with another body.
+    KeyReused,
+    /// A bug of ours: details are logged, never sent.
+    Defect,
+    /// No valid token, or one that cannot be used here.
+    Unauthenticated,
+    /// A role, scope or user is lacking.
+    Forbidden,
+    /// Too many attempts; try again after so many seconds.
+    TooManyAttempts {
+        /// Seconds until the next attempt is looked at.
+        retry_after_s: u32,
+    },
+    /// No such delegate.
+    DelegateNotFound,
+    /// No such device.
+    DeviceNotFound,
+    /// No such event.
+    EventNotFound,
+    /// No such interaction.
+    InteractionNotFound,
+    /// The interaction type is malformed or reserved.
+    InteractionType,
+    /// Participants are missing or out of order.
+    Participants,
+    /// `recordedAt`, `data` or a shared value is unusable.
+    InteractionContent,
+    /// The rules of the device refuse the interaction.
+    Refused(Refusal),
+}
+
+/// Why a rule refused an interaction (contract §3, the 74x rows).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// 740: a ticket already used, entered without a check-out, or `maxCheckIns` reached.
+    TooMany,
+    /// 741: not joined (Simple ACL).
+    NotJoined,
+    /// 742: outside the time window.
+    OutsideWindow,
+    /// 743: the device is not available, or its rules are unreadable.
+    NotAvailable,
+    /// 744: the device is full.
+    Full,
+    /// 745: a check-out without a check-in.
+    NotCheckedIn,
+}
+
+impl Kind {
+    /// The `internalCode` of the failure (contract §3); its HTTP status is `web::error`'s.
+    #[must_use]
+    pub fn code(self) -> i64 {
+        match self {
+            Self::Invalid => 1100,
+            Self::UnknownIdType => 1101,
+            Self::InvalidSearch => 1102,
+            Self::NoSuchPath => 1103,
+            Self::MethodNotAllowed => 1104,
+            Self::CodeTaken => 1105,
+            Self::TooLarge => 1106,
+            Self::NotJson => 1107,
+            Self::Unavailable => 1108,
+            Self::KeyReused => 1109,
+            Self::Defect => 1199,
+            Self::Unauthenticated => 1201,
+            Self::Forbidden => 1202,
+            Self::TooManyAttempts { .. } => 1203,
+            Self::DelegateNotFound => 1301,
+            Self::DeviceNotFound => 1401,
+            Self::InteractionType => 1501,
+            Self::Participants => 1502,
+            Self::InteractionContent => 1503,
+            Self::InteractionNotFound => 1504,
+            Self::EventNotFound => 1601,
+            Self::Refused(refusal) => refusal.code(),
+        }
+    }
+}
+
+impl Refusal {
+    fn code(self) -> i64 {
+        match self {
+            Self::TooMany => 740,
+            Self::NotJoined => 741,
+            Self::OutsideWindow => 742,
+            Self::NotAvailable => 743,
+            Self::Full => 744,
+            Self::NotCheckedIn => 745,
+        }
+    }
+}
+
+impl Error {
+    /// An error of the given kind with a sentence for the caller.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// [`Kind::Invalid`]: something in the request is malformed.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::Invalid, message)
+    }
+
+    /// [`Kind::Defect`]: a bug of ours, told to the log only.
+    pub fn defect(cause: impl fmt::Display) -> Self {
+        Self::new(Kind::Defect, cause.to_string())
+    }
+
+    /// [`Kind::Unavailable`]: the store could not take it.
+    pub fn unavailable(cause: impl fmt::Display) -> Self {
+        Self::new(Kind::Unavailable, cause.to_string())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What a caught panic says.
+#[must_use]
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| panic.downcast_ref::<String>().cloned());
+    format!("panic: {}", text.unwrap_or_default())
+}

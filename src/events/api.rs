@@ -1,0 +1,168 @@
+//! `/event/...` (spec: Event endpoints).
+
+use super::{RESOURCE, find};
+use crate::{
+    app::App,
+    auth::roles::{ReadEvents, WriteEvents},
+    error::Result,
+    records::{Selection, write},
+    types::EventSelector,
+    web::{
+        Answer, Body, Created, Granted, NoContent, Outcome, RequestId,
+        record::{answered, sent},
+        schema::{Described, example},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+    registry::MetaSchema,
+};
+use serde_json::{Map, Value, json};
+
+/// An event as it is answered.
+pub struct Event;
+
+impl Described for Event {
+    const NAME: &'static str = "Event";
+
+    fn schema() -> MetaSchema {
+        example(
+            answered(&RESOURCE, "A top-level device under its event names.", &[]),
+            json!({
+                "id": 1, "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26",
+                "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00", "sources": ["api"],
+                "createdAt": "2026-11-01T08:00:00+00:00", "updatedAt": "2026-11-01T08:00:00+00:00"
+            }),
+        )
+    }
+}
+
+/// An event as it is sent.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct EventInput(pub Map<String, Value>);
+
+impl Described for EventInput {
+    const NAME: &'static str = "EventInput";
+
+    fn schema() -> MetaSchema {
+        example(
+            sent(&RESOURCE, "Properties of an event; in a PATCH only those to change, `null` clears one."),
+            json!({"eventName": "Summit 2026", "eventExternalID": "SUMMIT-26", "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00"}),
+        )
+    }
+}
+
+/// The endpoints.
+pub struct EventsApi {
+    /// The application.
+    pub app: App,
+}
+
+impl EventsApi {
+    fn shown(&self, id: i64) -> Result<String> {
+        let zone = self.app.settings().zone.clone();
+        let selection = Selection::all(&RESOURCE);
+        let json = self
+            .app
+            .store
+            .look_up(|connection| selection.one(connection, "id", &id, &zone))?;
+        json.ok_or_else(|| RESOURCE.missing(&id))
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Events")]
+impl EventsApi {
+    /// Create an event
+    ///
+    /// Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    #[oai(path = "/event/new", method = "post", operation_id = "createEvent")]
+    async fn create(
+        &self,
+        caller: Granted<WriteEvents>,
+        request_id: RequestId,
+        body: Body<EventInput>,
+    ) -> Outcome<Created<Event>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let EventInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write(move |tx| write::create(tx, &ctx, &RESOURCE, input))
+            .await?;
+        Ok(Answer::of(&self.shown(id)?))
+    }
+
+    /// Get an event
+    ///
+    /// By `820`, `id:820` or `externalId:X`. Needs `ROLE_OAUTH2_EVENT_READ`.
+    #[oai(path = "/event/:event", method = "get", operation_id = "getEvent")]
+    async fn get(
+        &self,
+        _caller: Granted<ReadEvents>,
+        /// `820`, `id:820` or `externalId:X`
+        event: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Event>> {
+        let selector = EventSelector::parse(&event.0)?;
+        let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
+        let zone = self.app.settings().zone.clone();
+        let json = self.app.store.look_up(|connection| {
+            let id = find(connection, &selector)?;
+            selection.one(connection, "id", &id, &zone)
+        })?;
+        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&selector.0))?))
+    }
+
+    /// Change an event
+    ///
+    /// Absent means unchanged, `null` cleared. Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    #[oai(path = "/event/:event", method = "patch", operation_id = "patchEvent")]
+    async fn patch(
+        &self,
+        caller: Granted<WriteEvents>,
+        request_id: RequestId,
+        /// `820`, `id:820` or `externalId:X`
+        event: Path<String>,
+        body: Body<EventInput>,
+    ) -> Outcome<Answer<Event>> {
+        let selector = EventSelector::parse(&event.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let EventInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                write::patch(tx, &ctx, &RESOURCE, id, input)?;
+                Ok(id)
+            })
+            .await?;
+        Ok(Answer::of(&self.shown(id)?))
+    }
+
+    /// Delete an event
+    ///
+    /// Softly: getting or changing it gives 404 from then on. Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    #[oai(path = "/event/:event", method = "delete", operation_id = "deleteEvent")]
+    async fn delete(
+        &self,
+        caller: Granted<WriteEvents>,
+        request_id: RequestId,
+        /// `820`, `id:820` or `externalId:X`
+        event: Path<String>,
+    ) -> Outcome<NoContent> {
+        let selector = EventSelector::parse(&event.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                write::delete(tx, &ctx, &RESOURCE, id)
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}

@@ -1,0 +1,63 @@
+//! Events: the devices that everything else is joined to, under names of their own (spec: Event;
+//! contract §4).
+
+pub mod api;
+
+use crate::{
+    devices,
+    error::{self, Result},
+    records::{Attachments, Changes, Kind, Property, Resource},
+    store::Tx,
+    types::{DeviceId, EventSelector},
+};
+use rusqlite::{Connection, OptionalExtension};
+
+/// Everything an event has.
+#[rustfmt::skip]
+pub const PROPERTIES: &[Property] = &[
+    Property::new("id", "id", Kind::Id, "Never changes; sending it has no effect."),
+    Property::new("eventName", "name", Kind::Text, ""),
+    Property::new("eventExternalID", "external_id", Kind::Code, "Unique code."),
+    Property::new("eventStartAt", "start_at", Kind::PlainTime, "`yyyy-mm-dd hh:mm:ss` in the instance's time zone."),
+    Property::new("eventEndAt", "end_at", Kind::PlainTime, ""),
+    Property::new("eventManagerEmail", "manager_email", Kind::Text, ""),
+    Property::new("eventManagerPhone", "manager_phone", Kind::Text, ""),
+    Property::new("sources", "sources", Kind::Sources, "Where the record came from."),
+    Property::new("createdAt", "created_at", Kind::Stamp, ""),
+    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
+];
+
+/// Events, as records of the devices' table.
+pub static RESOURCE: Resource = Resource {
+    name: "event",
+    table: "devices",
+    alive: "device_type = 'event' AND deleted_at IS NULL",
+    properties: PROPERTIES,
+    not_found: error::Kind::EventNotFound,
+    check,
+    attach: |_, _, _, _| Ok(Attachments::default()),
+};
+
+fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+    if id.is_none() {
+        changes.set("device_type", "event".to_owned());
+    }
+    devices::check(tx, id, changes)
+}
+
+/// The id of the living event that a selector means.
+///
+/// # Errors
+/// [`error::Kind::EventNotFound`].
+pub fn find(connection: &Connection, selector: &EventSelector) -> Result<DeviceId> {
+    let missing = || RESOURCE.missing(&selector.0);
+    let id = devices::find(connection, &selector.0).map_err(|cause| match cause.kind {
+        error::Kind::DeviceNotFound => missing(),
+        _ => cause,
+    })?;
+    connection
+        .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND device_type = 'event'")?
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .ok_or_else(missing)
+}

@@ -1,0 +1,169 @@
+//! `Idempotency-Key`: the answer of a create is kept for 7 days and given again to the same key,
+//! written in the transaction of its effect (contract §6).
+//!
+//! A batch is written in slices; each slice leaves its part of the answer, so that a batch that
+//! was interrupted goes on where it stopped when it is sent again.
+
+use crate::{
+    auth::Context,
+    error::{Error, Kind, Result},
+    store::Tx,
+    types::{ClientId, text},
+};
+use rusqlite::OptionalExtension;
+
+/// How long an answer is kept.
+const KEPT_MS: i64 = 7 * 24 * 3600 * 1000;
+/// Expired keys removed at each new one, so that no write has to remove many.
+const PURGED_AT_ONCE: i64 = 4;
+
+/// A key as a request brings it.
+#[derive(Debug, Clone)]
+pub struct Key {
+    client: ClientId,
+    key: String,
+    operation: String,
+    fingerprint: [u8; 16],
+}
+
+impl Key {
+    /// The key of a request: its header, what it does, and the fingerprint of its body.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for a key that is empty or longer than 255 characters.
+    pub fn of(
+        ctx: &Context,
+        header: Option<String>,
+        operation: impl Into<String>,
+        fingerprint: impl FnOnce() -> Result<[u8; 16]>,
+    ) -> Result<Option<Self>> {
+        let (Some(key), Some(client)) = (header, ctx.client) else {
+            return Ok(None);
+        };
+        text::check_code("Idempotency-Key", &key)?;
+        Ok(Some(Self {
+            client,
+            key,
+            operation: operation.into(),
+            fingerprint: fingerprint()?,
+        }))
+    }
+}
+
+/// An answer: its status and its body, an envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// The HTTP status.
+    pub status: u16,
+    /// The envelope, or the part of it that a slice of a batch made.
+    pub body: String,
+    /// How many items of the request are done with it.
+    pub done: usize,
+}
+
+/// Gives the answer stored under the key, or does `work` and stores its answer when it is a
+/// success. Without a key it just does `work`.
+///
+/// # Errors
+/// [`Kind::KeyReused`] when the key stands for another request, and what `work` fails with.
+pub fn once(
+    tx: &Tx<'_>,
+    key: Option<&Key>,
+    work: impl FnOnce() -> Result<Stored>,
+) -> Result<Stored> {
+    part(tx, key, 0, work)
+}
+
+/// As [`once`], for one part of an answer that is made in several transactions.
+///
+/// # Errors
+/// As [`once`].
+pub fn part(
+    tx: &Tx<'_>,
+    key: Option<&Key>,
+    part: usize,
+    work: impl FnOnce() -> Result<Stored>,
+) -> Result<Stored> {
+    let Some(key) = key else {
+        return work();
+    };
+    let row = find(tx, key)?;
+    if let Some(row) = row
+        && let Some(stored) = find_part(tx, row, part)?
+    {
+        return Ok(stored);
+    }
+    let stored = work()?;
+    if (200..300).contains(&stored.status) {
+        let row = match row {
+            Some(row) => row,
+            None => insert(tx, key)?,
+        };
+        tx.prepare_cached(
+            "INSERT INTO idempotency_parts (key_id, part, done, status, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(rusqlite::params![row, part, stored.done, stored.status, stored.body])?;
+    }
+    Ok(stored)
+}
+
+fn find(tx: &Tx<'_>, key: &Key) -> Result<Option<i64>> {
+    let found: Option<(i64, String, [u8; 16], i64)> = tx
+        .prepare_cached(
+            "SELECT id, operation, fingerprint, created_at FROM idempotency_keys
+             WHERE client_id = ?1 AND key = ?2",
+        )?
+        .query_row(rusqlite::params![key.client, key.key], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    let Some((id, operation, fingerprint, created_at)) = found else {
+        return Ok(None);
+    };
+    if created_at < tx.now().0 - KEPT_MS {
+        tx.execute("DELETE FROM idempotency_keys WHERE id = ?1", [id])?;
+        return Ok(None);
+    }
+    if operation != key.operation || fingerprint != key.fingerprint {
+        return Err(Error::new(
+            Kind::KeyReused,
+            "Idempotency-Key: used before with another request; use a new key for a new request",
+        ));
+    }
+    Ok(Some(id))
+}
+
+fn find_part(tx: &Tx<'_>, row: i64, part: usize) -> Result<Option<Stored>> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT status, body, done FROM idempotency_parts WHERE key_id = ?1 AND part = ?2",
+        )?
+        .query_row(rusqlite::params![row, part], |row| {
+            Ok(Stored {
+                status: row.get(0)?,
+                body: row.get(1)?,
+                done: row.get(2)?,
+            })
+        })
+        .optional()?)
+}
+
+fn insert(tx: &Tx<'_>, key: &Key) -> Result<i64> {
+    tx.prepare_cached(
+        "DELETE FROM idempotency_keys WHERE id IN
+         (SELECT id FROM idempotency_keys WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
+    )?
+    .execute([tx.now().0 - KEPT_MS, PURGED_AT_ONCE])?;
+    tx.prepare_cached(
+        "INSERT INTO idempotency_keys (client_id, key, operation, fingerprint, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute(rusqlite::params![
+        key.client,
+        key.key,
+        key.operation,
+        key.fingerprint,
+        tx.now()
+    ])?;
+    Ok(tx.last_insert_rowid())
+}

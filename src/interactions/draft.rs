@@ -1,0 +1,385 @@
+//! An interaction as a client sends it: parsed, completed and checked as far as that goes without
+//! the store (contract §6).
+
+use super::{forms, shared::SharedValues};
+use crate::{
+    error::{Error, Kind, Result},
+    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone, text},
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::{fmt, sync::Arc};
+
+/// The longest nonce, in characters (contract §6).
+const NONCE_MAX_CHARS: usize = 128;
+/// The longest interaction type.
+const TYPE_MAX_BYTES: usize = 64;
+/// A type that only the server makes.
+const CONNECTED: &str = "connected";
+
+/// The body of an interaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct InteractionInput {
+    delegate: Option<Participant>,
+    first_delegate: Option<Participant>,
+    second_delegate: Option<Participant>,
+    third_delegate: Option<Participant>,
+    device: Option<Participant>,
+    first_device: Option<Participant>,
+    second_device: Option<Participant>,
+    third_device: Option<Participant>,
+    recorded_at: Option<Value>,
+    data: Option<Value>,
+    nonce: Option<String>,
+    admitted: Option<bool>,
+    /// In a batch the item says its type; elsewhere the path does.
+    pub interaction_type: Option<String>,
+    #[serde(rename = "id")]
+    _id: serde::de::IgnoredAny,
+    #[serde(rename = "_type")]
+    _type: serde::de::IgnoredAny,
+    #[serde(rename = "createdAt")]
+    _created_at: serde::de::IgnoredAny,
+    #[serde(rename = "updatedAt")]
+    _updated_at: serde::de::IgnoredAny,
+}
+
+/// A participant as sent: an id, or a selector such as `barcode:ABC`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged, expecting = "must be an id or a selector such as \"barcode:ABC\"")]
+enum Participant {
+    Id(i64),
+    Selector(String),
+}
+
+/// One, two or three participants, in order.
+pub type Three<T> = [Option<T>; 3];
+
+/// A checked draft.
+#[derive(Debug)]
+pub struct Draft {
+    /// The interaction type.
+    pub kind: String,
+    /// First, second and third delegate.
+    pub delegates: Three<DelegateSelector>,
+    /// First, second and third device.
+    pub devices: Three<DeviceSelector>,
+    /// When it happened, where the client says so.
+    pub recorded_at: Option<Timestamp>,
+    /// `data`, reshaped, as text; shared values stand in it as they were sent.
+    pub data: Option<String>,
+    /// Where shared values belong in `data`.
+    pub shared: super::shared::Places,
+    /// The shared values of its batch.
+    pub values: Arc<SharedValues>,
+    /// The client's nonce, with the fingerprint of what was sent with it.
+    pub nonce: Option<(String, [u8; 16])>,
+    /// The gate let the person in already.
+    pub admitted: bool,
+}
+
+impl Draft {
+    /// Checks a body. `kind` is the type that the path names.
+    ///
+    /// # Errors
+    /// [`Kind::InteractionType`], [`Kind::Participants`], [`Kind::InteractionContent`],
+    /// [`Kind::UnknownIdType`] or [`Kind::Invalid`], naming what is at fault.
+    pub fn new(
+        kind: &str,
+        input: InteractionInput,
+        values: &Arc<SharedValues>,
+        zone: &Zone,
+    ) -> Result<Self> {
+        check_type(kind)?;
+        if input.interaction_type.is_some_and(|sent| sent != kind) {
+            return Err(Error::new(
+                Kind::InteractionType,
+                format!("interactionType: differs from \"{kind}\" in the path"),
+            ));
+        }
+        let delegates = delegates([
+            one_of("delegate", input.delegate, input.first_delegate)?,
+            input.second_delegate,
+            input.third_delegate,
+        ])?;
+        let devices = devices([
+            one_of("device", input.device, input.first_device)?,
+            input.second_device,
+            input.third_device,
+        ])?;
+        if delegates[0].is_none() && devices[0].is_none() {
+            return Err(participants("neither a delegate nor a device takes part"));
+        }
+        let recorded_at = input
+            .recorded_at
+            .filter(|sent| !sent.is_null())
+            .map(|sent| zone.read("recordedAt", &sent))
+            .transpose()
+            .map_err(|cause| Error::new(Kind::InteractionContent, cause.message))?;
+        let mut draft = Self {
+            kind: kind.to_owned(),
+            delegates,
+            devices,
+            recorded_at,
+            data: None,
+            shared: Vec::new(),
+            values: Arc::clone(values),
+            nonce: None,
+            admitted: input.admitted.unwrap_or(false),
+        };
+        let data = input.data.filter(|sent| !sent.is_null());
+        if let Some(nonce) = input.nonce {
+            check_nonce(&nonce)?;
+            let fingerprint = draft.fingerprint(data.as_ref());
+            draft.nonce = Some((nonce, fingerprint));
+        }
+        draft.take_data(data)?;
+        Ok(draft)
+    }
+
+    fn take_data(&mut self, data: Option<Value>) -> Result<()> {
+        let mut data = match data {
+            None => return Ok(()),
+            Some(Value::Object(data)) => data,
+            Some(_) => {
+                return Err(Error::new(
+                    Kind::InteractionContent,
+                    "data: must be an object",
+                ));
+            }
+        };
+        forms::reshape(&mut data)?;
+        self.shared = self.values.places(&data)?;
+        if !data.is_empty() {
+            self.data = Some(Value::Object(data).to_string());
+        }
+        Ok(())
+    }
+
+    /// What two requests under one nonce are compared by.
+    fn fingerprint(&self, data: Option<&Value>) -> [u8; 16] {
+        let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
+        let body = json!([
+            self.kind,
+            self.delegates.each_ref().map(|one| shown(one.as_ref().map(ToString::to_string))),
+            self.devices.each_ref().map(|one| shown(one.as_ref().map(ToString::to_string))),
+            self.recorded_at.map(|at| at.0),
+            data,
+            self.admitted,
+        ]);
+        self.values.fingerprint(&body)
+    }
+
+    /// When it happened, as stored.
+    #[must_use]
+    pub fn recorded_at(&self, now: Timestamp) -> Timestamp {
+        self.recorded_at.unwrap_or(now)
+    }
+}
+
+/// Checks that a type is well formed and one that clients may post.
+///
+/// # Errors
+/// [`Kind::InteractionType`].
+pub fn check_type(kind: &str) -> Result<()> {
+    let mut bytes = kind.bytes();
+    let first = bytes
+        .next()
+        .is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    let rest = bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if !first || !rest || kind.len() > TYPE_MAX_BYTES {
+        return Err(Error::new(
+            Kind::InteractionType,
+            format!(
+                "interaction type \"{}\" is malformed: it has 1 to {TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
+                text::shortened(kind)
+            ),
+        ));
+    }
+    if kind == CONNECTED {
+        return Err(Error::new(
+            Kind::InteractionType,
+            "connected is made by the server when two delegates connect to each other",
+        ));
+    }
+    Ok(())
+}
+
+fn check_nonce(nonce: &str) -> Result<()> {
+    let length = nonce.chars().count();
+    if length == 0 || length > NONCE_MAX_CHARS || nonce.contains('\0') {
+        return Err(Error::invalid(format!(
+            "nonce: must have 1 to {NONCE_MAX_CHARS} characters, none of them NUL"
+        )));
+    }
+    Ok(())
+}
+
+fn participants(message: impl Into<String>) -> Error {
+    Error::new(Kind::Participants, message)
+}
+
+fn one_of(
+    short: &str,
+    by_short: Option<Participant>,
+    by_full: Option<Participant>,
+) -> Result<Option<Participant>> {
+    match (by_short, by_full) {
+        (Some(_), Some(_)) => Err(participants(format!(
+            "{short}: stands beside its full form; send one of them"
+        ))),
+        (one, other) => Ok(one.or(other)),
+    }
+}
+
+fn delegates(sent: Three<Participant>) -> Result<Three<DelegateSelector>> {
+    in_order(
+        ["firstDelegate", "secondDelegate", "thirdDelegate"],
+        sent,
+        |id| DelegateSelector::Id(DelegateId(id)),
+        DelegateSelector::parse,
+    )
+}
+
+fn devices(sent: Three<Participant>) -> Result<Three<DeviceSelector>> {
+    in_order(
+        ["firstDevice", "secondDevice", "thirdDevice"],
+        sent,
+        |id| DeviceSelector::Id(DeviceId(id)),
+        DeviceSelector::parse,
+    )
+}
+
+fn in_order<T: fmt::Debug>(
+    names: [&str; 3],
+    sent: Three<Participant>,
+    by_id: impl Fn(i64) -> T,
+    by_selector: impl Fn(&str) -> Result<T>,
+) -> Result<Three<T>> {
+    for later in 1..3 {
+        if sent[later].is_some() && sent[later - 1].is_none() {
+            return Err(participants(format!(
+                "{}: there is no {} before it",
+                names[later],
+                names[later - 1]
+            )));
+        }
+    }
+    let mut read = [None, None, None];
+    for (place, participant) in sent.into_iter().enumerate() {
+        read[place] = match participant {
+            None => None,
+            Some(Participant::Id(id)) => Some(by_id(id)),
+            Some(Participant::Selector(selector)) => {
+                Some(by_selector(&selector).map_err(|cause| {
+                    Error::new(cause.kind, format!("{}: {}", names[place], cause.message))
+                })?)
+            }
+        };
+    }
+    Ok(read)
+}
+
+/// The body of a batch: items in the order of their keys, each parsed on its own, so that one that
+/// is malformed fails alone.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BatchInput {
+    /// The items, as JSON text.
+    pub interactions: Items,
+    /// The values they share.
+    #[serde(default)]
+    pub shared_values: Map<String, Value>,
+}
+
+/// The items of a batch in their order.
+#[derive(Debug, Default)]
+pub struct Items(pub Vec<(String, Box<serde_json::value::RawValue>)>);
+
+impl<'de> Deserialize<'de> for Items {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Items;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of interactions by key")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Items, A::Error> {
+                let mut items = Vec::new();
+                let mut keys = std::collections::HashSet::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    if !keys.insert(key.clone()) {
+                        return Err(serde::de::Error::custom(format!(
+                            "the key \"{}\" stands twice",
+                            text::shortened(&key)
+                        )));
+                    }
+                    items.push((key, map.next_value()?));
+                }
+                Ok(Items(items))
+            }
+        }
+
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(kind: &str, body: Value) -> Result<Draft> {
+        let input = crate::web::body::parse(body.to_string().as_bytes())?;
+        Draft::new(kind, input, &Arc::default(), &Zone::default())
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_kind() {
+        for (kind, body, expected) in [
+            ("check-in", json!({}), Kind::Participants),
+            ("check-in", json!({"delegate": 1, "firstDelegate": 1}), Kind::Participants),
+            ("check-in", json!({"secondDelegate": 1}), Kind::Participants),
+            ("check-in", json!({"delegate": 1, "thirdDelegate": 1}), Kind::Participants),
+            ("check-in", json!({"delegate": 1, "secondDevice": 1}), Kind::Participants),
+            ("check-in", json!({"delegate": true}), Kind::Invalid),
+            ("check-in", json!({"delegate": 1.5}), Kind::Invalid),
+            ("check-in", json!({"delegate": "ABC"}), Kind::UnknownIdType),
+            ("check-in", json!({"delegate": "12"}), Kind::UnknownIdType),
+            ("check-in", json!({"delegate": 1, "recordedAt": "soon"}), Kind::InteractionContent),
+            ("check-in", json!({"delegate": 1, "data": []}), Kind::InteractionContent),
+            ("check-in", json!({"delegate": 1, "nonce": ""}), Kind::Invalid),
+            ("check-in", json!({"delegate": 1, "nonce": "x".repeat(129)}), Kind::Invalid),
+            ("check-in", json!({"delegate": 1, "typo": 1}), Kind::Invalid),
+            ("check-in", json!({"delegate": 1, "interactionType": "lead"}), Kind::InteractionType),
+            ("connected", json!({"delegate": 1}), Kind::InteractionType),
+            ("Check-in", json!({"delegate": 1}), Kind::InteractionType),
+            ("-x", json!({"delegate": 1}), Kind::InteractionType),
+            ("", json!({"delegate": 1}), Kind::InteractionType),
+        ] {
+            assert_eq!(draft(kind, body.clone()).unwrap_err().kind, expected, "{kind} {body}");
+        }
+    }
+
+    #[test]
+    fn a_nonce_compares_what_was_meant() {
+        let of = |body: Value| draft("check-in", body).unwrap().nonce.unwrap().1;
+        let one = of(json!({"nonce": "n", "delegate": 1, "device": "code:a", "data": {"a": 1, "b": 2}}));
+        let same = of(json!({"data": {"b": 2, "a": 1}, "firstDevice": "code:a", "firstDelegate": 1, "nonce": "n"}));
+        let other = of(json!({"nonce": "n", "delegate": 1, "device": "code:b", "data": {"a": 1, "b": 2}}));
+        assert_eq!(one, same);
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let parsed = crate::web::body::parse::<BatchInput>(br#"{"interactions": {"a": 1, "a": 2}}"#);
+        assert!(parsed.unwrap_err().message.contains("\"a\" stands twice"));
+    }
+}

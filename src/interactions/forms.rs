@@ -1,0 +1,235 @@
+//! Form answers: the flat list that a client sends, reshaped into what reports and people read
+//! (spec: Form answers convention; contract §6).
+
+use crate::error::{Error, Kind, Result};
+use serde_json::{Map, Value};
+
+/// An index past this makes no array: one answer must not make a million nulls.
+const INDEX_MAX: usize = 999;
+
+/// Adds `answersData` and `reportData` to the `data` of an interaction that carries a form; leaves
+/// any other as it is.
+///
+/// # Errors
+/// [`Kind::InteractionContent`] when `form` or `answers` are not what the convention says.
+pub fn reshape(data: &mut Map<String, Value>) -> Result<()> {
+    let Some(form) = data.get("form") else {
+        return Ok(());
+    };
+    if data.contains_key("answersData") {
+        return Ok(());
+    }
+    if !form.is_string() {
+        return Err(unusable("data.form: must be a string"));
+    }
+    let Some(Value::Array(answers)) = data.get("answers") else {
+        return Err(unusable("data.answers: must be a list of answers"));
+    };
+    let gathered = gather(answers)?;
+    let mut tree = Node::Branch(Vec::new());
+    let mut report = Map::new();
+    for answer in &gathered {
+        tree.put(&answer.field.split('.').collect::<Vec<_>>(), answer.value.clone());
+        report.insert(answer.label.clone(), answer.value.clone());
+    }
+    data.insert("answersData".into(), tree.into_value());
+    data.insert("reportData".into(), Value::Object(report));
+    Ok(())
+}
+
+fn unusable(message: impl Into<String>) -> Error {
+    Error::new(Kind::InteractionContent, message)
+}
+
+struct Answer {
+    field: String,
+    label: String,
+    value: Value,
+    repeated: bool,
+}
+
+/// One answer a field, in the order of their first mention; what is answered again gathers into an
+/// array. Answers without a field are skipped.
+fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
+    let mut gathered: Vec<Answer> = Vec::new();
+    let mut places: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    for (index, answer) in answers.iter().enumerate() {
+        let Value::Object(answer) = answer else {
+            return Err(unusable(format!("data.answers[{index}]: must be an object")));
+        };
+        let field = match answer.get("field") {
+            None | Some(Value::Null) => continue,
+            Some(Value::String(field)) if field.is_empty() => continue,
+            Some(Value::String(field)) => field,
+            Some(_) => {
+                return Err(unusable(format!(
+                    "data.answers[{index}].field: must be a string"
+                )));
+            }
+        };
+        let value = answer.get("answer").cloned().unwrap_or(Value::Null);
+        let label = match answer.get("fieldLabel") {
+            Some(Value::String(label)) if !label.is_empty() => label,
+            _ => field,
+        };
+        if let Some(earlier) = places.get(field.as_str()) {
+            let earlier = &mut gathered[*earlier];
+            let first = earlier.value.take();
+            earlier.value = match first {
+                Value::Array(mut values) if earlier.repeated => {
+                    values.push(value);
+                    Value::Array(values)
+                }
+                first => Value::Array(vec![first, value]),
+            };
+            earlier.repeated = true;
+            earlier.label.clone_from(label);
+        } else {
+            places.insert(field, gathered.len());
+            gathered.push(Answer {
+                field: field.clone(),
+                label: label.clone(),
+                value,
+                repeated: false,
+            });
+        }
+    }
+    Ok(gathered)
+}
+
+/// A part of the nested object while it grows.
+enum Node {
+    Leaf(Value),
+    Branch(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// Puts a value at a path; where two collide, the later wins.
+    fn put(&mut self, path: &[&str], value: Value) {
+        let Some((key, rest)) = path.split_first() else {
+            *self = Self::Leaf(value);
+            return;
+        };
+        if matches!(self, Self::Leaf(_)) {
+            *self = Self::Branch(Vec::new());
+        }
+        let Self::Branch(children) = self else {
+            return;
+        };
+        let place = children.iter().position(|(known, _)| known == key);
+        let place = place.unwrap_or_else(|| {
+            children.push(((*key).to_owned(), Self::Branch(Vec::new())));
+            children.len() - 1
+        });
+        children[place].1.put(rest, value);
+    }
+
+    /// A branch whose every key is an index becomes an array, with nulls in its gaps.
+    fn into_value(self) -> Value {
+        match self {
+            Self::Leaf(value) => value,
+            Self::Branch(children) => {
+                let indexes: Option<Vec<usize>> =
+                    children.iter().map(|(key, _)| index(key)).collect();
+                match indexes {
+                    Some(indexes) if !indexes.is_empty() => {
+                        let length = indexes.iter().max().map_or(0, |last| last + 1);
+                        let mut items = vec![Value::Null; length];
+                        for (index, (_, child)) in indexes.into_iter().zip(children) {
+                            items[index] = child.into_value();
+                        }
+                        Value::Array(items)
+                    }
+                    _ => Value::Object(
+                        children
+                            .into_iter()
+                            .map(|(key, child)| (key, child.into_value()))
+                            .collect(),
+                    ),
+                }
+            }
+        }
+    }
+}
+
+fn index(key: &str) -> Option<usize> {
+    let plain = key == "0"
+        || (!key.starts_with('0') && key.bytes().all(|byte| byte.is_ascii_digit()));
+    key.parse()
+        .ok()
+        .filter(|index| plain && *index <= INDEX_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn reshaped(answers: Value) -> (Value, Value) {
+        let mut data = json!({"form": "lead", "answers": answers});
+        let before = data.clone();
+        reshape(data.as_object_mut().unwrap()).unwrap();
+        assert_eq!(data["form"], before["form"]);
+        assert_eq!(data["answers"], before["answers"]);
+        (data["answersData"].clone(), data["reportData"].clone())
+    }
+
+    #[test]
+    fn paths_nest_and_labels_stay_flat() {
+        let (nested, report) = reshaped(json!([
+            {"field": "contact.email", "answer": "a@example.org", "fieldLabel": "E-mail"},
+            {"field": "contact.age", "answer": 42},
+            {"field": "ok", "answer": true, "fieldType": "checkbox"},
+        ]));
+        assert_eq!(nested, json!({"contact": {"email": "a@example.org", "age": 42}, "ok": true}));
+        assert_eq!(report, json!({"E-mail": "a@example.org", "contact.age": 42, "ok": true}));
+    }
+
+    #[test]
+    fn answersdata_follows_the_contract() {
+        for (answers, nested) in [
+            (json!([]), json!({})),
+            (json!([{"answer": 1}]), json!({})),
+            (json!([{"field": "a.b.0.c", "answer": 1}, {"field": "a.b.1.c", "answer": 2}]), json!({"a": {"b": [{"c": 1}, {"c": 2}]}})),
+            (json!([{"field": "a.2", "answer": 1}]), json!({"a": [null, null, 1]})),
+            (json!([{"field": "a.1000000000", "answer": 1}]), json!({"a": {"1000000000": 1}})),
+            (json!([{"field": "a.01", "answer": 1}]), json!({"a": {"01": 1}})),
+            (json!([{"field": "a.0", "answer": 1}, {"field": "a.x", "answer": 2}]), json!({"a": {"0": 1, "x": 2}})),
+            (json!([{"field": "a", "answer": 1}, {"field": "a.b", "answer": 2}]), json!({"a": {"b": 2}})),
+            (json!([{"field": "a.b", "answer": 1}, {"field": "a", "answer": 2}]), json!({"a": 2})),
+            (json!([{"field": "a", "answer": 1}, {"field": "a", "answer": 2}, {"field": "a", "answer": 3}]), json!({"a": [1, 2, 3]})),
+            (json!([{"field": "a", "answer": [1, 2]}]), json!({"a": [1, 2]})),
+            (json!([{"field": "a", "answer": [1]}, {"field": "a", "answer": 2}]), json!({"a": [[1], 2]})),
+            (json!([{"field": "__proto__.x", "answer": 1}]), json!({"__proto__": {"x": 1}})),
+            (json!([{"field": "a..b", "answer": 1}]), json!({"a": {"": {"b": 1}}})),
+        ] {
+            assert_eq!(reshaped(answers.clone()).0, nested, "{answers}");
+        }
+    }
+
+    #[test]
+    fn without_a_form_nothing_is_reshaped() {
+        for mut data in [
+            json!({"answers": [{"field": "a", "answer": 1}]}),
+            json!({"form": "x", "answers": [], "answersData": {"mine": 1}}),
+        ] {
+            let before = data.clone();
+            reshape(data.as_object_mut().unwrap()).unwrap();
+            assert_eq!(data, before);
+        }
+    }
+
+    #[test]
+    fn what_is_no_form_is_told_by_path() {
+        for (mut data, path) in [
+            (json!({"form": 1, "answers": []}), "data.form:"),
+            (json!({"form": "x"}), "data.answers:"),
+            (json!({"form": "x", "answers": {}}), "data.answers:"),
+            (json!({"form": "x", "answers": [1]}), "data.answers[0]:"),
+            (json!({"form": "x", "answers": [{"field": 1}]}), "data.answers[0].field:"),
+        ] {
+            let error = reshape(data.as_object_mut().unwrap()).unwrap_err();
+            assert!(error.message.starts_with(path), "{}", error.message);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Interactions: what delegates did at devices (spec: Interaction; contract §6). The heart of
+//! Gatepost: who is let in is decided here.
+//!
+//! - `draft`: a body to a checked draft, before the store is asked anything
+//! - `forms`, `shared`: what happens to its `data`
+//! - `rules`: the rules of entry, pure; `judge`: the facts they need
+//! - `record`: the use case: replay, judge, store, all in one transaction
+//! - `presence`: what is kept of each delegate at each device
+//! - `batch`: many at once, in slices
+//! - `rows`, `list`, `embed`: reading them; `remove`: deleting one
+
+pub mod api;
+pub mod batch;
+pub mod draft;
+pub mod embed;
+pub mod forms;
+pub mod judge;
+pub mod list;
+pub mod nonces;
+pub mod presence;
+pub mod record;
+pub mod refusals;
+pub mod remove;
+pub mod rows;
+pub mod rules;
+pub mod shared;

@@ -1,0 +1,260 @@
+//! The use case: an interaction is recorded, replayed or refused, in one transaction with its
+//! presence, its nonce, its refusal and its conflict, so that two gates that scan one ticket at
+//! once never both succeed.
+
+use super::{
+    draft::{Draft, Three},
+    judge::{self, Question},
+    nonces, presence,
+    presence::Effect,
+    refusals,
+    rows::Interaction,
+    rules::{Moment, Standing},
+};
+use crate::{
+    auth::Context,
+    delegates, devices,
+    error::{Error, Kind, Result},
+    store::Tx,
+    types::{DelegateId, DeviceId, InteractionId, Timestamp},
+};
+use rusqlite::Connection;
+
+/// What became of a draft.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is stored.
+    Created(Interaction),
+    /// Its nonce had stored it before; `None` when it was deleted since.
+    Replayed(Option<Interaction>),
+    /// It is not stored; the refusal is kept.
+    Refused(Error),
+}
+
+/// The records that take part, as far as they were found.
+#[derive(Debug, Default)]
+pub struct Participants {
+    /// First, second and third delegate.
+    pub delegates: Three<DelegateId>,
+    /// First, second and third device.
+    pub devices: Three<DeviceId>,
+}
+
+/// Records an interaction.
+///
+/// # Errors
+/// [`Kind::DeviceNotFound`], [`Kind::KeyReused`], and whatever keeps the store from writing. What
+/// the rules or an unknown code refuse is no error here: the refusal is to be committed.
+pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Outcome> {
+    if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
+        && let Some(earlier) = nonces::recall(tx, client, nonce, fingerprint)?
+    {
+        return Ok(Outcome::Replayed(earlier));
+    }
+    let mut participants = Participants::default();
+    let assessed = find_participants(tx, draft, &mut participants)
+        .and_then(|()| assess(tx, ctx, draft, &participants, tx.now()));
+    let assessment = match assessed {
+        Ok(assessment) => assessment,
+        Err(refusal) if refusals::is_kept(refusal.kind) => {
+            refusals::keep(tx, ctx, draft, &participants, &refusal)?;
+            return Ok(Outcome::Refused(refusal));
+        }
+        Err(other) => return Err(other),
+    };
+    let interaction = insert(tx, ctx, draft, participants)?;
+    advance_presence(tx, draft, &interaction, &assessment)?;
+    let id = interaction.id.map_or(0, |id| id.0);
+    if let Some(refusal) = &assessment.conflict {
+        refusals::keep_conflict(tx, id, refusal)?;
+    }
+    if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
+        nonces::use_up(tx, client, nonce, fingerprint, id)?;
+    }
+    if draft.kind == "connect" {
+        connect(tx, ctx, &interaction)?;
+    }
+    Ok(Outcome::Created(interaction))
+}
+
+/// What recording the draft would give, without writing anything.
+///
+/// # Errors
+/// As [`record`], refusals included.
+pub fn test(
+    connection: &Connection,
+    ctx: &Context,
+    draft: &Draft,
+    now: Timestamp,
+) -> Result<Interaction> {
+    let mut participants = Participants::default();
+    find_participants(connection, draft, &mut participants)?;
+    assess(connection, ctx, draft, &participants, now)?;
+    Ok(Interaction {
+        id: None,
+        kind: draft.kind.clone(),
+        delegates: participants.delegates,
+        devices: participants.devices,
+        data: draft.data.clone(),
+        shared: None,
+        recorded_at: draft.recorded_at(now),
+        created_at: now,
+    })
+}
+
+/// Finds who and what takes part; the devices first, so that a refusal for an unknown code tells
+/// where it was scanned.
+fn find_participants(
+    connection: &Connection,
+    draft: &Draft,
+    found: &mut Participants,
+) -> Result<()> {
+    for (place, selector) in draft.devices.iter().enumerate() {
+        if let Some(selector) = selector {
+            found.devices[place] = Some(devices::find(connection, selector)?);
+        }
+    }
+    for (place, selector) in draft.delegates.iter().enumerate() {
+        if let Some(selector) = selector {
+            found.delegates[place] = Some(delegates::find(connection, selector)?);
+        }
+    }
+    Ok(())
+}
+
+/// What recording needs to know about presence and rules.
+struct Assessment {
+    /// Whose presence at which device changes, how, and what it was.
+    effect: Option<(DelegateId, DeviceId, Effect, Option<Standing>)>,
+    /// Why the rules would have refused what a gate admitted.
+    conflict: Option<Error>,
+}
+
+fn assess(
+    connection: &Connection,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &Participants,
+    now: Timestamp,
+) -> Result<Assessment> {
+    let [first, second, _] = participants.delegates;
+    let mut assessment = Assessment {
+        effect: None,
+        conflict: None,
+    };
+    let Some(effect) = Effect::of(&draft.kind) else {
+        return Ok(assessment);
+    };
+    let subject = presence::subject(&draft.kind, first, second);
+    let (Some(delegate), Some(device)) = (subject, participants.devices[0]) else {
+        return Ok(assessment);
+    };
+    let standing = presence::load(connection, delegate, device)?;
+    if let Some(passage) = judge::passage(&draft.kind) {
+        let verdict = judge::judge(
+            connection,
+            &Question {
+                passage,
+                delegate,
+                device,
+                standing,
+                at: draft.recorded_at(now).min(now),
+                now,
+                settings: &ctx.settings,
+            },
+        );
+        match verdict {
+            Err(refusal) if draft.admitted && matches!(refusal.kind, Kind::Refused(_)) => {
+                assessment.conflict = Some(refusal);
+            }
+            verdict => verdict?,
+        }
+    }
+    assessment.effect = Some((delegate, device, effect, standing));
+    Ok(assessment)
+}
+
+fn insert(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: Participants,
+) -> Result<Interaction> {
+    let shared = draft.values.store(tx, &draft.shared)?;
+    let recorded_at = draft.recorded_at(tx.now());
+    let [first_delegate, second_delegate, third_delegate] = participants.delegates;
+    let [first_device, second_device, third_device] = participants.devices;
+    tx.prepare_cached(
+        "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+                third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,
+                recorded_at, created_at, client_id, user_id, admitted)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+    )?
+    .execute(rusqlite::params![
+        draft.kind,
+        first_delegate,
+        second_delegate,
+        third_delegate,
+        first_device,
+        second_device,
+        third_device,
+        draft.data,
+        shared,
+        recorded_at,
+        tx.now(),
+        ctx.client,
+        ctx.user,
+        draft.admitted,
+    ])?;
+    Ok(Interaction {
+        id: Some(InteractionId(tx.last_insert_rowid())),
+        kind: draft.kind.clone(),
+        delegates: participants.delegates,
+        devices: participants.devices,
+        data: draft.data.clone(),
+        shared: None,
+        recorded_at,
+        created_at: tx.now(),
+    })
+}
+
+fn advance_presence(
+    tx: &Tx<'_>,
+    draft: &Draft,
+    interaction: &Interaction,
+    assessment: &Assessment,
+) -> Result<()> {
+    let Some((delegate, device, effect, standing)) = assessment.effect else {
+        return Ok(());
+    };
+    let moment = Moment {
+        at: draft.recorded_at(tx.now()).min(tx.now()),
+        id: interaction.id.map_or(0, |id| id.0),
+    };
+    presence::advance(tx, delegate, device, standing, effect, moment)
+}
+
+/// Makes `connected` of two delegates who have each sent the other a `connect`, once.
+fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<()> {
+    let [Some(one), Some(other), _] = interaction.delegates else {
+        return Ok(());
+    };
+    let mut statement = tx.prepare_cached(
+        "SELECT 1 FROM interactions
+         WHERE first_delegate_id = ?1 AND second_delegate_id = ?2 AND interaction_type = ?3",
+    )?;
+    let mutual = one != other && statement.exists(rusqlite::params![other, one, "connect"])?;
+    if !mutual
+        || statement.exists(rusqlite::params![one, other, "connected"])?
+        || statement.exists(rusqlite::params![other, one, "connected"])?
+    {
+        return Ok(());
+    }
+    tx.prepare_cached(
+        "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+                                   recorded_at, created_at, client_id, user_id)
+         VALUES ('connected', ?1, ?2, ?3, ?3, ?4, ?5)",
+    )?
+    .execute(rusqlite::params![other, one, tx.now(), ctx.client, ctx.user])?;
+    Ok(())
+}

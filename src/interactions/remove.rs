@@ -1,0 +1,56 @@
+//! Deleting an interaction: its row goes, what it was stays in the audit, and presence is made
+//! anew as if it had never been.
+
+use super::{presence, rows};
+use crate::{
+    audit::{self, Change},
+    auth::Context,
+    error::{Error, Kind, Result},
+    store::Tx,
+};
+use rusqlite::OptionalExtension;
+use serde_json::{Value, json};
+
+/// Deletes an interaction.
+///
+/// # Errors
+/// [`Kind::InteractionNotFound`].
+pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
+    let interaction = rows::find(tx, id)?.ok_or_else(|| {
+        Error::new(
+            Kind::InteractionNotFound,
+            format!("there is no interaction {id}"),
+        )
+    })?;
+    let origin: Option<(Option<i64>, Option<i64>, bool)> = tx
+        .query_row(
+            "SELECT client_id, user_id, admitted FROM interactions WHERE id = ?1",
+            [id],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
+        .optional()?;
+    let mut before: Value = serde_json::from_str(&interaction.to_json(&ctx.settings.zone))
+        .map_err(Error::defect)?;
+    if let Some((client, user, admitted)) = origin {
+        before["origin"] = json!({"client": client, "user": user, "admitted": admitted});
+    }
+    tx.execute("DELETE FROM interactions WHERE id = ?1", [id])?;
+    let [first, second, _] = interaction.delegates;
+    if let (Some(delegate), Some(device)) = (
+        presence::subject(&interaction.kind, first, second),
+        interaction.devices[0],
+    ) {
+        presence::rebuild(tx, delegate, device)?;
+    }
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action: "delete",
+            record_type: "interaction",
+            record_id: Some(id),
+            before: Some(before),
+            after: None,
+        },
+    )
+}

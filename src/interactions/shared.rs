@@ -1,0 +1,200 @@
+//! Values that several interactions of a batch share: `{"$shared": "name"}` anywhere in an item's
+//! `data` stands for `sharedValues.name`. A value is stored once, and shown in full when read
+//! (contract §6).
+
+use crate::{
+    error::{Error, Kind, Result},
+    store::Tx,
+    types::json,
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// The key that marks a reference.
+const MARK: &str = "$shared";
+
+/// The shared values of a batch, by name.
+#[derive(Debug, Default)]
+pub struct SharedValues(HashMap<String, SharedValue>);
+
+#[derive(Debug)]
+struct SharedValue {
+    text: String,
+    digest: [u8; 32],
+    /// Its part of a fingerprint, so that an interaction that shares it and one that carries it
+    /// compare as equal.
+    part: Vec<u8>,
+}
+
+/// Where in `data` (JSON Pointer) which shared value belongs.
+pub type Places = Vec<(String, String)>;
+
+impl SharedValues {
+    /// The values as a batch sends them.
+    #[must_use]
+    pub fn new(values: Map<String, Value>) -> Self {
+        let values = values.into_iter().map(|(name, value)| {
+            let text = value.to_string();
+            let shared = SharedValue {
+                digest: Sha256::digest(text.as_bytes()).into(),
+                part: json::digest_part(&value),
+                text,
+            };
+            (name, shared)
+        });
+        Self(values.collect())
+    }
+
+    /// The name that a value refers to, if it is a reference to one of these.
+    fn referred(value: &Value) -> Option<&str> {
+        match value {
+            Value::Object(object) if object.len() == 1 => object.get(MARK)?.as_str(),
+            _ => None,
+        }
+    }
+
+    /// The fingerprint of a document in which references stand.
+    #[must_use]
+    pub fn fingerprint(&self, value: &Value) -> [u8; 16] {
+        if self.0.is_empty() {
+            return json::fingerprint(value);
+        }
+        json::fingerprint_with(value, &|value| {
+            let shared = self.0.get(Self::referred(value)?)?;
+            Some(shared.part.clone())
+        })
+    }
+
+    /// Where the references of `data` stand.
+    ///
+    /// # Errors
+    /// [`Kind::InteractionContent`] for a name that is not among the values.
+    pub fn places(&self, data: &Map<String, Value>) -> Result<Places> {
+        let mut places = Places::new();
+        for (key, value) in data {
+            self.find(value, &format!("/{}", escaped(key)), &mut places)?;
+        }
+        Ok(places)
+    }
+
+    fn find(&self, value: &Value, pointer: &str, places: &mut Places) -> Result<()> {
+        if let Some(name) = Self::referred(value) {
+            if !self.0.contains_key(name) {
+                return Err(Error::new(
+                    Kind::InteractionContent,
+                    format!(
+                        "data{pointer}: there is no shared value \"{}\"",
+                        crate::types::text::shortened(name)
+                    ),
+                ));
+            }
+            places.push((pointer.to_owned(), name.to_owned()));
+            return Ok(());
+        }
+        match value {
+            Value::Object(object) => object.iter().try_for_each(|(key, value)| {
+                self.find(value, &format!("{pointer}/{}", escaped(key)), places)
+            }),
+            Value::Array(items) => items.iter().enumerate().try_for_each(|(index, value)| {
+                self.find(value, &format!("{pointer}/{index}"), places)
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stores the values that `places` name, each once in the whole file, and gives the text of
+    /// the `shared` column.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn store(&self, tx: &Tx<'_>, places: &Places) -> Result<Option<String>> {
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let mut stored = Vec::with_capacity(places.len());
+        for (pointer, name) in places {
+            let value = self
+                .0
+                .get(name)
+                .ok_or_else(|| Error::defect("a shared value went missing"))?;
+            tx.prepare_cached(
+                "INSERT INTO shared_values (digest, value) VALUES (?1, ?2) ON CONFLICT (digest) DO NOTHING",
+            )?
+            .execute(rusqlite::params![value.digest, value.text])?;
+            let id: i64 = tx
+                .prepare_cached("SELECT id FROM shared_values WHERE digest = ?1")?
+                .query_row([value.digest], |row| row.get(0))?;
+            stored.push(serde_json::json!([pointer, id]));
+        }
+        Ok(Some(Value::Array(stored).to_string()))
+    }
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// `data` with its shared values in their places.
+///
+/// # Errors
+/// When a value cannot be read.
+pub fn in_full(connection: &Connection, data: &str, shared: &str) -> Result<String> {
+    let mut data: Value = serde_json::from_str(data).map_err(Error::defect)?;
+    let places: Vec<(String, i64)> = serde_json::from_str(shared).map_err(Error::defect)?;
+    let mut statement = connection.prepare_cached("SELECT value FROM shared_values WHERE id = ?1")?;
+    for (pointer, id) in places {
+        let text: String = statement.query_row([id], |row| row.get(0))?;
+        if let Some(place) = data.pointer_mut(&pointer) {
+            *place = serde_json::from_str(&text).map_err(Error::defect)?;
+        }
+    }
+    Ok(data.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn values() -> SharedValues {
+        SharedValues::new(json!({"photo": "QUJD", "terms": {"v": 2}}).as_object().unwrap().clone())
+    }
+
+    #[test]
+    fn references_are_found_wherever_they_stand() {
+        let data = json!({
+            "a": {"$shared": "photo"},
+            "b/c": [{"x": {"$shared": "terms"}}, 1],
+            "d": {"$shared": "photo", "more": 1},
+            "e": {"$shared": 5},
+        });
+        let places = values().places(data.as_object().unwrap()).unwrap();
+        assert_eq!(
+            places,
+            vec![
+                ("/a".to_owned(), "photo".to_owned()),
+                ("/b~1c/0/x".to_owned(), "terms".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_its_path() {
+        let data = json!({"a": [{"$shared": "nope"}]});
+        let error = values().places(data.as_object().unwrap()).unwrap_err();
+        assert_eq!(error.kind, Kind::InteractionContent);
+        assert!(error.message.starts_with("data/a/0:"), "{}", error.message);
+    }
+
+    #[test]
+    fn sharing_a_value_and_carrying_it_compare_as_equal() {
+        let long = json!("x".repeat(500));
+        let shared = SharedValues::new(json!({"p": long}).as_object().unwrap().clone());
+        assert_eq!(
+            shared.fingerprint(&json!({"photo": {"$shared": "p"}})),
+            SharedValues::default().fingerprint(&json!({"photo": long})),
+        );
+    }
+}

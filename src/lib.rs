@@ -1,0 +1,31 @@
+//! Gatepost: the on-site server for live events. One binary, one SQLite file.
+//!
+//! # Layout
+//!
+//! Imports point downward only; a test checks it.
+//!
+//! - `cli`: the commands; `server`: routes, limits, the API's document
+//! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
+//! - `oauth`: the token endpoint
+//! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
+//! - `idempotency`, `settings`, `audit`, `auth`, `web`: what features stand on
+//! - `store`: the one SQLite file, its one writer and its readers
+//! - `types`, `error`: the values and failures that everything speaks in
+
+pub mod app;
+pub mod audit;
+pub mod auth;
+pub mod cli;
+pub mod delegates;
+pub mod devices;
+pub mod error;
+pub mod events;
+pub mod idempotency;
+pub mod interactions;
+pub mod oauth;
+pub mod records;
+pub mod server;
+pub mod settings;
+pub mod store;
+pub mod types;
+pub mod web;

@@ -1,0 +1,254 @@
+//! Creating, changing and softly deleting records; every change is audited in its transaction.
+
+use super::{Changes, Kind, Resource, Selection, input};
+use crate::{
+    audit::{self, Change},
+    auth::Context,
+    error::{Error, Result},
+    store::{Tx, error::code_taken},
+};
+use rusqlite::{OptionalExtension, params_from_iter, types::Value as Sql};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// How many generations of parents a record may have.
+const ANCESTORS_MAX: usize = 100;
+
+/// Creates a record from the properties of a body; its id.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] for properties that do not fit,
+/// [`crate::error::Kind::CodeTaken`] for a unique code of another record.
+pub fn create(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    body: Map<String, Value>,
+) -> Result<i64> {
+    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
+    (resource.check)(tx, None, &mut changes)?;
+    check_references(tx, resource, None, &changes)?;
+    if let Some(patch) = changes.data.take() {
+        changes.set("data", input::merged_data(None, patch)?);
+    }
+    changes.set("sources", serde_json::json!([ctx.source]).to_string());
+    changes.set("created_at", tx.now().0);
+    changes.set("updated_at", tx.now().0);
+    let columns = changes.columns();
+    let mut sql = format!("INSERT INTO {} (", resource.table);
+    let mut places = String::new();
+    for (index, (column, _)) in columns.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}{column}");
+        let _ = write!(places, "{comma}?{}", index + 1);
+    }
+    let _ = write!(sql, ") VALUES ({places})");
+    tx.prepare_cached(&sql)?
+        .execute(params_from_iter(columns.iter().map(|(_, value)| value)))
+        .map_err(|cause| code_taken(cause, resource.codes()))?;
+    let id = tx.last_insert_rowid();
+    audit_change(tx, ctx, resource, "create", id, None)?;
+    Ok(id)
+}
+
+/// Changes a record by the properties of a body.
+///
+/// # Errors
+/// The resource's not-found error, and as [`create`].
+pub fn patch(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+    body: Map<String, Value>,
+) -> Result<()> {
+    let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
+    (resource.check)(tx, Some(id), &mut changes)?;
+    check_references(tx, resource, Some(id), &changes)?;
+    if let Some(patch) = changes.data.take() {
+        let stored = stored_text(tx, resource, "data", id)?;
+        changes.set("data", input::merged_data(stored.as_deref(), patch)?);
+    }
+    if changes.columns().is_empty() {
+        return Ok(());
+    }
+    changes.set("sources", with_source(tx, resource, ctx, id)?);
+    changes.set("updated_at", tx.now().0);
+    let columns = changes.columns();
+    let mut sql = format!("UPDATE {} SET ", resource.table);
+    for (index, (column, _)) in columns.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}{column} = ?{}", index + 2);
+    }
+    sql.push_str(" WHERE id = ?1");
+    let id_value = Sql::Integer(id);
+    let values = std::iter::once(&id_value).chain(columns.iter().map(|(_, value)| value));
+    tx.prepare_cached(&sql)?
+        .execute(params_from_iter(values))
+        .map_err(|cause| code_taken(cause, resource.codes()))?;
+    audit_change(tx, ctx, resource, "update", id, Some(before))
+}
+
+/// Deletes a record softly: it is out of every answer, its codes are free again (contract §4).
+///
+/// # Errors
+/// The resource's not-found error.
+pub fn delete(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+) -> Result<()> {
+    let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    tx.prepare_cached(&format!(
+        "UPDATE {} SET deleted_at = ?2 WHERE id = ?1",
+        resource.table
+    ))?
+    .execute(rusqlite::params![id, tx.now()])?;
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action: "delete",
+            record_type: resource.name,
+            record_id: Some(id),
+            before: Some(before),
+            after: None,
+        },
+    )
+}
+
+fn audit_change(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    action: &'static str,
+    id: i64,
+    before: Option<Value>,
+) -> Result<()> {
+    let after = snapshot(tx, ctx, resource, id)?;
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: resource.name,
+            record_id: Some(id),
+            before,
+            after,
+        },
+    )
+}
+
+/// The record as the API shows it, without what other tables hold.
+fn snapshot(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+) -> Result<Option<Value>> {
+    let own: Vec<_> = resource
+        .properties
+        .iter()
+        .filter(|property| property.kind != Kind::Attached)
+        .map(|property| property.name)
+        .collect();
+    let selection = Selection::parse(resource, Some(&own.join(",")), None)?;
+    let json = selection.one(tx, "id", &id, &ctx.settings.zone)?;
+    json.map(|text| serde_json::from_str(&text).map_err(Error::defect))
+        .transpose()
+}
+
+fn stored_text(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    column: &str,
+    id: i64,
+) -> Result<Option<String>> {
+    let sql = format!("SELECT {column} FROM {} WHERE id = ?1", resource.table);
+    Ok(tx
+        .prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .flatten())
+}
+
+fn with_source(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    ctx: &Context,
+    id: i64,
+) -> Result<String> {
+    let stored = stored_text(tx, resource, "sources", id)?.unwrap_or_default();
+    let mut sources: Vec<String> = serde_json::from_str(&stored).unwrap_or_default();
+    if !sources.iter().any(|known| known == ctx.source) {
+        sources.push(ctx.source.to_owned());
+    }
+    Ok(serde_json::json!(sources).to_string())
+}
+
+/// Every reference that is set must be to a living record, and a parent must not be a descendant.
+fn check_references(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    id: Option<i64>,
+    changes: &Changes,
+) -> Result<()> {
+    for property in resource.properties {
+        if property.kind != Kind::Reference {
+            continue;
+        }
+        let Some(target) = changes.reference(property.column) else {
+            continue;
+        };
+        let alive = tx
+            .prepare_cached(&format!(
+                "SELECT 1 FROM {} WHERE id = ?1 AND deleted_at IS NULL",
+                resource.table
+            ))?
+            .exists([target])?;
+        if !alive {
+            return Err(Error::invalid(format!(
+                "{}: there is no {} with id {target}",
+                property.name, resource.name
+            )));
+        }
+        if property.name == "parent" {
+            check_ancestors(tx, resource, id, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_ancestors(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    id: Option<i64>,
+    parent: i64,
+) -> Result<()> {
+    let mut statement = tx.prepare_cached(&format!(
+        "SELECT parent_id FROM {} WHERE id = ?1",
+        resource.table
+    ))?;
+    let mut ancestor = Some(parent);
+    for _ in 0..ANCESTORS_MAX {
+        let Some(current) = ancestor else {
+            return Ok(());
+        };
+        if Some(current) == id {
+            return Err(Error::invalid(format!(
+                "parent: {parent} is this {} itself or a descendant of it",
+                resource.name
+            )));
+        }
+        ancestor = statement
+            .query_row([current], |row| row.get(0))
+            .optional()?
+            .flatten();
+    }
+    Err(Error::invalid(format!(
+        "parent: a {} may have at most {ANCESTORS_MAX} generations above it",
+        resource.name
+    )))
+}

@@ -1,0 +1,187 @@
+//! What surrounds every request: its id, the optional `.json`, CORS, and an envelope for whatever
+//! goes wrong, panics included (contract §1, §2).
+
+use super::routes::{self, Table};
+use crate::{
+    app::App,
+    error::{Error, Kind},
+    web::{
+        RequestId,
+        error::{of_poem, respond},
+    },
+};
+use futures_util::FutureExt;
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    http::{HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery},
+};
+use std::panic::AssertUnwindSafe;
+
+/// The endpoint that every request passes.
+pub struct Door<E> {
+    inner: E,
+    table: Table,
+}
+
+impl<E> Door<E> {
+    /// A door in front of `inner`, which serves the paths of `table`.
+    pub fn new(inner: E, table: Table) -> Self {
+        Self { inner, table }
+    }
+}
+
+impl<E: Endpoint> Endpoint for Door<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let request_id = RequestId::next();
+        request.set_data(request_id.clone());
+        let origin = allowed_origin(&request);
+        let mut response = if is_preflight(&request) {
+            self.preflight(&request)
+        } else {
+            self.answer(request, &request_id).await
+        };
+        if let Some(origin) = origin {
+            let headers = response.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+        }
+        Ok(response)
+    }
+}
+
+impl<E: Endpoint> Door<E> {
+    async fn answer(&self, mut request: Request, request_id: &RequestId) -> Response {
+        if let Err(error) = check_query(request.uri().query().unwrap_or_default()) {
+            return respond(&error, request_id);
+        }
+        if let Some(uri) = without_json(request.uri()) {
+            *request.uri_mut() = uri;
+        }
+        let path = request.uri().path().to_owned();
+        let outcome = AssertUnwindSafe(self.inner.call(request))
+            .catch_unwind()
+            .await;
+        let cause = match outcome {
+            Ok(Ok(response)) => return response.into_response(),
+            Ok(Err(cause)) if cause.is_from_response() => return cause.into_response(),
+            Ok(Err(cause)) => of_poem(cause),
+            Err(panic) => Error::defect(crate::error::panic_text(panic.as_ref())),
+        };
+        let mut response = respond(&cause, request_id);
+        if cause.kind == Kind::MethodNotAllowed
+            && let Ok(allow) = HeaderValue::from_str(&self.allow(&path))
+        {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+        response
+    }
+
+    fn allow(&self, path: &str) -> String {
+        let methods = routes::methods(&self.table, path).unwrap_or_default();
+        let mut names: Vec<&str> = methods.iter().map(Method::as_str).collect();
+        names.sort_unstable();
+        names.join(", ")
+    }
+
+    /// What a browser asks before it calls from another origin.
+    fn preflight(&self, request: &Request) -> Response {
+        Response::builder()
+            .status(StatusCode::NO_CONTENT)
+            .header(
+                header::ACCESS_CONTROL_ALLOW_METHODS,
+                self.allow(request.uri().path()),
+            )
+            .header(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                "Authorization, Content-Type, Idempotency-Key",
+            )
+            .header(header::ACCESS_CONTROL_MAX_AGE, "600")
+            .finish()
+    }
+}
+
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request
+            .headers()
+            .contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// The value of `Access-Control-Allow-Origin`, where the API is called from an origin that may.
+fn allowed_origin(request: &Request) -> Option<HeaderValue> {
+    let origin = request.headers().get(header::ORIGIN)?;
+    if !request.uri().path().starts_with("/api/") {
+        return None;
+    }
+    let settings = request.data::<App>()?.settings();
+    let allowed = settings.cors_origins.as_ref().is_none_or(|origins| {
+        origins
+            .iter()
+            .any(|known| known.as_bytes() == origin.as_bytes())
+    });
+    allowed.then(|| origin.clone())
+}
+
+/// The address without one `.json` at the end of its last path segment (contract §1). A report's
+/// `data.json` keeps its own.
+fn without_json(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let shorter = path.strip_suffix(".json")?;
+    if !path.starts_with("/api/") || shorter.ends_with('/') || shorter.ends_with("/data") {
+        return None;
+    }
+    let target = match uri.query() {
+        Some(query) => format!("{shorter}?{query}"),
+        None => shorter.to_owned(),
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(target.parse::<PathAndQuery>().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// A query string that cannot be decoded would silently be read as another.
+fn check_query(query: &str) -> Result<(), Error> {
+    let malformed = || Error::invalid("the query string is not valid percent-encoded UTF-8");
+    let bytes = query.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let hex = |offset: usize| bytes.get(at + offset).is_some_and(u8::is_ascii_hexdigit);
+        if *byte == b'%' && !(hex(1) && hex(2)) {
+            return Err(malformed());
+        }
+    }
+    percent_encoding::percent_decode(bytes)
+        .decode_utf8()
+        .map(|_| ())
+        .map_err(|_| malformed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_json_suffix_is_removed() {
+        let shown = |uri: &str| without_json(&uri.parse().unwrap()).map(|uri| uri.to_string());
+        assert_eq!(shown("/api/v5/ping.json").as_deref(), Some("/api/v5/ping"));
+        assert_eq!(
+            shown("/api/v5/delegate/list.json?limit=1").as_deref(),
+            Some("/api/v5/delegate/list?limit=1")
+        );
+        assert_eq!(
+            shown("/api/5/delegate/barcode:A.json.json").as_deref(),
+            Some("/api/5/delegate/barcode:A.json")
+        );
+        assert_eq!(shown("/api/v5/report/x/export/1/data.json"), None);
+        assert_eq!(shown("/openapi.json"), None);
+        assert_eq!(shown("/api/v5/ping"), None);
+    }
+
+    #[test]
+    fn broken_query_strings_are_refused() {
+        for (query, fine) in [("", true), ("a=%20b", true), ("a=%2", false), ("a=%zz", false), ("a=%ff", false)] {
+            assert_eq!(check_query(query).is_ok(), fine, "{query}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The API's document. poem-openapi makes it from the code; what it cannot know is added here:
+//! selectors as `{idType}:{id}`, the errors of each operation, and that unknown properties are
+//! refused.
+
+use super::routes;
+use crate::{
+    app::App,
+    error::{Error, Kind, Refusal, Result},
+    web::error::status_code,
+};
+use poem_openapi::{ContactObject, LicenseObject, OpenApiService, ServerObject};
+use serde_json::{Map, Value, json};
+
+const ABOUT: &str = "\
+The on-site server for live events. Delegates meet devices; every meeting is an interaction.\n\n\
+Every answer is `{\"data\": ..., \"meta\": ...}`; on failure `data` is `{}` and `meta.error` carries \
+`code`, `message` and `internalCode`. The token endpoint alone answers as RFC 6749 says. Every path \
+takes an optional `.json`, and `/api/5` serves the same as `/api/v5`.";
+
+fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()> {
+    OpenApiService::new(routes::operations(app), "Gatepost", env!("CARGO_PKG_VERSION"))
+        .description(ABOUT)
+        .server(ServerObject::new("/api/v5"))
+        .license(LicenseObject::new("MIT OR Apache-2.0"))
+        .contact(ContactObject::new().name("Gatepost"))
+}
+
+/// The document as JSON text.
+///
+/// # Errors
+/// [`Kind::Defect`] when what poem-openapi makes is not what this expects.
+pub fn document(app: &App) -> Result<String> {
+    let mut document: Value =
+        serde_json::from_str(&service(app).spec()).map_err(Error::defect)?;
+    document["info"]["contact"] = Value::Null;
+    if let Some(info) = document["info"].as_object_mut() {
+        info.retain(|_, value| !value.is_null());
+    }
+    document["components"]["schemas"]["Error"] = error_schema();
+    close_inputs(&mut document["components"]["schemas"]);
+    let paths = document["paths"]
+        .as_object_mut()
+        .map(std::mem::take)
+        .ok_or_else(|| Error::defect("the document has no paths"))?;
+    document["paths"] = Value::Object(paths.into_iter().map(described).collect());
+    serde_json::to_string_pretty(&document).map_err(Error::defect)
+}
+
+/// The page that shows the document, whole in itself: it needs no internet.
+#[must_use]
+pub fn page(app: &App, document: &str) -> String {
+    let service = service(app);
+    service
+        .swagger_ui_html()
+        .replace(&service.spec(), document)
+        .replace("<title>Swagger UI</title>", "<title>Gatepost API</title>")
+}
+
+/// An input refuses a property it does not know.
+fn close_inputs(schemas: &mut Value) {
+    for (name, schema) in schemas.as_object_mut().into_iter().flatten() {
+        if name.ends_with("Input") {
+            schema["additionalProperties"] = json!(false);
+        }
+    }
+}
+
+fn error_schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["data", "meta"],
+        "properties": {
+            "data": {"type": "object", "description": "Always `{}`."},
+            "meta": {"type": "object", "required": ["error"], "properties": {"error": {
+                "type": "object",
+                "required": ["code", "message", "internalCode"],
+                "properties": {
+                    "code": {"type": "integer", "description": "The HTTP status."},
+                    "message": {"type": "string", "description": "Names what is at fault and what would be right."},
+                    "internalCode": {"type": "integer", "description": "What happened, see the operation's responses."},
+                },
+            }}},
+        },
+    })
+}
+
+/// A path as it is meant, with the errors of its operations.
+fn described((path, mut operations): (String, Value)) -> (String, Value) {
+    for (method, operation) in operations.as_object_mut().into_iter().flatten() {
+        add_errors(&path, method, operation);
+        describe_parameters(&path, operation);
+    }
+    let path = path
+        .replace("{selector}", "{idType}:{id}")
+        .replace("{interaction}", "id:{id}")
+        .replace("{interaction_type}", "{interactionType}");
+    (path, operations)
+}
+
+fn describe_parameters(path: &str, operation: &mut Value) {
+    let Some(parameters) = operation["parameters"].as_array_mut() else {
+        return;
+    };
+    let id_types = if path.starts_with("/device/") {
+        crate::types::DeviceSelector::ID_TYPES
+    } else {
+        crate::types::DelegateSelector::ID_TYPES
+    };
+    let mut described = Vec::new();
+    for mut parameter in parameters.drain(..) {
+        match parameter["name"].as_str() {
+            Some("selector") => {
+                described.push(json!({
+                    "name": "idType", "in": "path", "required": true,
+                    "description": "By which code the record is meant.",
+                    "schema": {"type": "string", "enum": id_types},
+                }));
+                described.push(json!({
+                    "name": "id", "in": "path", "required": true,
+                    "description": "The value of that code, percent-encoded; it may hold any character.",
+                    "schema": {"type": "string", "minLength": 1}, "example": "7",
+                }));
+            }
+            Some("interaction") => described.push(json!({
+                "name": "id", "in": "path", "required": true,
+                "description": "The interaction's id.",
+                "schema": {"type": "integer", "format": "int64"},
+            })),
+            Some("interaction_type") => {
+                parameter["name"] = json!("interactionType");
+                parameter["schema"]["pattern"] = json!("^[a-z0-9][a-z0-9-]{0,63}$");
+                parameter["example"] = json!("check-in");
+                described.push(parameter);
+            }
+            _ => described.push(parameter),
+        }
+    }
+    *parameters = described;
+}
+
+/// The errors an operation can give beside those of every operation.
+fn own_errors(path: &str, method: &str) -> Vec<Kind> {
+    let refused = [
+        Refusal::TooMany,
+        Refusal::NotJoined,
+        Refusal::OutsideWindow,
+        Refusal::NotAvailable,
+        Refusal::Full,
+        Refusal::NotCheckedIn,
+    ];
+    let mut errors = Vec::new();
+    let missing = match path.split('/').nth(1) {
+        Some("delegate") => Kind::DelegateNotFound,
+        Some("device") => Kind::DeviceNotFound,
+        Some("event") => Kind::EventNotFound,
+        _ => Kind::InteractionNotFound,
+    };
+    if path.contains("{selector}") || path.contains("{event}") || path.contains("{interaction}") {
+        errors.extend([missing, Kind::UnknownIdType]);
+    }
+    if path.ends_with("/myself") {
+        errors.push(Kind::DelegateNotFound);
+    }
+    match (path, method) {
+        ("/interaction/new/{interaction_type}" | "/interaction/test/{interaction_type}", _) => {
+            errors.extend([
+                Kind::UnknownIdType,
+                Kind::InteractionType,
+                Kind::Participants,
+                Kind::InteractionContent,
+                Kind::DelegateNotFound,
+                Kind::DeviceNotFound,
+            ]);
+            errors.extend(refused.map(Kind::Refused));
+            if path.contains("/new/") {
+                errors.push(Kind::KeyReused);
+            }
+        }
+        ("/interaction/batch" | "/delegate/new", _) => errors.push(Kind::KeyReused),
+        _ => {}
+    }
+    if matches!(method, "post" | "patch") && !path.starts_with("/interaction") {
+        errors.push(Kind::CodeTaken);
+    }
+    errors
+}
+
+fn add_errors(path: &str, method: &str, operation: &mut Value) {
+    if path.starts_with("/oauth/") {
+        return;
+    }
+    let mut errors = vec![
+        Kind::Invalid,
+        Kind::Unauthenticated,
+        Kind::Forbidden,
+        Kind::Defect,
+        Kind::Unavailable,
+    ];
+    if operation["requestBody"].is_object() {
+        errors.extend([Kind::TooLarge, Kind::NotJson]);
+    }
+    errors.extend(own_errors(path, method));
+    let mut by_status: Map<String, Value> = Map::new();
+    for kind in errors {
+        let codes = by_status
+            .entry(status_code(kind).to_string())
+            .or_insert_with(|| json!([]));
+        let line = json!(format!("`{}` {}", kind.code(), meaning(kind)));
+        if let Some(codes) = codes.as_array_mut()
+            && !codes.contains(&line)
+        {
+            codes.push(line);
+        }
+    }
+    for (status, lines) in by_status {
+        let lines: Vec<&str> = lines.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        operation["responses"][status] = json!({
+            "description": lines.join("; "),
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        });
+    }
+}
+
+/// What an internal code means, in a few words (contract §3).
+fn meaning(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Invalid => "malformed, of a wrong type, unknown, or out of range",
+        Kind::UnknownIdType => "id type unknown",
+        Kind::InvalidSearch => "search expression invalid",
+        Kind::NoSuchPath => "no such path",
+        Kind::MethodNotAllowed => "method not allowed",
+        Kind::CodeTaken => "unique code already used",
+        Kind::TooLarge => "body too large",
+        Kind::NotJson => "not JSON",
+        Kind::Unavailable => "the store could not take it; resend with the same nonce",
+        Kind::KeyReused => "nonce or idempotency key used before with another body",
+        Kind::Defect => "a defect; the log has the request's id",
+        Kind::Unauthenticated => "token missing, unknown, expired, cancelled, or not a user's",
+        Kind::Forbidden => "role, scope or user lacking",
+        Kind::TooManyAttempts { .. } => "too many attempts",
+        Kind::DelegateNotFound => "delegate not found",
+        Kind::DeviceNotFound => "device not found",
+        Kind::EventNotFound => "event not found",
+        Kind::InteractionNotFound => "interaction not found",
+        Kind::InteractionType => "interaction type malformed or reserved",
+        Kind::Participants => "participants missing or out of order",
+        Kind::InteractionContent => "recordedAt or data unusable, or a shared value unknown",
+        Kind::Refused(Refusal::TooMany) => "too many interactions: already used or entered",
+        Kind::Refused(Refusal::NotJoined) => "not joined",
+        Kind::Refused(Refusal::OutsideWindow) => "outside the time window",
+        Kind::Refused(Refusal::NotAvailable) => "device not available, or its rules unreadable",
+        Kind::Refused(Refusal::Full) => "device full",
+        Kind::Refused(Refusal::NotCheckedIn) => "check-out without check-in",
+    }
+}

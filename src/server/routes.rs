@@ -1,0 +1,121 @@
+//! The API's operations, once for each prefix they are served under.
+
+use super::ServiceApi;
+use crate::{
+    app::App, delegates::api::DelegatesApi, devices::api::DevicesApi, events::api::EventsApi,
+    interactions::api::InteractionsApi, oauth::api::OAuthApi,
+};
+use poem::{Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method};
+use poem_openapi::{OpenApi, __private::UrlQuery};
+use std::collections::HashMap;
+
+/// The prefixes under which the whole API is served; `/api/5` is the form that pagination links
+/// carry.
+pub const PREFIXES: &[&str] = &["/api/v5", "/api/5"];
+
+/// Every operation of the API.
+pub fn operations(app: &App) -> impl OpenApi + 'static {
+    let app = || app.clone();
+    (
+        OAuthApi { app: app() },
+        DelegatesApi { app: app() },
+        DevicesApi { app: app() },
+        EventsApi { app: app() },
+        InteractionsApi { app: app() },
+        ServiceApi { app: app() },
+    )
+}
+
+/// The API's routes, to be nested under a prefix.
+pub fn api(app: &App) -> impl Endpoint + 'static {
+    routed(operations(app))
+}
+
+/// The token endpoint alone: it is at `/api/oauth/v2/token` too.
+pub fn token(app: &App) -> impl Endpoint + 'static {
+    routed(OAuthApi { app: app.clone() })
+}
+
+/// poem-openapi's own assembly would turn every error into plain text at once; this one leaves
+/// them to the door.
+fn routed(operations: impl OpenApi) -> BoxEndpoint<'static> {
+    let mut paths = HashMap::new();
+    operations.add_routes(&mut paths);
+    let route = paths.into_iter().fold(Route::new(), |route, (path, methods)| {
+        let methods = methods
+            .into_iter()
+            .fold(RouteMethod::new(), |all, (method, endpoint)| {
+                all.method(method, endpoint)
+            });
+        route.at(path, methods)
+    });
+    route.before(with_query).boxed()
+}
+
+/// Hands the query string to poem-openapi's parameters.
+async fn with_query(mut request: Request) -> poem::Result<Request> {
+    let query = request.uri().query().unwrap_or_default();
+    let query = form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect();
+    request.extensions_mut().insert(UrlQuery(query));
+    Ok(request)
+}
+
+/// Which methods a path knows: full path patterns, with `:name` for a parameter.
+pub type Table = Vec<(String, Vec<Method>)>;
+
+/// The table of every path that is served.
+#[must_use]
+pub fn table(app: &App) -> Table {
+    let mut paths = HashMap::new();
+    operations(app).add_routes(&mut paths);
+    let mut table: Table = vec![
+        ("/".into(), vec![Method::GET]),
+        ("/docs".into(), vec![Method::GET]),
+        ("/openapi.json".into(), vec![Method::GET]),
+        ("/api/oauth/v2/token".into(), vec![Method::POST]),
+    ];
+    for (path, methods) in &paths {
+        let methods: Vec<Method> = methods.keys().cloned().collect();
+        for prefix in PREFIXES {
+            table.push((format!("{prefix}{path}"), methods.clone()));
+        }
+    }
+    // A literal path is found before one with parameters.
+    table.sort_by_key(|(path, _)| path.matches(':').count());
+    table
+}
+
+/// The methods of the path that a request's path matches.
+#[must_use]
+pub fn methods<'a>(table: &'a Table, path: &str) -> Option<&'a [Method]> {
+    let matches = |pattern: &str| {
+        let mut segments = path.split('/');
+        pattern.split('/').all(|part| {
+            segments
+                .next()
+                .is_some_and(|segment| part.starts_with(':') || part == segment)
+        }) && segments.next().is_none()
+    };
+    table
+        .iter()
+        .find(|(pattern, _)| matches(pattern))
+        .map(|(_, methods)| methods.as_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_literal_path_goes_before_a_selector() {
+        let table = vec![
+            ("/d/list".to_owned(), vec![Method::GET]),
+            ("/d/:s".to_owned(), vec![Method::DELETE]),
+        ];
+        assert_eq!(methods(&table, "/d/list"), Some([Method::GET].as_slice()));
+        assert_eq!(methods(&table, "/d/id:1"), Some([Method::DELETE].as_slice()));
+        assert_eq!(methods(&table, "/d/id:1/x"), None);
+    }
+}

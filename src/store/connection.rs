@@ -1,0 +1,33 @@
+//! The pragmas of every connection, in one place, each with its reason.
+
+use crate::error::Result;
+use rusqlite::Connection;
+use std::time::Duration;
+
+/// Sets a connection up, whatever it is for.
+///
+/// # Errors
+/// When SQLite refuses a pragma.
+pub fn prepare(connection: &Connection) -> Result<()> {
+    // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // Functions and virtual tables are never called from inside a schema that came with a file.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    // Sorting a list must not write to a disk that may be full.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(())
+}
+
+/// Sets a reading connection up.
+///
+/// # Errors
+/// When SQLite refuses a pragma.
+pub fn prepare_reader(connection: &Connection) -> Result<()> {
+    prepare(connection)?;
+    connection.pragma_update(None, "query_only", true)?;
+    // 4 MiB each: the pages are in the operating system's cache anyway.
+    connection.pragma_update(None, "cache_size", -4096)?;
+    Ok(())
+}

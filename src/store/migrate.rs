@@ -1,0 +1,75 @@
+//! Brings files to the current schema. A fresh file runs `schema.sql`; an older one runs the steps
+//! it lacks. Steps are never changed once released: they are how old files remember their past.
+
+use super::APPLICATION_ID;
+use crate::error::{Error, Result};
+use rusqlite::Connection;
+use rusqlite_migration::{M, Migrations};
+
+const STEPS: &[M<'static>] = &[M::up(include_str!("migrations/0001_core.sql"))];
+
+/// The schema version this program writes (SQLite's `user_version`).
+#[expect(clippy::cast_possible_wrap, reason = "a handful of steps")]
+pub const CURRENT: i64 = STEPS.len() as i64;
+
+/// Makes an empty file one of ours, with the whole current schema.
+///
+/// # Errors
+/// When SQLite cannot write it; the file is then empty still.
+pub fn create(connection: &Connection) -> Result<()> {
+    connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE; {} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {CURRENT}; COMMIT;",
+        include_str!("../../schema.sql")
+    ))?;
+    Ok(())
+}
+
+/// Runs the steps that an older file lacks.
+///
+/// # Errors
+/// When a step fails; the file then stands at the last step that did not.
+pub fn upgrade(connection: &mut Connection) -> Result<()> {
+    Migrations::from_slice(STEPS)
+        .to_latest(connection)
+        .map_err(|cause| Error::defect(format!("migration: {cause}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything of a database that a schema decides, in a comparable form: each statement with
+    /// its comments and white space folded.
+    fn schema_of(connection: &Connection) -> Vec<(String, String, String)> {
+        connection
+            .prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+            .unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap()
+            .map(|row| row.unwrap())
+            .map(|(kind, name, sql): (String, String, String)| {
+                let folded = sql
+                    .lines()
+                    .map(|line| line.split("--").next().unwrap_or_default())
+                    .flat_map(str::split_whitespace)
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                (kind, name, folded)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn migrations_meet_the_schema() {
+        let fresh = Connection::open_in_memory().unwrap();
+        create(&fresh).unwrap();
+        let mut migrated = Connection::open_in_memory().unwrap();
+        upgrade(&mut migrated).unwrap();
+        assert_eq!(schema_of(&fresh), schema_of(&migrated));
+        assert!(schema_of(&fresh).len() > 20);
+        let version: i64 = migrated
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(version, CURRENT);
+    }
+}

@@ -1,0 +1,185 @@
+//! The one SQLite file: opening it, reading from it, and the single way to write to it.
+//!
+//! Writes are closures over a transaction on the writer thread ([`Store::write`]); reads are
+//! closures over a read-only connection. No SQL of a feature stands here.
+
+mod checkpoint;
+pub mod connection;
+pub mod error;
+pub mod migrate;
+pub mod open;
+mod writer;
+
+pub use open::{Found, ServeLock};
+pub use writer::{Tx, in_transaction};
+
+use crate::error::{Error, Result};
+use checkpoint::Checkpointer;
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use writer::Writer;
+
+/// Marks a SQLite file as Gatepost's (`"GATE"`).
+pub const APPLICATION_ID: i32 = 0x4741_5445;
+
+/// How much an acknowledged write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Durability {
+    /// Power loss and everything less.
+    Full,
+    /// The end of the process, but not power loss.
+    Normal,
+}
+
+type Pool = r2d2::Pool<SqliteConnectionManager>;
+
+/// The open file.
+pub struct Store {
+    path: PathBuf,
+    writer: Writer,
+    lookups: Pool,
+    lists: Pool,
+}
+
+impl Store {
+    /// Opens the file at `path`, makes a fresh one where there is none, and brings an older one to
+    /// the current schema after a backup copy beside it.
+    ///
+    /// # Errors
+    /// A sentence for the operator when the file cannot be used; it is then as it was.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        let mut connection = match open::look(path)? {
+            Found::Nothing => create(path)?,
+            Found::Version(version) => {
+                let connection = Connection::open(path)?;
+                if version < migrate::CURRENT {
+                    back_up_before_migration(&connection, path, version)?;
+                }
+                connection
+            }
+        };
+        writer::prepare(&connection, durability)?;
+        migrate::upgrade(&mut connection)?;
+        Checkpointer::attach(&connection);
+        let checkpointer = Checkpointer::start(path.to_owned())?;
+        Ok(Self {
+            writer: Writer::start(connection, checkpointer)?,
+            lookups: pool(path, 4)?,
+            lists: pool(path, 4)?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Grows whenever settings, clients or tokens may have changed, by this process or by another;
+    /// what was cached before is then out of date.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.writer.epoch()
+    }
+
+    /// Writes: runs `work` in the writer's transaction and answers after the commit.
+    ///
+    /// # Errors
+    /// What `work` fails with (nothing is written then), or [`crate::error::Kind::Unavailable`]
+    /// when the store could not take it.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(work)?
+            .await
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// As [`Store::write`], for commands that have no runtime.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(work)?
+            .blocking_recv()
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// Looks a few records up by index, right here: it takes microseconds, less than handing it
+    /// to another thread would.
+    ///
+    /// # Errors
+    /// What `work` fails with, or [`crate::error::Kind::Unavailable`] without a free connection.
+    pub fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        snapshot(&*self.lookups.get()?, work)
+    }
+
+    /// Reads more than a few records, on a thread that may wait.
+    ///
+    /// # Errors
+    /// What `work` fails with, or [`crate::error::Kind::Unavailable`] without a free connection.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let pool = self.lists.clone();
+        tokio::task::spawn_blocking(move || snapshot(&*pool.get()?, work))
+            .await
+            .map_err(Error::defect)?
+    }
+}
+
+/// Runs `work` on one state of the file, whatever is committed meanwhile.
+fn snapshot<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
+    connection.prepare_cached("BEGIN DEFERRED")?.execute([])?;
+    let outcome = work(connection);
+    connection.prepare_cached("COMMIT")?.execute([])?;
+    outcome
+}
+
+fn create(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    migrate::create(&connection)?;
+    Ok(connection)
+}
+
+fn pool(path: &Path, size: u32) -> Result<Pool> {
+    let manager = SqliteConnectionManager::file(path)
+        .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .with_init(|connection| {
+            connection::prepare_reader(connection).map_err(|cause| {
+                rusqlite::Error::InvalidParameterName(cause.message)
+            })
+        });
+    Ok(r2d2::Pool::builder()
+        .max_size(size)
+        .connection_timeout(Duration::from_secs(2))
+        // A local file does not go away; asking it before each use would double a look-up's cost.
+        .test_on_check_out(false)
+        .build(manager)?)
+}
+
+/// Copies the file to `<name>.v<version>.bak` before its schema changes.
+fn back_up_before_migration(connection: &Connection, path: &Path, version: i64) -> Result<()> {
+    let copy = open::beside(path, &format!(".v{version}.bak"));
+    if !copy.exists() {
+        connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
+        tracing::info!("copied {} to {}", path.display(), copy.display());
+    }
+    Ok(())
+}

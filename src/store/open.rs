@@ -1,0 +1,188 @@
+//! Looks at a file before a byte of it is written: is it ours, whole, and of a version we know?
+
+use super::{APPLICATION_ID, migrate};
+use crate::error::{Error, Result};
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    fs::{File, TryLockError},
+    io::Read,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+/// How long the look at a file's pages may take; `check` looks at all of them.
+const LOOK_MAX: Duration = Duration::from_millis(300);
+
+/// What stands at the path of a database file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing, or an empty file: a fresh one is made.
+    Nothing,
+    /// A file of this schema version.
+    Version(i64),
+}
+
+/// Looks at the file without changing it.
+///
+/// # Errors
+/// A sentence for the operator when the file is foreign, damaged, cut off or newer than this
+/// program.
+pub fn look(path: &Path) -> Result<Found> {
+    let Some(header) = read_header(path)? else {
+        return Ok(Found::Nothing);
+    };
+    let shown = path.display();
+    if !header.starts_with(b"SQLite format 3\0") {
+        return Err(refused(format!("{shown} is not a SQLite file")));
+    }
+    let number = |at: usize| {
+        i64::from(u32::from_be_bytes([
+            header[at],
+            header[at + 1],
+            header[at + 2],
+            header[at + 3],
+        ]))
+    };
+    if number(68) != i64::from(APPLICATION_ID) {
+        return Err(refused(format!(
+            "{shown} is a SQLite file of another application"
+        )));
+    }
+    let version = number(60);
+    if version > migrate::CURRENT {
+        return Err(refused(format!(
+            "{shown} has schema version {version}, this program knows up to {}; use a newer gatepost",
+            migrate::CURRENT
+        )));
+    }
+    if !has_log(path) {
+        look_at_size(path, &header, number(28))?;
+        look_inside(path)?;
+    }
+    Ok(Found::Version(version))
+}
+
+fn refused(message: String) -> Error {
+    Error::invalid(message)
+}
+
+fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(refused(format!("{}: {cause}", path.display()))),
+    };
+    let mut header = [0; 100];
+    let mut length = 0;
+    while length < header.len() {
+        match file.read(&mut header[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(cause) => return Err(refused(format!("{}: {cause}", path.display()))),
+        }
+    }
+    match length {
+        0 => Ok(None),
+        100 => Ok(Some(header)),
+        _ => Err(refused(format!(
+            "{} is cut off: it has {length} bytes, less than a SQLite header",
+            path.display()
+        ))),
+    }
+}
+
+/// With a log beside it the file itself may lawfully be behind, and even shorter than it says.
+fn has_log(path: &Path) -> bool {
+    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+/// The path of a companion file, such as `gatepost.db-wal`.
+#[must_use]
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn look_at_size(path: &Path, header: &[u8; 100], pages: i64) -> Result<()> {
+    let page_size = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        size => i64::from(size),
+    };
+    let size = std::fs::metadata(path).map_or(0, |file| file.len());
+    let expected = pages * page_size;
+    if i64::try_from(size).is_ok_and(|size| size < expected) {
+        return Err(refused(format!(
+            "{} is cut off: {size} bytes of {expected}; restore a backup",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Reads the schema and as many pages as the time allows, on a connection that takes no lock and
+/// makes no file beside it.
+fn look_inside(path: &Path) -> Result<()> {
+    let damaged = |cause: &dyn std::fmt::Display| {
+        refused(format!(
+            "{} is damaged ({cause}); run `gatepost check`, or restore a backup",
+            path.display()
+        ))
+    };
+    let connection = open_immutable(path).map_err(|cause| damaged(&cause))?;
+    let deadline = Instant::now() + LOOK_MAX;
+    connection
+        .progress_handler(10_000, Some(move || Instant::now() > deadline))
+        .map_err(|cause| damaged(&cause))?;
+    let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+    match verdict {
+        Ok(verdict) if verdict == "ok" => Ok(()),
+        Ok(verdict) => Err(damaged(&verdict)),
+        Err(cause)
+            if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
+        {
+            Ok(())
+        }
+        Err(cause) => Err(damaged(&cause)),
+    }
+}
+
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let encoded = percent_encoding::percent_encode(
+        path.as_os_str().as_encoded_bytes(),
+        percent_encoding::NON_ALPHANUMERIC,
+    );
+    Connection::open_with_flags(
+        format!("file:{encoded}?immutable=1"),
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    )
+}
+
+/// The lock against a second `serve`, held as long as this lives. It is a file of its own: a
+/// handle on the database file, closed, would drop SQLite's own locks.
+pub struct ServeLock(#[expect(dead_code, reason = "held for its lock")] File);
+
+impl ServeLock {
+    /// Takes the lock of a database file.
+    ///
+    /// # Errors
+    /// A sentence for the operator when another `serve` has it, or when it cannot be made.
+    pub fn take(path: &Path) -> Result<Self> {
+        let lock = beside(path, ".lock");
+        let told = |cause: &dyn std::fmt::Display| refused(format!("{}: {cause}", lock.display()));
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock)
+            .map_err(|cause| told(&cause))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(refused(format!(
+                "another `gatepost serve` runs on {}",
+                path.display()
+            ))),
+            Err(TryLockError::Error(cause)) => Err(told(&cause)),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Values that the whole product speaks in: ids, selectors, time, patches, JSON limits. Pure; no
+//! SQL statement, no HTTP.
+
+pub mod id;
+pub mod json;
+pub mod patch;
+pub mod selector;
+pub mod text;
+pub mod time;
+
+pub use id::{ClientId, DelegateId, DeviceId, InteractionId, UserId};
+pub use patch::Patch;
+pub use selector::{DelegateSelector, DeviceSelector, EventSelector};
+pub use time::{Timestamp, Zone};

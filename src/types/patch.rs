@@ -1,0 +1,60 @@
+//! A property as a PATCH sends it: absent, cleared, or set (contract §2).
+
+use serde::{Deserialize, Deserializer};
+
+/// Absent means unchanged, null means cleared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Patch<T> {
+    /// The property was not sent.
+    #[default]
+    Absent,
+    /// The property was sent as `null`.
+    Null,
+    /// The property was sent with a value.
+    Value(T),
+}
+
+impl<T> Patch<T> {
+    /// The value, where one was sent.
+    pub fn value(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// Whether the property was not sent at all.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// `None` when unchanged, `Some(None)` when cleared, `Some(Some(value))` when set.
+    pub fn change(self) -> Option<Option<T>> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(None),
+            Self::Value(value) => Some(Some(value)),
+        }
+    }
+
+    /// The same patch with its value converted.
+    ///
+    /// # Errors
+    /// What `convert` fails with.
+    pub fn try_map<U, E>(self, convert: impl FnOnce(T) -> Result<U, E>) -> Result<Patch<U>, E> {
+        Ok(match self {
+            Self::Absent => Patch::Absent,
+            Self::Null => Patch::Null,
+            Self::Value(value) => Patch::Value(convert(value)?),
+        })
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Option::deserialize(deserializer)? {
+            Some(value) => Self::Value(value),
+            None => Self::Null,
+        })
+    }
+}

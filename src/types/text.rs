@@ -1,0 +1,57 @@
+//! Text as records hold it: bounded, and without NUL bytes, which SQLite's text functions end at.
+
+use crate::error::{Error, Result};
+
+/// The longest unique code, in characters (contract §4).
+pub const CODE_MAX_CHARS: usize = 255;
+/// The longest plain text property, in characters.
+pub const TEXT_MAX_CHARS: usize = 10_000;
+
+/// Checks a plain text property.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`], naming the property, for a NUL byte or more than
+/// [`TEXT_MAX_CHARS`] characters.
+pub fn check_text(name: &str, text: &str) -> Result<()> {
+    if text.contains('\0') {
+        return Err(Error::invalid(format!(
+            "{name}: must not contain a NUL character"
+        )));
+    }
+    check_length(name, text, TEXT_MAX_CHARS)
+}
+
+/// Checks a unique code: 1 to 255 characters, compared exactly as sent (contract §4).
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`], naming the code.
+pub fn check_code(name: &str, code: &str) -> Result<()> {
+    if code.is_empty() {
+        return Err(Error::invalid(format!(
+            "{name}: must have 1 to {CODE_MAX_CHARS} characters; send null to clear it"
+        )));
+    }
+    check_text(name, code)?;
+    check_length(name, code, CODE_MAX_CHARS)
+}
+
+fn check_length(name: &str, text: &str, most: usize) -> Result<()> {
+    if text.len() > most && text.chars().count() > most {
+        return Err(Error::invalid(format!(
+            "{name}: must have at most {most} characters"
+        )));
+    }
+    Ok(())
+}
+
+/// The text as an error message may repeat it: at most 40 characters.
+#[must_use]
+pub fn shortened(text: &str) -> String {
+    let mut chars = text.chars();
+    let head: String = chars.by_ref().take(40).collect();
+    if chars.next().is_some() {
+        format!("{head}…")
+    } else {
+        head
+    }
+}

@@ -1,0 +1,210 @@
+//! Points in time and the instance's time zone (contract §2). In the file a time is Unix
+//! milliseconds UTC; outside it is ISO 8601 with the instance's offset, in whole seconds.
+
+use crate::error::{Error, Result};
+use jiff::{civil, tz::TimeZone};
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde_json::Value;
+
+/// A point in time: Unix milliseconds, UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+/// The last second that is accepted: the end of the year 9999.
+const LAST_S: i64 = 253_402_300_799;
+
+impl Timestamp {
+    /// The clock's time.
+    #[must_use]
+    pub fn now() -> Self {
+        Self(jiff::Timestamp::now().as_millisecond())
+    }
+
+    /// The time so many whole seconds after the Unix epoch, if it is within the years 1 to 9999.
+    #[must_use]
+    pub fn from_unix_s(seconds: i64) -> Option<Self> {
+        (-62_135_596_800..=LAST_S)
+            .contains(&seconds)
+            .then_some(Self(seconds * 1000))
+    }
+}
+
+impl ToSql for Timestamp {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0))
+    }
+}
+
+impl FromSql for Timestamp {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Self)
+    }
+}
+
+/// The instance's time zone: how times are written, and how those without an offset are read.
+#[derive(Debug, Clone)]
+pub struct Zone(TimeZone);
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self(TimeZone::UTC)
+    }
+}
+
+impl Zone {
+    /// The zone of an IANA name such as `Europe/Berlin`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`] when there is no such zone.
+    pub fn named(name: &str) -> Result<Self> {
+        TimeZone::get(name).map(Self).map_err(|_| {
+            Error::invalid(format!(
+                "timeZone: \"{}\" is not an IANA time zone such as Europe/Berlin",
+                super::text::shortened(name)
+            ))
+        })
+    }
+
+    /// `2026-11-21T09:02:00+01:00`.
+    #[must_use]
+    pub fn iso(&self, at: Timestamp) -> String {
+        self.local(at).map_or_else(String::new, |local| {
+            let offset_min = local.offset().seconds() / 60;
+            let sign = if offset_min < 0 { '-' } else { '+' };
+            let offset_min = offset_min.abs();
+            format!(
+                "{}T{}{sign}{:02}:{:02}",
+                date(&local),
+                clock(&local),
+                offset_min / 60,
+                offset_min % 60
+            )
+        })
+    }
+
+    /// `2026-11-21 09:02:00`, the form of events and `lastSeen`.
+    #[must_use]
+    pub fn plain(&self, at: Timestamp) -> String {
+        self.local(at).map_or_else(String::new, |local| {
+            format!("{} {}", date(&local), clock(&local))
+        })
+    }
+
+    /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
+    #[must_use]
+    pub fn spoken(&self, at: Timestamp, now: Timestamp) -> String {
+        let (Some(at), Some(now)) = (self.local(at), self.local(now)) else {
+            return String::new();
+        };
+        let time = format!("{:02}:{:02}", at.hour(), at.minute());
+        if at.date() == now.date() {
+            time
+        } else {
+            format!("{time} on {}", date(&at))
+        }
+    }
+
+    /// Reads Unix seconds, ISO 8601, or `yyyy-mm-dd hh:mm:ss` (the last two without an offset are
+    /// in this zone).
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`], naming the property.
+    pub fn read(&self, name: &str, value: &Value) -> Result<Timestamp> {
+        let read = match value {
+            Value::Number(number) => number.as_i64().and_then(Timestamp::from_unix_s),
+            Value::String(text) => self.read_text(text),
+            _ => None,
+        };
+        read.ok_or_else(|| {
+            Error::invalid(format!(
+                "{name}: must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, within the years 1 to 9999"
+            ))
+        })
+    }
+
+    fn read_text(&self, text: &str) -> Option<Timestamp> {
+        let instant = if let Ok(instant) = text.parse::<jiff::Timestamp>() {
+            instant
+        } else if let Ok(local) = text.parse::<civil::DateTime>() {
+            local.to_zoned(self.0.clone()).ok()?.timestamp()
+        } else {
+            return None;
+        };
+        let seconds = instant.as_second();
+        Timestamp::from_unix_s(seconds).map(|_| Timestamp(instant.as_millisecond()))
+    }
+
+    fn local(&self, at: Timestamp) -> Option<jiff::Zoned> {
+        jiff::Timestamp::from_millisecond(at.0)
+            .ok()
+            .map(|instant| instant.to_zoned(self.0.clone()))
+    }
+}
+
+fn date(local: &jiff::Zoned) -> String {
+    format!(
+        "{:04}-{:02}-{:02}",
+        local.year(),
+        local.month(),
+        local.day()
+    )
+}
+
+fn clock(local: &jiff::Zoned) -> String {
+    format!(
+        "{:02}:{:02}:{:02}",
+        local.hour(),
+        local.minute(),
+        local.second()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn three_ways_to_write_one_instant() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let at = zone.read("t", &json!(1_795_248_120)).unwrap();
+        assert_eq!(zone.iso(at), "2026-11-21T09:02:00+01:00");
+        assert_eq!(zone.plain(at), "2026-11-21 09:02:00");
+        for same in [
+            "2026-11-21T09:02:00+01:00",
+            "2026-11-21T08:02:00Z",
+            "2026-11-21 09:02:00",
+            "2026-11-21T09:02:00",
+        ] {
+            assert_eq!(zone.read("t", &json!(same)).unwrap(), at, "{same}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        let zone = Zone::default();
+        for bad in [
+            json!("yesterday"),
+            json!(true),
+            json!(1.5),
+            json!(i64::MAX),
+            json!(u64::MAX),
+            json!(""),
+            json!("2026-02-30 00:00:00"),
+            json!([]),
+        ] {
+            assert!(zone.read("t", &bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn another_day_is_spoken_with_its_date() {
+        let zone = Zone::default();
+        let at = Timestamp(1_795_251_720_000);
+        assert_eq!(zone.spoken(at, at), "09:02");
+        assert_eq!(
+            zone.spoken(at, Timestamp(at.0 + 86_400_000)),
+            "09:02 on 2026-11-21"
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
+
+use super::schema::{Described, free_object, inline, object};
+use poem::{Body, IntoResponse, Response, http::StatusCode};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchemaRef, Registry},
+};
+use std::marker::PhantomData;
+
+/// An enveloped answer with status `S`, whose `data` has the shape of `T`.
+pub struct Answer<T, const S: u16 = 200> {
+    body: Body,
+    shape: PhantomData<fn() -> T>,
+}
+
+/// A created record.
+pub type Created<T> = Answer<T, 201>;
+
+impl<T, const S: u16> Answer<T, S> {
+    /// An answer with `data` (JSON text) and an empty `meta`.
+    #[must_use]
+    pub fn of(data: &str) -> Self {
+        Self::with_meta(data, "{}")
+    }
+
+    /// An answer with `data` and `meta`, both JSON text.
+    #[must_use]
+    pub fn with_meta(data: &str, meta: &str) -> Self {
+        Self::whole(envelope(data, meta))
+    }
+
+    /// An answer that is an envelope already.
+    #[must_use]
+    pub fn whole(body: impl Into<Body>) -> Self {
+        Self {
+            body: body.into(),
+            shape: PhantomData,
+        }
+    }
+}
+
+/// `{"data": data, "meta": meta}` from JSON text.
+#[must_use]
+pub fn envelope(data: &str, meta: &str) -> String {
+    let mut body = String::with_capacity(data.len() + meta.len() + 20);
+    body.push_str("{\"data\":");
+    body.push_str(data);
+    body.push_str(",\"meta\":");
+    body.push_str(meta);
+    body.push('}');
+    body
+}
+
+fn respond(status: u16, body: Body) -> Response {
+    Response::builder()
+        .status(StatusCode::from_u16(status).unwrap_or(StatusCode::OK))
+        .content_type("application/json")
+        .body(body)
+}
+
+impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
+    fn into_response(self) -> Response {
+        respond(S, self.body)
+    }
+}
+
+impl<T: Described, const S: u16> ApiResponse for Answer<T, S> {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![response::<T>(S)],
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+fn response<T: Described>(status: u16) -> MetaResponse {
+    let (description, data) = match status {
+        201 => ("Created", T::reference()),
+        _ => ("Done", T::reference()),
+    };
+    MetaResponse {
+        description,
+        status: Some(status),
+        status_range: None,
+        content: vec![MetaMediaType {
+            content_type: "application/json",
+            schema: enveloped(data),
+        }],
+        headers: vec![],
+    }
+}
+
+/// The schema of an envelope around `data`.
+#[must_use]
+pub fn enveloped(data: MetaSchemaRef) -> MetaSchemaRef {
+    inline(object(
+        "",
+        &["data", "meta"],
+        vec![
+            ("data", data),
+            ("meta", inline(free_object("`{}`, or what there is to add."))),
+        ],
+    ))
+}
+
+/// A created record (201), or the answer given before to the same nonce (200, `meta.replayed`).
+pub struct CreatedOnce<T> {
+    created: bool,
+    answer: Answer<T>,
+}
+
+impl<T> CreatedOnce<T> {
+    /// A record that was created just now.
+    #[must_use]
+    pub fn created(data: &str) -> Self {
+        Self {
+            created: true,
+            answer: Answer::of(data),
+        }
+    }
+
+    /// What was created before.
+    #[must_use]
+    pub fn replayed(data: &str) -> Self {
+        Self {
+            created: false,
+            answer: Answer::with_meta(data, REPLAYED),
+        }
+    }
+
+    /// An answer that was stored whole, with its status.
+    #[must_use]
+    pub fn stored(status: u16, body: String) -> Self {
+        Self {
+            created: status == 201,
+            answer: Answer::whole(body),
+        }
+    }
+}
+
+/// The `meta` of an answer that repeats an earlier one.
+pub const REPLAYED: &str = "{\"replayed\":true}";
+
+impl<T: Send> IntoResponse for CreatedOnce<T> {
+    fn into_response(self) -> Response {
+        respond(if self.created { 201 } else { 200 }, self.answer.body)
+    }
+}
+
+impl<T: Described> ApiResponse for CreatedOnce<T> {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![response::<T>(201), response::<T>(200)],
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+/// 204: done, nothing to show.
+pub struct NoContent;
+
+impl IntoResponse for NoContent {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+impl ApiResponse for NoContent {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "Done, nothing to show",
+                status: Some(204),
+                status_range: None,
+                content: vec![],
+                headers: vec![],
+            }],
+        }
+    }
+
+    fn register(_: &mut Registry) {}
+}

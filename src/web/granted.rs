@@ -1,0 +1,91 @@
+//! The caller of an operation, with what the operation requires in its type:
+//! `caller: Granted<ReadDelegates>` lets nobody in without a valid token and that role.
+
+use super::Failure;
+use crate::{
+    app::App,
+    auth::{Principal, Requirement},
+    error::{Error, Kind},
+};
+use poem::{Request, RequestBody, http::header};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaSecurityScheme, Registry},
+};
+use std::{marker::PhantomData, ops::Deref, sync::Arc};
+
+/// The name of the security scheme in the OpenAPI document.
+pub const SCHEME: &str = "OAuth2";
+
+/// A caller who has what `R` requires.
+pub struct Granted<R> {
+    principal: Arc<Principal>,
+    requirement: PhantomData<fn() -> R>,
+}
+
+impl<R> Deref for Granted<R> {
+    type Target = Principal;
+
+    fn deref(&self) -> &Principal {
+        &self.principal
+    }
+}
+
+fn bearer(request: &Request) -> Option<&str> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
+}
+
+impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        registry.create_security_scheme(
+            SCHEME,
+            MetaSecurityScheme {
+                ty: "http",
+                description: Some(
+                    "An access token of POST /oauth/v2/token, as `Authorization: Bearer …`.",
+                ),
+                name: None,
+                key_in: None,
+                scheme: Some("bearer"),
+                bearer_format: None,
+                flows: None,
+                openid_connect_url: None,
+            },
+        );
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let app = request
+            .data::<App>()
+            .ok_or_else(|| Failure(Error::defect("no application in the request")))?;
+        let token = bearer(request).ok_or_else(|| {
+            Failure(Error::new(
+                Kind::Unauthenticated,
+                "this needs a token: Authorization: Bearer <access token>",
+            ))
+        })?;
+        let principal = app.tokens.principal(&app.store, token).map_err(Failure)?;
+        principal.require::<R>().map_err(Failure)?;
+        Ok(Self {
+            principal,
+            requirement: PhantomData,
+        })
+    }
+}

@@ -1,0 +1,19 @@
+//! What the features' HTTP needs and shares: the envelope, the error body, bodies and parameters
+//! as typed inputs, the caller, pagination. Nothing of a feature stands here.
+
+pub mod body;
+pub mod envelope;
+pub mod error;
+pub mod granted;
+pub mod page;
+pub mod record;
+pub mod request_id;
+pub mod schema;
+pub mod tags;
+
+pub use body::Body;
+pub use envelope::{Answer, Created, CreatedOnce, NoContent};
+pub use error::{Failure, Outcome};
+pub use granted::Granted;
+pub use page::{Address, List};
+pub use request_id::RequestId;

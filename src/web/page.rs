@@ -1,0 +1,237 @@
+//! Paging of lists (spec: Pagination; contract §5): window, links, and the list as an answer.
+
+use super::{Failure, schema::Described};
+use crate::{
+    app::App,
+    error::{Error, Result},
+    records::page::{self, Listing, Window},
+};
+use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
+use poem_openapi::{
+    ApiResponse,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchemaRef, Registry},
+};
+use std::marker::PhantomData;
+
+/// The most items a page may have (contract §5).
+const LIMIT_MAX: u64 = 50_000;
+/// The page size without `limit` (spec: Limits).
+const LIMIT_DEFAULT: u64 = 5_000;
+
+/// Where the request came in: what absolute links are made of.
+#[derive(Clone)]
+pub struct Address {
+    base: String,
+    path: String,
+    query: Vec<(String, String)>,
+}
+
+impl<'a> FromRequest<'a> for Address {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let public = request
+            .data::<App>()
+            .and_then(|app| app.public_url.clone());
+        let base = public.unwrap_or_else(|| {
+            let host = request.header("host").unwrap_or("localhost");
+            format!("http://{host}")
+        });
+        let path = request.original_uri().path();
+        let path = path
+            .strip_prefix("/api/v5/")
+            .or_else(|| path.strip_prefix("/api/5/"))
+            .unwrap_or(path);
+        let query = request.uri().query().unwrap_or_default();
+        Ok(Self {
+            base,
+            path: path.to_owned(),
+            query: form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        })
+    }
+}
+
+impl Address {
+    /// The address of the same list at another offset, in the form the spec's links have.
+    fn link(&self, window: Window, offset: u64) -> String {
+        let kept = self
+            .query
+            .iter()
+            .filter(|(name, _)| name != "limit" && name != "offset");
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(kept)
+            .append_pair("limit", &window.limit.to_string())
+            .append_pair("offset", &offset.to_string())
+            .finish();
+        format!("{}/api/5/{}?{query}", self.base, self.path)
+    }
+}
+
+/// The window that `limit` and `offset` ask for.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`], naming the parameter.
+pub fn window(limit: Option<i64>, offset: Option<i64>) -> Result<Window> {
+    let limit = match limit {
+        None => LIMIT_DEFAULT,
+        Some(limit) => u64::try_from(limit)
+            .ok()
+            .filter(|limit| (1..=LIMIT_MAX).contains(limit))
+            .ok_or_else(|| Error::invalid(format!("limit: must be 1 to {LIMIT_MAX}")))?,
+    };
+    let offset = u64::try_from(offset.unwrap_or(0))
+        .map_err(|_| Error::invalid("offset: must be 0 or more"))?;
+    Ok(Window { offset, limit })
+}
+
+fn meta(address: &Address, window: Window, total: u64) -> String {
+    let mut pagination = serde_json::json!({
+        "totalItems": total,
+        "totalPages": total.div_ceil(window.limit),
+        "offset": window.offset,
+        "limit": window.limit,
+    });
+    if window.offset + window.limit < total {
+        pagination["next"] = address.link(window, window.offset + window.limit).into();
+    }
+    if window.offset > 0 {
+        let previous = window.offset.saturating_sub(window.limit);
+        pagination["previous"] = address.link(window, previous).into();
+    }
+    serde_json::json!({"pagination": pagination}).to_string()
+}
+
+/// A page of a list of `T`.
+pub struct List<T> {
+    body: poem::Body,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T> List<T> {
+    /// Reads the page that the window shows.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub async fn of(
+        app: &App,
+        listing: impl Listing,
+        window: Window,
+        address: &Address,
+    ) -> Result<Self, Failure> {
+        let address = address.clone();
+        let body = page::body(app, listing, window, move |total| {
+            meta(&address, window, total)
+        })
+        .await?;
+        Ok(Self {
+            body,
+            shape: PhantomData,
+        })
+    }
+}
+
+impl<T: Send> IntoResponse for List<T> {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type("application/json")
+            .body(self.body)
+    }
+}
+
+impl<T: Described> ApiResponse for List<T> {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "A page of the list, ordered by id",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType {
+                    content_type: "application/json",
+                    schema: super::schema::inline(super::schema::object(
+                        "",
+                        &["data", "meta"],
+                        vec![
+                            (
+                                "data",
+                                super::schema::inline(super::schema::array(T::reference(), "")),
+                            ),
+                            (
+                                "meta",
+                                MetaSchemaRef::Reference(PageMeta::NAME.to_owned()),
+                            ),
+                        ],
+                    )),
+                }],
+                headers: vec![],
+            }],
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+        PageMeta::register(registry);
+    }
+}
+
+/// `meta` of a list.
+struct PageMeta;
+
+impl Described for PageMeta {
+    const NAME: &'static str = "PageMeta";
+
+    fn schema() -> poem_openapi::registry::MetaSchema {
+        use super::schema::{inline, integer, object, text};
+        let pagination = object(
+            "",
+            &["totalItems", "totalPages", "offset", "limit"],
+            vec![
+                ("totalItems", inline(integer("Items in the whole list."))),
+                ("totalPages", inline(integer(""))),
+                ("offset", inline(integer("Items passed over."))),
+                ("limit", inline(integer("Items on a page."))),
+                (
+                    "next",
+                    inline(text("Address of the next page; absent on the last.")),
+                ),
+                (
+                    "previous",
+                    inline(text("Address of the page before; absent on the first.")),
+                ),
+            ],
+        );
+        object("", &["pagination"], vec![("pagination", inline(pagination))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_carry_every_other_parameter() {
+        let address = Address {
+            base: "http://host".into(),
+            path: "delegate/list".into(),
+            query: vec![
+                ("fields".into(), "id,barcode".into()),
+                ("offset".into(), "10".into()),
+                ("x".into(), "a b&c".into()),
+            ],
+        };
+        let window = Window {
+            offset: 10,
+            limit: 20,
+        };
+        insta::assert_snapshot!(meta(&address, window, 45), @"");
+        assert!(!meta(&address, window, 30).contains("next"));
+        assert!(!meta(&address, Window { offset: 0, limit: 1 }, 1).contains("previous"));
+    }
+
+    #[test]
+    fn windows_are_bounded() {
+        assert_eq!(window(None, None).unwrap(), Window { offset: 0, limit: 5000 });
+        for (limit, offset) in [(Some(0), None), (Some(50_001), None), (Some(-1), None), (None, Some(-1))] {
+            assert!(window(limit, offset).is_err());
+        }
+    }
+}

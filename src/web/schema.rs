@@ -1,0 +1,125 @@
+//! Small words to describe shapes with in the OpenAPI document.
+
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use serde_json::Value;
+
+/// A shape that the OpenAPI document describes under a name.
+pub trait Described {
+    /// The name of the schema.
+    const NAME: &'static str;
+
+    /// The schema.
+    fn schema() -> MetaSchema;
+
+    /// Registers the schemas that [`Described::schema`] refers to.
+    fn register_parts(_: &mut Registry) {}
+
+    /// A reference to the registered schema.
+    #[must_use]
+    fn reference() -> MetaSchemaRef {
+        MetaSchemaRef::Reference(Self::NAME.to_owned())
+    }
+
+    /// Registers the schema and what it refers to.
+    fn register(registry: &mut Registry) {
+        if registry.schemas.contains_key(Self::NAME) {
+            return;
+        }
+        registry
+            .schemas
+            .insert(Self::NAME.to_owned(), Self::schema());
+        Self::register_parts(registry);
+    }
+}
+
+/// A plain type with a description.
+#[must_use]
+pub fn plain(ty: &'static str, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        description: (!about.is_empty()).then_some(about),
+        ..MetaSchema::new(ty)
+    }
+}
+
+/// A plain type in a format.
+#[must_use]
+pub fn formatted(ty: &'static str, format: &'static str, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        format: Some(format),
+        ..plain(ty, about)
+    }
+}
+
+/// A string.
+#[must_use]
+pub fn text(about: &'static str) -> MetaSchema {
+    plain("string", about)
+}
+
+/// A 64-bit whole number.
+#[must_use]
+pub fn integer(about: &'static str) -> MetaSchema {
+    formatted("integer", "int64", about)
+}
+
+/// An object with any keys.
+#[must_use]
+pub fn free_object(about: &'static str) -> MetaSchema {
+    MetaSchema {
+        additional_properties: Some(inline(MetaSchema::ANY).into()),
+        ..plain("object", about)
+    }
+}
+
+/// An array.
+#[must_use]
+pub fn array(items: MetaSchemaRef, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        items: Some(items.into()),
+        ..plain("array", about)
+    }
+}
+
+/// Any one of several shapes.
+#[must_use]
+pub fn one_of(shapes: Vec<MetaSchema>, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        any_of: shapes.into_iter().map(inline).collect(),
+        description: Some(about),
+        ..MetaSchema::ANY
+    }
+}
+
+/// An object with these properties, of which `required` are always there.
+#[must_use]
+pub fn object(
+    about: &'static str,
+    required: &[&'static str],
+    properties: Vec<(&'static str, MetaSchemaRef)>,
+) -> MetaSchema {
+    MetaSchema {
+        required: required.to_vec(),
+        properties,
+        ..plain("object", about)
+    }
+}
+
+/// The schema, in place.
+#[must_use]
+pub fn inline(schema: MetaSchema) -> MetaSchemaRef {
+    MetaSchemaRef::Inline(schema.into())
+}
+
+/// The schema with an example.
+#[must_use]
+pub fn example(mut schema: MetaSchema, value: Value) -> MetaSchema {
+    schema.example = Some(value);
+    schema
+}
+
+/// The schema, where `null` is allowed too.
+#[must_use]
+pub fn nullable(mut schema: MetaSchema) -> MetaSchema {
+    schema.nullable = true;
+    schema
+}

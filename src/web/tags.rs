@@ -1,0 +1,20 @@
+//! The groups of operations in the API's document.
+
+use poem_openapi::Tags;
+
+/// A group of operations.
+#[derive(Tags)]
+pub enum Tag {
+    /// Attendees.
+    Delegates,
+    /// Rooms, sessions, readers, apps, products.
+    Devices,
+    /// Top-level devices that others are joined to.
+    Events,
+    /// What delegates did at devices.
+    Interactions,
+    /// Tokens.
+    Authentication,
+    /// The service itself.
+    Service,
+}
