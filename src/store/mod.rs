@@ -145,16 +145,28 @@ fn snapshot<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T>,
 ) -> Result<T> {
+    struct Ended<'a>(&'a Connection);
+
+    impl Drop for Ended<'_> {
+        fn drop(&mut self) {
+            let end = || self.0.prepare_cached("COMMIT")?.execute([]);
+            if let Err(cause) = end() {
+                tracing::error!("a read could not be ended: {cause}");
+            }
+        }
+    }
+
     connection.prepare_cached("BEGIN DEFERRED")?.execute([])?;
-    let outcome = work(connection);
-    connection.prepare_cached("COMMIT")?.execute([])?;
-    outcome
+    // Ended even by a panic: the connection goes back to its pool.
+    let _ended = Ended(connection);
+    work(connection)
 }
 
 fn create(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // First the schema, then the log: so the file tells what it is from the start.
     migrate::create(&connection)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
     Ok(connection)
 }
 

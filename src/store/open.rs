@@ -43,23 +43,51 @@ pub fn look(path: &Path) -> Result<Found> {
             header[at + 3],
         ]))
     };
-    if number(68) != i64::from(APPLICATION_ID) {
+    // With a log beside it, what counts may stand in the log, and the file itself may lawfully be
+    // behind, even shorter than it says.
+    let logged = has_log(path);
+    let (application, version) = if logged {
+        identity_with_log(path)?
+    } else {
+        (number(68), number(60))
+    };
+    if application != i64::from(APPLICATION_ID) {
         return Err(refused(format!(
             "{shown} is a SQLite file of another application"
         )));
     }
-    let version = number(60);
     if version > migrate::CURRENT {
         return Err(refused(format!(
             "{shown} has schema version {version}, this program knows up to {}; use a newer gatepost",
             migrate::CURRENT
         )));
     }
-    if !has_log(path) {
+    if !logged {
         look_at_size(path, &header, number(28))?;
         look_inside(path)?;
     }
     Ok(Found::Version(version))
+}
+
+/// Application id and schema version, read through the log. A read-only connection leaves file and
+/// log as they are.
+fn identity_with_log(path: &Path) -> Result<(i64, i64)> {
+    let read = || -> rusqlite::Result<(i64, i64)> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
+        // The schema is read too: it must be readable.
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok((pragma("application_id")?, pragma("user_version")?))
+    };
+    read().map_err(|cause| damaged(path, &cause))
+}
+
+fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
+    refused(format!(
+        "{} is damaged ({cause}); restore a backup",
+        path.display()
+    ))
 }
 
 fn refused(message: String) -> Error {
@@ -91,7 +119,6 @@ fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
     }
 }
 
-/// With a log beside it the file itself may lawfully be behind, and even shorter than it says.
 fn has_log(path: &Path) -> bool {
     std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
@@ -123,12 +150,7 @@ fn look_at_size(path: &Path, header: &[u8; 100], pages: i64) -> Result<()> {
 /// Reads the schema and as many pages as the time allows, on a connection that takes no lock and
 /// makes no file beside it.
 fn look_inside(path: &Path) -> Result<()> {
-    let damaged = |cause: &dyn std::fmt::Display| {
-        refused(format!(
-            "{} is damaged ({cause}); run `gatepost check`, or restore a backup",
-            path.display()
-        ))
-    };
+    let damaged = |cause: &dyn std::fmt::Display| damaged(path, cause);
     let connection = open_immutable(path).map_err(|cause| damaged(&cause))?;
     let deadline = Instant::now() + LOOK_MAX;
     connection
