@@ -154,6 +154,7 @@ struct Rows<'a> {
     interaction: Statement<'a>,
     enter: Statement<'a>,
     leave: Statement<'a>,
+    count: Statement<'a>,
 }
 
 impl<'a> Rows<'a> {
@@ -175,6 +176,10 @@ impl<'a> Rows<'a> {
                  VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT DO UPDATE SET out_at = excluded.out_at, out_id = excluded.out_id",
             )?,
+            count: connection.prepare(
+                "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
+                 ON CONFLICT DO UPDATE SET inside = inside + ?2",
+            )?,
         })
     }
 
@@ -186,11 +191,12 @@ impl<'a> Rows<'a> {
         let id =
             self.interaction
                 .insert(params![kind, delegate, pair.device, recorded_at, now_ms])?;
-        let presence = match kind {
-            "check-in" => &mut self.enter,
-            _ => &mut self.leave,
+        let (presence, change) = match kind {
+            "check-in" => (&mut self.enter, 1),
+            _ => (&mut self.leave, -1),
         };
         presence.execute(params![delegate, pair.device, recorded_at, id])?;
+        self.count.execute(params![pair.device, change])?;
         Ok(())
     }
 }

@@ -49,7 +49,6 @@ pub fn prepare(options: &Options) -> Result<()> {
         return Err(format!("{} is there already", path.display()).into());
     }
     let connection = Connection::open(path)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     migrate::create(&connection)?;
     // Nobody else has this file yet, and when it is not completed it is thrown away.
     connection.execute_batch(

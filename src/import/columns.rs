@@ -1,0 +1,349 @@
+//! Which column of a table is which property of a delegate.
+
+use super::table::Row;
+use crate::{
+    delegates,
+    error::{Error, Result},
+    records::{Kind, Property},
+    types::{selector::DelegateCode, text::shortened},
+};
+use serde_json::{Map, Value};
+
+/// What headers call properties, beside the properties' own names; compared as [`folded`].
+const SYNONYMS: &[(&str, &str)] = &[
+    ("forename", "firstName"),
+    ("givenname", "firstName"),
+    ("surname", "lastName"),
+    ("familyname", "lastName"),
+    ("emailaddress", "email"),
+    ("mobile", "phone"),
+    ("mobilephone", "phone"),
+    ("mobilenumber", "phone"),
+    ("phonenumber", "phone"),
+    ("telephone", "phone"),
+    ("position", "jobTitle"),
+    ("organisation", "company"),
+    ("organization", "company"),
+    ("companyname", "company"),
+    ("ticketcode", "barcode"),
+    ("ticketbarcode", "barcode"),
+    ("qrcode", "barcode"),
+    ("tickettype", "delegateType"),
+    ("attendeetype", "delegateType"),
+    ("flags", "rawFlags"),
+];
+
+/// Where free-form columns go.
+const FREE_SECTION: &str = "Data";
+
+/// What a column holds.
+#[derive(Debug, Clone)]
+pub enum Target {
+    /// A property of the delegate.
+    Property(&'static Property),
+    /// `data.<section>.<key>`.
+    Data {
+        /// The section.
+        section: String,
+        /// The key in it.
+        key: String,
+    },
+    /// Nothing that is imported.
+    Skipped,
+    /// Nothing, as long as it is empty: it has no header.
+    Nameless,
+}
+
+impl Target {
+    /// Reads `barcode`, `data.Data.Diet`, or nothing for a column to skip.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`], with what there is.
+    fn parse(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Ok(Self::Skipped);
+        }
+        if let Some(data) = Self::data(text) {
+            return Ok(data);
+        }
+        match property(text) {
+            Some(property) => Ok(Self::Property(property)),
+            None => Err(Error::invalid(format!(
+                "\"{}\" is no property that can be imported; there are {} and data.Data.<key>",
+                shortened(text),
+                importable().map(|one| one.name).collect::<Vec<_>>().join(" ")
+            ))),
+        }
+    }
+
+    fn data(text: &str) -> Option<Self> {
+        let (section, key) = text.strip_prefix("data.")?.split_once('.')?;
+        (!section.is_empty() && !key.is_empty()).then(|| Self::Data {
+            section: section.to_owned(),
+            key: key.to_owned(),
+        })
+    }
+
+    /// The property as messages call it; none for what is not imported.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        match self {
+            Self::Property(property) => Some(property.name.to_owned()),
+            Self::Data { section, key } => Some(format!("data.{section}.{key}")),
+            Self::Skipped | Self::Nameless => None,
+        }
+    }
+
+    /// The unique code that it is, if it is one.
+    #[must_use]
+    pub fn code(&self) -> Option<DelegateCode> {
+        match self {
+            Self::Property(property) => DelegateCode::ALL
+                .iter()
+                .copied()
+                .find(|code| code.name() == property.name),
+            _ => None,
+        }
+    }
+}
+
+/// The properties that are plain text or codes.
+fn importable() -> impl Iterator<Item = &'static Property> {
+    delegates::PROPERTIES
+        .iter()
+        .filter(|property| matches!(property.kind, Kind::Code | Kind::Text))
+}
+
+fn property(name: &str) -> Option<&'static Property> {
+    importable().find(|property| folded(property.name) == folded(name))
+}
+
+fn synonym(header: &str) -> Option<&'static Property> {
+    let header = folded(header);
+    let (_, name) = SYNONYMS.iter().find(|(known, _)| *known == header)?;
+    property(name)
+}
+
+/// Letters and digits alone, in lower case.
+fn folded(text: &str) -> String {
+    text.chars()
+        .filter(|char| char.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// `HEADER=property`, as an operator gives it.
+#[derive(Debug, Clone)]
+pub struct Mapping {
+    header: String,
+    target: Target,
+}
+
+impl Mapping {
+    /// Reads `Ticket code=barcode`, `Diet=data.Data.diet`, or `Notes=` for a column to skip.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`], with what is right.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (header, target) = text
+            .rsplit_once('=')
+            .map(|(header, target)| (header.trim(), target.trim()))
+            .filter(|(header, _)| !header.is_empty())
+            .ok_or_else(|| {
+                Error::invalid("must be HEADER=property, such as \"Ticket code=barcode\"")
+            })?;
+        Ok(Self {
+            header: header.to_owned(),
+            target: Target::parse(target)?,
+        })
+    }
+
+    fn means(&self, header: &str) -> bool {
+        let folded_header = folded(header);
+        self.header == header || !folded_header.is_empty() && folded(&self.header) == folded_header
+    }
+}
+
+/// A column.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its header.
+    pub header: String,
+    /// What it holds.
+    pub target: Target,
+}
+
+/// The columns of a table, in their order.
+#[derive(Debug, Clone)]
+pub struct Columns(Vec<Column>);
+
+impl Columns {
+    /// Matches headers: mappings first, then the properties' names, then what else they are often
+    /// called; what is left goes to `data.Data` under its header.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`] for a header or a property that stands twice, a mapping of a
+    /// header that is not there, and a table without any property of a delegate.
+    pub fn new(headers: &[String], mappings: &[Mapping]) -> Result<Self> {
+        check_headers(headers)?;
+        let mut targets = mapped(headers, mappings)?;
+        for find in [property, synonym] {
+            for (header, target) in headers.iter().zip(&mut targets) {
+                if target.is_none() {
+                    *target = find(header).map(Target::Property);
+                }
+            }
+            take_back_doubles(headers, mappings, &mut targets);
+        }
+        let columns: Vec<Column> = headers
+            .iter()
+            .zip(targets)
+            .map(|(header, target)| Column {
+                header: header.clone(),
+                target: target.unwrap_or_else(|| unmatched(header)),
+            })
+            .collect();
+        check_targets(&columns)?;
+        Ok(Self(columns))
+    }
+
+    /// The columns.
+    pub fn iter(&self) -> impl Iterator<Item = &Column> {
+        self.0.iter()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A row as the body of a delegate; cells without a value are left out.
+    #[must_use]
+    pub fn body(&self, row: &Row) -> Map<String, Value> {
+        let mut body = Map::new();
+        let mut data = Map::new();
+        for (at, column) in self.0.iter().enumerate() {
+            let value = row.value(at);
+            if value.is_empty() {
+                continue;
+            }
+            match &column.target {
+                Target::Property(property) => {
+                    body.insert(property.name.to_owned(), value.into());
+                }
+                Target::Data { section, key } => {
+                    let section = data.entry(section).or_insert_with(|| Map::new().into());
+                    section[key] = value.into();
+                }
+                Target::Skipped | Target::Nameless => {}
+            }
+        }
+        if !data.is_empty() {
+            body.insert("data".into(), data.into());
+        }
+        body
+    }
+}
+
+fn unmatched(header: &str) -> Target {
+    if header.is_empty() {
+        return Target::Nameless;
+    }
+    Target::data(header).unwrap_or_else(|| Target::Data {
+        section: FREE_SECTION.to_owned(),
+        key: header.to_owned(),
+    })
+}
+
+fn check_headers(headers: &[String]) -> Result<()> {
+    for (at, header) in headers.iter().enumerate() {
+        if header.contains('\0') {
+            return Err(Error::invalid(format!(
+                "the header of column {} contains a NUL character",
+                at + 1
+            )));
+        }
+        if !header.is_empty() && headers[..at].contains(header) {
+            return Err(Error::invalid(format!(
+                "the header \"{}\" stands twice; rename one of the columns",
+                shortened(header)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn mapped(headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>>> {
+    let mut targets = vec![None; headers.len()];
+    for mapping in mappings {
+        let exact = headers.iter().position(|header| *header == mapping.header);
+        let at = exact
+            .or_else(|| headers.iter().position(|header| mapping.means(header)))
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "--map: there is no column \"{}\"; there are {}",
+                    shortened(&mapping.header),
+                    quoted(headers)
+                ))
+            })?;
+        if targets[at].is_some() {
+            return Err(Error::invalid(format!(
+                "--map: the column \"{}\" is mapped twice",
+                shortened(&headers[at])
+            )));
+        }
+        targets[at] = Some(mapping.target.clone());
+    }
+    Ok(targets)
+}
+
+/// Of the columns that were matched with one property, the first keeps it, but one that was mapped
+/// goes before all others.
+fn take_back_doubles(headers: &[String], mappings: &[Mapping], targets: &mut [Option<Target>]) {
+    let is_mapped = |at: usize| mappings.iter().any(|mapping| mapping.means(&headers[at]));
+    for at in 0..targets.len() {
+        let name = targets[at].as_ref().and_then(Target::name);
+        let taken = targets.iter().enumerate().any(|(other, target)| {
+            let same = target.as_ref().and_then(Target::name) == name;
+            same && other != at && (other < at || is_mapped(other))
+        });
+        if name.is_some() && taken && !is_mapped(at) {
+            targets[at] = None;
+        }
+    }
+}
+
+fn check_targets(columns: &[Column]) -> Result<()> {
+    for (at, column) in columns.iter().enumerate() {
+        let Some(name) = column.target.name() else {
+            continue;
+        };
+        let earlier = columns[..at]
+            .iter()
+            .find(|earlier| earlier.target.name().as_ref() == Some(&name));
+        if let Some(earlier) = earlier {
+            return Err(Error::invalid(format!(
+                "the columns \"{}\" and \"{}\" are both {name}; skip one with --map \"{1}=\"",
+                shortened(&earlier.header),
+                shortened(&column.header)
+            )));
+        }
+    }
+    let known = |column: &Column| matches!(column.target, Target::Property(_));
+    if !columns.iter().any(known) {
+        let headers: Vec<_> = columns.iter().map(|column| column.header.clone()).collect();
+        return Err(Error::invalid(format!(
+            "no column is known as a property of a delegate; name one with --map, such as --map \"{}=barcode\"; there are {}",
+            shortened(&headers[0]),
+            quoted(&headers)
+        )));
+    }
+    Ok(())
+}
+
+fn quoted(headers: &[String]) -> String {
+    let named = headers.iter().filter(|header| !header.is_empty());
+    let quoted: Vec<_> = named.map(|header| format!("\"{}\"", shortened(header))).collect();
+    quoted.join(", ")
+}

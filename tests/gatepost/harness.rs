@@ -1,0 +1,271 @@
+//! A server for each test: its own temporary folder, port 0, and clients with the roles a test asks
+//! for.
+
+use gatepost::{
+    app::App,
+    auth::{Context, Role, Roles, Scope, clients},
+    server,
+    store::{Durability, Store},
+};
+use reqwest::{
+    Method, StatusCode,
+    blocking::{Client, RequestBuilder},
+};
+use serde_json::{Value, json};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread::JoinHandle};
+use tokio::sync::oneshot;
+
+/// A running server.
+pub struct Server {
+    pub app: App,
+    pub folder: tempfile::TempDir,
+    pub http: Client,
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// An answer: status and body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Reply {
+    /// `meta.error.internalCode`.
+    pub fn code(&self) -> i64 {
+        self.body["meta"]["error"]["internalCode"].as_i64().unwrap_or(0)
+    }
+
+    /// `meta.error.message`.
+    pub fn message(&self) -> &str {
+        self.body["meta"]["error"]["message"].as_str().unwrap_or_default()
+    }
+
+    /// `data`, of a success.
+    pub fn data(&self) -> &Value {
+        assert!((200..300).contains(&self.status), "{self:?}");
+        &self.body["data"]
+    }
+
+    /// `data.id`, of a success.
+    pub fn id(&self) -> i64 {
+        self.data()["id"].as_i64().expect("an id")
+    }
+}
+
+impl Server {
+    /// Starts a server on a fresh file.
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let store = Store::open(&folder.path().join("gatepost.db"), Durability::Normal)
+            .expect("a fresh store");
+        let app = App::new(store, None);
+        let (address, stop, thread) = run(app.clone());
+        Self {
+            app,
+            folder,
+            http: Client::new(),
+            address,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    /// The database file.
+    pub fn path(&self) -> PathBuf {
+        self.app.store.path().to_owned()
+    }
+
+    /// The server's address, without a path.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The server's socket address.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A request without a token; `path` is the whole path.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http.request(method, format!("{}{path}", self.url()))
+    }
+
+    /// A new client with roles and scopes: its id and secret.
+    pub fn client(&self, roles: &[Role], scopes: &[Scope]) -> (String, String) {
+        let roles: Roles = roles.iter().copied().collect();
+        let scopes = scopes.to_vec();
+        let ctx = self.context();
+        let made = self
+            .app
+            .store
+            .write_blocking(move |tx| {
+                clients::create(
+                    tx,
+                    &ctx,
+                    &clients::NewClient {
+                        name: "test".into(),
+                        roles,
+                        scopes,
+                        device: None,
+                        visible_properties: None,
+                    },
+                    &gatepost::delegates::property_names(),
+                )
+            })
+            .expect("a client");
+        (made.client_id, made.client_secret)
+    }
+
+    /// The context of an administrator.
+    pub fn context(&self) -> Context {
+        Context::of_command("admin", self.app.settings())
+    }
+
+    /// A caller whose client has these roles.
+    pub fn caller(&self, roles: &[Role]) -> Caller<'_> {
+        let (id, secret) = self.client(roles, &[]);
+        self.caller_of(&id, &secret)
+    }
+
+    /// A caller with every role that a client can have.
+    pub fn caller_with_all(&self) -> Caller<'_> {
+        self.caller(Role::ALL)
+    }
+
+    /// A caller with a client's credentials.
+    pub fn caller_of(&self, id: &str, secret: &str) -> Caller<'_> {
+        let token = self.token(&json!({
+            "grant_type": "client_credentials", "client_id": id, "client_secret": secret,
+        }));
+        Caller {
+            server: self,
+            token: token["access_token"].as_str().expect("a token").into(),
+        }
+    }
+
+    /// What the token endpoint answers to a request that it grants.
+    pub fn token(&self, body: &Value) -> Value {
+        let reply = self
+            .request(Method::POST, "/api/oauth/v2/token")
+            .json(body)
+            .send()
+            .expect("an answer");
+        assert_eq!(reply.status(), StatusCode::OK);
+        reply.json().expect("JSON")
+    }
+
+    /// Runs SQL on the file beside the server.
+    pub fn sql(&self, sql: &str) {
+        let connection = rusqlite::Connection::open(self.path()).expect("the file");
+        connection.busy_timeout(std::time::Duration::from_secs(5)).expect("a timeout");
+        connection.execute_batch(sql).expect(sql);
+    }
+
+    /// One value from the file.
+    pub fn value<T: rusqlite::types::FromSql>(&self, sql: &str) -> T {
+        let connection = rusqlite::Connection::open(self.path()).expect("the file");
+        connection.query_row(sql, [], |row| row.get(0)).expect(sql)
+    }
+}
+
+fn run(app: App) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let (tell, told) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            tell.send(listener.local_addr().expect("an address")).expect("told");
+            server::run(app, listener, async {
+                let _ = stopped.await;
+            })
+            .await
+            .expect("it serves");
+        });
+    });
+    (told.recv().expect("an address"), stop, thread)
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Idle connections would hold the shutdown up.
+        self.http = Client::new();
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Somebody with a token.
+#[derive(Clone)]
+pub struct Caller<'a> {
+    pub server: &'a Server,
+    pub token: Arc<str>,
+}
+
+impl<'a> Caller<'a> {
+    /// A caller with a token that is at hand.
+    pub fn with_token(server: &'a Server, token: &str) -> Self {
+        Self {
+            server,
+            token: token.into(),
+        }
+    }
+
+    /// A request with the token; `path` comes after `/api/v5`.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.server
+            .request(method, &format!("/api/v5{path}"))
+            .bearer_auth(&self.token)
+    }
+
+    pub fn get(&self, path: &str) -> Reply {
+        reply(self.request(Method::GET, path))
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Reply {
+        reply(self.request(Method::POST, path).json(body))
+    }
+
+    pub fn patch(&self, path: &str, body: &Value) -> Reply {
+        reply(self.request(Method::PATCH, path).json(body))
+    }
+
+    pub fn delete(&self, path: &str) -> Reply {
+        reply(self.request(Method::DELETE, path))
+    }
+
+    /// A new delegate: its id.
+    pub fn delegate(&self, body: &Value) -> i64 {
+        self.post("/delegate/new", body).id()
+    }
+
+    /// A new device: its id.
+    pub fn device(&self, body: &Value) -> i64 {
+        self.post("/device/new", body).id()
+    }
+
+    /// Posts an interaction.
+    pub fn interact(&self, kind: &str, body: &Value) -> Reply {
+        self.post(&format!("/interaction/new/{kind}"), body)
+    }
+}
+
+/// Sends a request and reads its answer; a body that is not JSON is `null`.
+pub fn reply(request: RequestBuilder) -> Reply {
+    let response = request.send().expect("an answer");
+    Reply {
+        status: response.status().as_u16(),
+        body: response.json().unwrap_or(Value::Null),
+    }
+}

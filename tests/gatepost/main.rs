@@ -1,0 +1,5 @@
+//! One integration binary that drives the real server over HTTP, with a real file. Modules mirror
+//! the API's addresses and the promises of the contract.
+
+mod harness;
+mod smoke;
