@@ -94,6 +94,10 @@ impl Target {
         }
     }
 
+    fn is(&self, property: &Property) -> bool {
+        matches!(self, Self::Property(own) if own.name == property.name)
+    }
+
     /// The unique code that it is, if it is one.
     #[must_use]
     pub fn code(&self) -> Option<DelegateCode> {
@@ -188,12 +192,14 @@ impl Columns {
         check_headers(headers)?;
         let mut targets = mapped(headers, mappings)?;
         for find in [property, synonym] {
-            for (header, target) in headers.iter().zip(&mut targets) {
-                if target.is_none() {
-                    *target = find(header).map(Target::Property);
+            for (at, header) in headers.iter().enumerate() {
+                if targets[at].is_none()
+                    && let Some(property) = find(header)
+                    && !targets.iter().flatten().any(|target| target.is(property))
+                {
+                    targets[at] = Some(Target::Property(property));
                 }
             }
-            take_back_doubles(headers, mappings, &mut targets);
         }
         let columns: Vec<Column> = headers
             .iter()
@@ -298,22 +304,6 @@ fn mapped(headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>
     Ok(targets)
 }
 
-/// Of the columns that were matched with one property, the first keeps it, but one that was mapped
-/// goes before all others.
-fn take_back_doubles(headers: &[String], mappings: &[Mapping], targets: &mut [Option<Target>]) {
-    let is_mapped = |at: usize| mappings.iter().any(|mapping| mapping.means(&headers[at]));
-    for at in 0..targets.len() {
-        let name = targets[at].as_ref().and_then(Target::name);
-        let taken = targets.iter().enumerate().any(|(other, target)| {
-            let same = target.as_ref().and_then(Target::name) == name;
-            same && other != at && (other < at || is_mapped(other))
-        });
-        if name.is_some() && taken && !is_mapped(at) {
-            targets[at] = None;
-        }
-    }
-}
-
 fn check_targets(columns: &[Column]) -> Result<()> {
     for (at, column) in columns.iter().enumerate() {
         let Some(name) = column.target.name() else {
@@ -346,4 +336,100 @@ fn quoted(headers: &[String]) -> String {
     let named = headers.iter().filter(|header| !header.is_empty());
     let quoted: Vec<_> = named.map(|header| format!("\"{}\"", shortened(header))).collect();
     quoted.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::Table;
+
+    fn columns(headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
+        let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
+        let mappings: Vec<_> = mappings
+            .iter()
+            .map(|mapping| Mapping::parse(mapping).unwrap())
+            .collect();
+        let columns = Columns::new(&headers, &mappings)?;
+        Ok(columns.iter().map(|column| column.target.name()).collect())
+    }
+
+    #[test]
+    fn headers_are_matched_however_they_are_written() {
+        for (header, name) in [
+            ("E-mail", "email"),
+            ("EMAIL ADDRESS", "email"),
+            ("First name", "firstName"),
+            ("first_name", "firstName"),
+            ("Surname", "lastName"),
+            ("Company", "company"),
+            ("Organisation", "company"),
+            ("Job title", "jobTitle"),
+            ("Mobile", "phone"),
+            ("Ticket code", "barcode"),
+            ("Ticket type", "delegateType"),
+            ("External ID", "externalId"),
+            ("UHF-ID", "uhfId"),
+            ("raw flags", "rawFlags"),
+            ("Diet", "data.Data.Diet"),
+            ("ID", "data.Data.ID"),
+            ("data.Badge.colour", "data.Badge.colour"),
+            ("data.x", "data.Data.data.x"),
+        ] {
+            let found = columns(&[header, "slug"], &[]).unwrap();
+            assert_eq!(found[0].as_deref(), Some(name), "{header}");
+        }
+    }
+
+    #[test]
+    fn a_mapping_goes_before_a_name_and_a_name_before_a_synonym() {
+        for (headers, mappings, expected) in [
+            (["Mobile", "Phone"], vec![], ["data.Data.Mobile", "phone"]),
+            (["Telephone", "Mobile"], vec![], ["phone", "data.Data.Mobile"]),
+            (["Phone", "Mobile"], vec!["mobile=phone"], ["data.Data.Phone", "phone"]),
+            (["Barcode", "a=b"], vec!["a=b=data.X.y"], ["barcode", "data.X.y"]),
+            (["code", "§"], vec!["§=slug"], ["code", "slug"]),
+        ] {
+            let found = columns(&headers, &mappings).unwrap();
+            let found: Vec<_> = found.into_iter().flatten().collect();
+            assert_eq!(found, expected, "{headers:?} {mappings:?}");
+        }
+        assert_eq!(
+            columns(&["code", "", "x"], &["X="]).unwrap(),
+            [Some("code".to_owned()), None, None]
+        );
+    }
+
+    #[test]
+    fn a_mapping_that_means_nothing_is_refused() {
+        for bad in ["barcode", "=barcode", "x=parent", "x=id", "x=data.Data", "x=data..k"] {
+            assert!(Mapping::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn columns_that_cannot_be_told_apart_are_refused() {
+        for (headers, mappings, told) in [
+            (["code", "code"], vec![], "stands twice"),
+            (["code", "a\0"], vec![], "NUL"),
+            (["code", "x"], vec!["y=slug"], "there is no column \"y\""),
+            (["code", "x"], vec!["x=slug", "X=rfid"], "mapped twice"),
+            (["a", "b"], vec!["a=slug", "b=slug"], "are both slug"),
+            (["a", "b"], vec![], "no column is known"),
+        ] {
+            let refused = columns(&headers, &mappings).unwrap_err().message;
+            assert!(refused.contains(told), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_row_becomes_a_body() {
+        let table = Table::parse(b"Barcode,Email,Diet,x\nA1,, vegan ,'=1\n".to_vec()).unwrap();
+        let columns = Columns::new(table.header(), &[Mapping::parse("x=data.S.k").unwrap()]).unwrap();
+        let row = table.rows().next().unwrap().unwrap();
+        let expected = serde_json::json!({
+            "barcode": "A1",
+            "data": {"Data": {"Diet": "vegan"}, "S": {"k": "=1"}},
+        });
+        assert_eq!(Value::Object(columns.body(&row)), expected);
+    }
 }

@@ -57,7 +57,7 @@ enum Participant {
 pub type Three<T> = [Option<T>; 3];
 
 /// A checked draft.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Draft {
     /// The interaction type.
     pub kind: String,

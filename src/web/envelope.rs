@@ -107,36 +107,19 @@ pub fn enveloped(data: MetaSchemaRef) -> MetaSchemaRef {
     ))
 }
 
-/// A created record (201), or the answer given before to the same nonce (200, `meta.replayed`).
+/// A created record (201), the answer given before to the same nonce (200, `meta.replayed`), or a
+/// refusal that was stored before it was told (412).
 pub struct CreatedOnce<T> {
-    created: bool,
+    status: u16,
     answer: Answer<T>,
 }
 
 impl<T> CreatedOnce<T> {
-    /// A record that was created just now.
-    #[must_use]
-    pub fn created(data: &str) -> Self {
-        Self {
-            created: true,
-            answer: Answer::of(data),
-        }
-    }
-
-    /// What was created before.
-    #[must_use]
-    pub fn replayed(data: &str) -> Self {
-        Self {
-            created: false,
-            answer: Answer::with_meta(data, REPLAYED),
-        }
-    }
-
-    /// An answer that was stored whole, with its status.
+    /// An answer that is an envelope already, with its status.
     #[must_use]
     pub fn stored(status: u16, body: String) -> Self {
         Self {
-            created: status == 201,
+            status,
             answer: Answer::whole(body),
         }
     }
@@ -147,7 +130,7 @@ pub const REPLAYED: &str = "{\"replayed\":true}";
 
 impl<T: Send> IntoResponse for CreatedOnce<T> {
     fn into_response(self) -> Response {
-        respond(if self.created { 201 } else { 200 }, self.answer.body)
+        respond(self.status, self.answer.body)
     }
 }
 

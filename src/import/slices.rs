@@ -1,0 +1,113 @@
+//! Long writes in slices: no slice holds the lock of the file for long, and between two of them
+//! everybody else gets a turn, gates of a `serve` in another process included.
+
+use crate::{
+    error::{Error, Kind, Result},
+    store::{Store, Tx},
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How long a slice goes on taking steps.
+const SLICE: Duration = Duration::from_millis(15);
+/// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
+/// to find it free.
+const PAUSE: Duration = Duration::from_millis(2);
+/// The pause while others write to the file.
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+/// For how long after a write of others they are taken to go on writing.
+const BUSY_FOR: Duration = Duration::from_secs(1);
+/// How long a slice is tried anew while others never leave the lock to it.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// A long piece of work.
+pub trait Steps: Send + 'static {
+    /// Does the next step in the transaction of its slice; false when all is done.
+    ///
+    /// # Errors
+    /// What ends the work; what its slice wrote so far is undone.
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
+}
+
+/// Does all of the work; `told` sees it after each slice, when that is committed.
+///
+/// # Errors
+/// What a step failed with, or the store; the slices before stay written.
+pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Result<W> {
+    let mut turn = Turn {
+        work,
+        begun: false,
+        version: None,
+        others_wrote: None,
+    };
+    loop {
+        let goes_on;
+        (turn, goes_on) = slice(store, turn)?;
+        told(&turn.work);
+        if !goes_on {
+            return Ok(turn.work);
+        }
+        std::thread::sleep(turn.pause());
+    }
+}
+
+/// The work between two slices, and what is known of others.
+struct Turn<W> {
+    work: W,
+    /// The slice has taken steps: tried anew, it would take the next ones.
+    begun: bool,
+    version: Option<i64>,
+    others_wrote: Option<Instant>,
+}
+
+impl<W: Steps> Turn<W> {
+    fn run(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        self.begun = true;
+        let version = tx
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get(0))?;
+        let begun = Instant::now();
+        if self.version.replace(version).is_some_and(|known| known != version) {
+            self.others_wrote = Some(begun);
+        }
+        while self.work.step(tx)? {
+            if begun.elapsed() > SLICE {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn pause(&self) -> Duration {
+        match self.others_wrote {
+            Some(at) if at.elapsed() < BUSY_FOR => BUSY_PAUSE,
+            _ => PAUSE,
+        }
+    }
+}
+
+/// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.
+fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> {
+    turn.begun = false;
+    let shared = Arc::new(Mutex::new(Some(turn)));
+    let deadline = Instant::now() + WAIT_MAX;
+    loop {
+        let in_job = Arc::clone(&shared);
+        let outcome = store.write_blocking(move |tx| {
+            let mut turn = in_job.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = turn.as_mut().ok_or_else(|| Error::defect("a slice went missing"))?;
+            turn.run(tx)
+        });
+        let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = held.as_ref().is_none_or(|turn| turn.begun);
+        match outcome {
+            Err(cause) if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
+            outcome => {
+                let turn = held.take().ok_or_else(|| Error::defect("a slice went missing"))?;
+                return Ok((turn, outcome?));
+            }
+        }
+    }
+}
