@@ -1,7 +1,7 @@
 //! What every handler is given.
 
 use crate::{
-    auth::{Context, Principal, tokens::TokenCache, throttle::Throttle},
+    auth::{Context, Principal, throttle::Throttle, tokens::TokenCache},
     settings::{self, Settings},
     store::Store,
 };

@@ -5,11 +5,14 @@
 //! Imports point downward only; a test checks it.
 //!
 //! - `cli`: the commands; `server`: routes, limits, the API's document
+//! - `demo`: an invented event, into an empty file
+//! - `import`: lists from outside, into the file
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
 //! - `idempotency`, `settings`, `audit`, `auth`, `web`: what features stand on
 //! - `store`: the one SQLite file, its one writer and its readers
+//! - `rules`: who may enter where, pure
 //! - `types`, `error`: the values and failures that everything speaks in
 
 pub mod app;
@@ -17,13 +20,16 @@ pub mod audit;
 pub mod auth;
 pub mod cli;
 pub mod delegates;
+pub mod demo;
 pub mod devices;
 pub mod error;
 pub mod events;
 pub mod idempotency;
+pub mod import;
 pub mod interactions;
 pub mod oauth;
 pub mod records;
+pub mod rules;
 pub mod server;
 pub mod settings;
 pub mod store;

@@ -117,15 +117,16 @@ impl Load {
         usize::try_from(self.connections).unwrap_or(1)
     }
 
-    fn print(&self, reports: &[Report]) -> bool {
+    /// Whether there was no error answer.
+    fn print(&self, reports: &[Report]) -> Result<bool> {
         for report in reports {
             if self.json {
-                println!("{}", report.to_json());
+                output::print(report.to_json())?;
             } else {
-                println!("{report}");
+                output::print(report)?;
             }
         }
-        reports.iter().all(|report| report.failures() == 0)
+        Ok(reports.iter().all(|report| report.failures() == 0))
     }
 }
 
@@ -149,27 +150,28 @@ async fn perform(what: What) -> Result<bool> {
         What::Batches { load, batches } => {
             let venue = Venue::enter(&load.access).await?;
             let (sent, beside) = measure::batches(&venue, batches, load.nonce, load.plan()).await?;
-            Ok(load.print(&[sent, beside]))
+            load.print(&[sent, beside])
         }
         What::LookUps(load) => {
             let venue = Venue::enter(&load.access).await?;
             let report = measure::look_ups(&venue, load.connections(), load.plan()).await?;
-            Ok(load.print(&[report]))
+            load.print(&[report])
         }
         What::Lists { load, lists } => {
             let venue = Venue::enter(&load.access).await?;
             let report = measure::lists(&venue, &lists, load.connections(), load.plan()).await?;
-            Ok(load.print(&[report]))
+            load.print(&[report])
         }
         What::Prepare(options) => {
             let begun = Instant::now();
             prepare::prepare(&options)?;
-            println!("{} made in {:.1?}", options.db.display(), begun.elapsed());
+            let took = begun.elapsed();
+            output::print(format!("{} made in {took:.1?}", options.db.display()))?;
             Ok(true)
         }
         What::Limits { dir, seconds } => {
-            println!("{}", output::machine());
-            println!("{}", limits::measure(&dir, seconds).await?);
+            output::print(output::machine())?;
+            output::print(limits::measure(&dir, seconds).await?)?;
             Ok(true)
         }
         What::Figures(options) => figures::figures(&options).await.map(|()| true),
@@ -180,5 +182,5 @@ async fn perform(what: What) -> Result<bool> {
 async fn check_ins(load: &Load, connections: usize) -> Result<bool> {
     let venue = Venue::enter(&load.access).await?;
     let report = measure::check_ins(&venue, connections, load.nonce, load.plan()).await?;
-    Ok(load.print(&[report]))
+    load.print(&[report])
 }

@@ -35,7 +35,7 @@ pub struct BatchOptions {
     #[arg(long, default_value_t = 16)]
     pub beside: usize,
     /// Check-ins a second of all these gates together; 0: as fast as answers come
-    #[arg(long, default_value_t = 1000)]
+    #[arg(long, default_value_t = 320)]
     pub beside_rate: u32,
 }
 

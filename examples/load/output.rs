@@ -19,12 +19,17 @@ impl Output {
     }
 
     pub fn line(&mut self, line: impl Display) -> Result<()> {
-        println!("{line}");
+        print(&line)?;
         if let Some(file) = &mut self.0 {
             writeln!(file, "{line}")?;
         }
         Ok(())
     }
+}
+
+/// Prints a line; an error when nobody reads any more.
+pub fn print(line: impl Display) -> Result<()> {
+    Ok(writeln!(std::io::stdout(), "{line}")?)
 }
 
 /// Options of the runs that start the server themselves.

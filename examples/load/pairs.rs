@@ -60,18 +60,19 @@ impl Pairs {
     pub fn next(&mut self) -> Pair {
         let devices = self.devices.len() as u64;
         self.at = (self.at + self.stride) % (self.delegates * devices);
-        let device = usize::try_from(self.at / self.delegates).unwrap_or(0);
+        let device = usize::try_from(self.at % devices).unwrap_or(0);
         Pair {
-            delegate: (self.at % self.delegates) * self.lanes + self.lane + 1,
+            delegate: (self.at / devices) * self.lanes + self.lane + 1,
             device: self.devices[device],
         }
     }
 }
 
-/// A step that visits every one of `size` places before any again, and neighbours far apart.
+/// A step that visits every one of `size` places before any again, the golden ratio's part of it:
+/// however many places were visited, they lie evenly, and none that were visited of late is near.
 pub fn scattering_stride(size: u64) -> u64 {
-    // The golden ratio's part.
-    let mut stride = (size.saturating_mul(618) / 1000).max(1);
+    let golden = u128::from(size) * 618_033_988_749 / 1_000_000_000_000;
+    let mut stride = u64::try_from(golden).unwrap_or(1).max(1);
     while gcd(stride, size) != 1 {
         stride += 1;
     }

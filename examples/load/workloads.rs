@@ -79,10 +79,13 @@ impl Workload for CheckIns {
     }
 }
 
-/// Batches: one of check-ins, then one of the same delegates' check-outs, and so on.
+/// Batches, each what one gate has gathered at its session's door: one of check-ins, then one of
+/// the same delegates' check-outs, then the next session.
 pub struct Batches {
     target: Target,
-    pairs: Pairs,
+    delegates: Pairs,
+    devices: Vec<i64>,
+    door: usize,
     inside: Vec<Pair>,
     size: usize,
     nonces: Option<Nonces>,
@@ -91,13 +94,15 @@ pub struct Batches {
 
 impl Batches {
     pub fn new(venue: &Venue, lane: usize, lanes: usize, size: usize, nonce: bool) -> Result<Self> {
-        let pairs = Pairs::new(venue.delegates, &venue.devices, lane, lanes)?;
-        if pairs.len() < size {
-            return Err(format!("{size} a batch needs more delegates or devices").into());
+        let delegates = Pairs::new(venue.delegates, &venue.devices[..1], lane, lanes)?;
+        if delegates.len() < size {
+            return Err(format!("{size} a batch needs {} delegates", size * lanes).into());
         }
         Ok(Self {
             target: venue.target.clone(),
-            pairs,
+            delegates,
+            devices: venue.devices.clone(),
+            door: lane,
             inside: Vec::with_capacity(size),
             size,
             nonces: nonce.then(|| Nonces::new(lane as u64)),
@@ -126,7 +131,13 @@ impl Batches {
 impl Workload for Batches {
     fn next(&mut self, request: &mut Vec<u8>) {
         if !self.next_to_tidy(request) {
-            let pairs: Vec<_> = (0..self.size).map(|_| self.pairs.next()).collect();
+            self.door = (self.door + 1) % self.devices.len();
+            let device = self.devices[self.door];
+            let entering = |_| Pair {
+                device,
+                ..self.delegates.next()
+            };
+            let pairs: Vec<_> = (0..self.size).map(entering).collect();
             self.write(request, &pairs, "check-in");
             self.inside = pairs;
         }

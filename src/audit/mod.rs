@@ -60,13 +60,18 @@ fn differences(before: &Value, after: &Value) -> (Value, Value) {
             (before.clone(), after.clone())
         };
     };
-    let differing = |one: &serde_json::Map<String, Value>, other: &serde_json::Map<String, Value>| {
+    let differing = |one: &serde_json::Map<String, Value>,
+                     other: &serde_json::Map<String, Value>| {
         let part: serde_json::Map<String, Value> = one
             .iter()
             .filter(|(key, value)| *key != "updatedAt" && other.get(*key) != Some(value))
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
-        if part.is_empty() { Value::Null } else { Value::Object(part) }
+        if part.is_empty() {
+            Value::Null
+        } else {
+            Value::Object(part)
+        }
     };
     (differing(before, after), differing(after, before))
 }

@@ -45,7 +45,11 @@ impl Principal {
             ));
         }
         let passes = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|role| self.has(*role));
-        if passes { Ok(()) } else { Err(lacking(R::ANY_OF)) }
+        if passes {
+            Ok(())
+        } else {
+            Err(lacking(R::ANY_OF))
+        }
     }
 
     /// Whether the caller has the role, by itself or because it is trusted with everything.

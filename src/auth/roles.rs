@@ -77,7 +77,10 @@ impl Roles {
 
     /// The roles, in the contract's order.
     pub fn iter(self) -> impl Iterator<Item = Role> {
-        Role::ALL.iter().copied().filter(move |role| self.has(*role))
+        Role::ALL
+            .iter()
+            .copied()
+            .filter(move |role| self.has(*role))
     }
 
     /// The roles' names as a JSON array, the form they are stored in.
@@ -91,7 +94,10 @@ impl Roles {
     #[must_use]
     pub fn from_json(text: &str) -> Self {
         let names: Vec<String> = serde_json::from_str(text).unwrap_or_default();
-        names.iter().filter_map(|name| Role::parse(name).ok()).collect()
+        names
+            .iter()
+            .filter_map(|name| Role::parse(name).ok())
+            .collect()
     }
 }
 
@@ -180,6 +186,11 @@ mod tests {
         assert_eq!(Roles::from_json(&roles.to_json()), roles);
         assert!(roles.has(Role::OwnRead) && !roles.has(Role::DeviceRead));
         assert_eq!(Roles::from_json("[\"ROLE_OF_LATER\"]"), Roles::default());
-        assert!(Role::parse("ROLE").unwrap_err().message.contains("ROLE_OAUTH2_TX_WRITE"));
+        assert!(
+            Role::parse("ROLE")
+                .unwrap_err()
+                .message
+                .contains("ROLE_OAUTH2_TX_WRITE")
+        );
     }
 }

@@ -90,8 +90,8 @@ fn counted(address: IpAddr) -> IpAddr {
 }
 
 fn too_many(wait: Duration) -> Error {
-    let whole = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX);
-    let retry_after_s = whole.saturating_add(1);
+    let begun = u64::from(wait.subsec_nanos() > 0);
+    let retry_after_s = u32::try_from(wait.as_secs() + begun).unwrap_or(u32::MAX);
     Error::new(
         Kind::TooManyAttempts { retry_after_s },
         format!("too many attempts failed; try again in {retry_after_s} seconds"),
@@ -174,7 +174,7 @@ mod tests {
         throttle.failed("Ada@example.com", HERE, start + Duration::from_secs(30));
         let later = start + Duration::from_secs(40);
         let refused = throttle.check("ADA@example.com", HERE, later).unwrap_err();
-        assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 21 });
+        assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 20 });
         assert!(throttle.check("bob@example.com", HERE, later).is_ok());
         assert!(throttle.check("ada@example.com", THERE, later).is_ok());
         let over = start + WINDOW;

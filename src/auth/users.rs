@@ -5,7 +5,7 @@ use super::{Context, Role, Roles, password::Hashed, tokens};
 use crate::{
     audit::{self, Change},
     error::{Error, Kind, Result},
-    store::{Tx, error::code_taken},
+    store::{Tx, error::unique_violation},
     types::{DelegateId, Patch, Timestamp, UserId, text},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -94,10 +94,23 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, new: &NewUser) -> Result<UserId> {
         new.delegate,
         tx.now(),
     ])
-    .map_err(|cause| code_taken(cause, [("email", "email")].into_iter()))?;
+    .map_err(|cause| taken(cause, &new.email))?;
     let made = find(tx, &new.email)?;
     append(tx, ctx, "create", made.id, None, Some(shown(&made)))?;
     Ok(made.id)
+}
+
+fn taken(cause: rusqlite::Error, email: &str) -> Error {
+    match unique_violation(&cause) {
+        Some(_) => Error::new(
+            Kind::CodeTaken,
+            format!(
+                "email: there is a user \"{}\" already",
+                text::shortened(email)
+            ),
+        ),
+        None => cause.into(),
+    }
 }
 
 /// Enough to catch a slip; whether mail arrives shows when some is sent.

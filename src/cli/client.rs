@@ -22,6 +22,11 @@ const GATE: &[Role] = &[Role::InteractionWrite, Role::DelegateRead, Role::Device
 pub enum ClientCommand {
     /// Make a client and show its secret, once
     #[command(after_help = "\
+Roles, in short or in full (delegate-read, ROLE_OAUTH2_DELEGATE_READ):
+  delegate-read     delegate-write     device-read  device-write
+  interaction-read  interaction-write  event-read   event-write
+  tx-write          comm-send          own-read
+
 Examples:
   gatepost client add \"Gate B\" --gate --device 17
   gatepost client add Badges --role delegate-read --visible firstName --visible lastName --json")]
@@ -55,14 +60,10 @@ pub struct AddClient {
     #[arg(long)]
     gate: bool,
     /// Give it a role, such as delegate-read (may be repeated)
-    ///
-    /// In short, or in full as `ROLE_OAUTH2_DELEGATE_READ`: delegate-read, delegate-write,
-    /// device-read, device-write, interaction-read, interaction-write, event-read, event-write,
-    /// tx-write, comm-send, own-read.
     #[arg(long = "role", value_name = "ROLE", value_parser = role)]
     roles: Vec<Role>,
-    /// Grant it a scope: `REPORT_READ`, `REPORT_LIST` or TRUSTED (may be repeated)
-    #[arg(long = "scope", value_name = "SCOPE", value_parser = Scope::parse)]
+    #[arg(long = "scope", value_name = "SCOPE", value_parser = Scope::parse,
+        help = "Grant it a scope: REPORT_READ, REPORT_LIST or TRUSTED (may be repeated)")]
     scopes: Vec<Scope>,
     /// Bind it to the device of this id
     #[arg(long, value_name = "ID")]

@@ -81,7 +81,7 @@ fn apply(
 ) -> Result<()> {
     let text = std::fs::read(file)
         .map_err(|cause| Error::invalid(format!("{}: {cause}", file.display())))?;
-    let Document { mut settings } = crate::web::body::parse(&text)
+    let Document { mut settings } = crate::types::json::parse(&text)
         .map_err(|cause| Error::invalid(format!("{}: {}", file.display(), cause.message)))?;
     Settings::parse(&settings)?;
     if prune {

@@ -1,10 +1,13 @@
 //! `gatepost import`
 
-use super::{context, open};
+use super::{context, open, user::print};
 use crate::{
     devices,
     error::{Error, Result},
-    import::{self, BadRows, Columns, Import, Mapping, Table, check::Checked},
+    import::{
+        self, BadRow, BadRows, Columns, Import, Mapping, Table,
+        check::{Checked, TOLD_MAX},
+    },
     store::Store,
     types::{DeviceId, DeviceSelector},
 };
@@ -89,14 +92,17 @@ pub fn run(command: Command, db: &Path, json: bool) -> Result<()> {
     };
     let bad_count: usize = bad.iter().map(BadRows::count).sum();
     report.bad = bad;
-    report.show(json);
+    report.show(json)?;
     if bad_count == 0 || args.skip_bad {
         return Ok(());
     }
     Err(Error::invalid(if report.imported > 0 {
         format!("{bad_count} of {} rows were not imported", report.rows)
     } else {
-        format!("{bad_count} of {} rows are bad: nothing was imported; mend them, or leave them out with --skip-bad", report.rows)
+        format!(
+            "{bad_count} of {} rows are bad: nothing was imported; mend them, or leave them out with --skip-bad",
+            report.rows
+        )
     }))
 }
 
@@ -201,12 +207,16 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn show(&self, json: bool) {
+    fn show(&self, json: bool) -> Result<()> {
         if json {
-            println!("{}", self.to_json());
+            print(&self.to_json().to_string())
         } else {
-            print!("{}", self.to_text());
+            print(&self.to_text())
         }
+    }
+
+    fn told(&self) -> impl Iterator<Item = &BadRow> {
+        self.bad.iter().flat_map(BadRows::told).take(TOLD_MAX)
     }
 
     fn bad_count(&self) -> usize {
@@ -218,8 +228,8 @@ impl Report<'_> {
         let columns: Vec<_> = columns
             .map(|column| json!({"header": column.header, "property": column.target.name()}))
             .collect();
-        let bad = self.bad.iter().flat_map(BadRows::told);
-        let bad: Vec<_> = bad
+        let bad: Vec<_> = self
+            .told()
             .map(|row| {
                 json!({"line": row.line, "column": row.problem.column, "reason": row.problem.reason})
             })
@@ -247,15 +257,20 @@ impl Report<'_> {
             self.file.display(),
             self.rows
         )];
-        let widest = self.columns.iter().map(|column| column.header.chars().count());
+        let widest = self
+            .columns
+            .iter()
+            .map(|column| column.header.chars().count());
         let width = widest.max().unwrap_or(0).min(40);
         for column in self.columns.iter() {
-            let target = column.target.name().unwrap_or_else(|| "(not imported)".into());
+            let target = column
+                .target
+                .name()
+                .unwrap_or_else(|| "(not imported)".into());
             lines.push(format!("  {:width$}  {target}", column.header));
         }
-        let told = self.bad.iter().flat_map(BadRows::told);
-        lines.extend(told.map(|row| format!("bad: {row}")));
-        let untold = self.bad_count() - self.bad.iter().map(|bad| bad.told().len()).sum::<usize>();
+        lines.extend(self.told().map(|row| format!("bad: {row}")));
+        let untold = self.bad_count() - self.told().count();
         if untold > 0 {
             lines.push(format!("bad: … and {untold} more"));
         }
@@ -273,7 +288,7 @@ impl Report<'_> {
                 self.begun.elapsed().as_secs_f64()
             )
         });
-        lines.join("\n") + "\n"
+        lines.join("\n")
     }
 }
 
@@ -283,7 +298,11 @@ mod tests {
 
     #[test]
     fn a_device_is_named_by_id_or_selector() {
-        for (text, shown) in [("17", "id:17"), ("id:17", "id:17"), ("code:hall", "code:hall")] {
+        for (text, shown) in [
+            ("17", "id:17"),
+            ("id:17", "id:17"),
+            ("code:hall", "code:hall"),
+        ] {
             assert_eq!(device(text).unwrap().to_string(), shown);
         }
         for bad in ["", "hall", "1.5", "name:hall", "99999999999999999999"] {

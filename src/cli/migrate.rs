@@ -9,7 +9,9 @@ use std::path::Path;
 
 /// Bring the file to the current schema, after a backup copy beside it.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  gatepost migrate --check --db event.db || gatepost migrate --db event.db")]
+#[command(
+    after_help = "Example:\n  gatepost migrate --check --db event.db || gatepost migrate --db event.db"
+)]
 pub struct Args {
     /// Only tell whether the file is behind (exit code 1 when it is).
     #[arg(long)]

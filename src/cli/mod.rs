@@ -2,8 +2,8 @@
 
 mod client;
 mod config;
-//mod demo;
-//mod import;
+mod demo;
+mod import;
 mod migrate;
 mod openapi;
 mod serve;
@@ -22,7 +22,13 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 #[command(name = "gatepost", version, about, max_term_width = 100)]
 struct Cli {
     /// The database file.
-    #[arg(long, global = true, env = "GATEPOST_DB", default_value = "gatepost.db", value_name = "FILE")]
+    #[arg(
+        long,
+        global = true,
+        env = "GATEPOST_DB",
+        default_value = "gatepost.db",
+        value_name = "FILE"
+    )]
     db: PathBuf,
     /// Machine-readable output.
     #[arg(long, global = true)]
@@ -35,7 +41,8 @@ struct Cli {
 enum Command {
     Serve(serve::Args),
     Migrate(migrate::Args),
-    //Import(import::Args),
+    #[command(subcommand)]
+    Import(import::Command),
     #[command(subcommand)]
     Config(config::Command),
     #[command(subcommand)]
@@ -43,7 +50,7 @@ enum Command {
     #[command(subcommand)]
     User(user::UserCommand),
     Openapi(openapi::Args),
-    //Demo(demo::Args),
+    Demo(demo::Args),
 }
 
 /// Runs the command that the arguments name.
@@ -53,12 +60,18 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
-        //Command::Import(args) => open(&cli.db).and_then(|store| import::run(args, &store, cli.json)),
-        Command::Config(command) => open(&cli.db).and_then(|store| config::run(command, &store, cli.json)),
-        Command::Client(command) => open(&cli.db).and_then(|store| client::run(command, &store, cli.json)),
-        Command::User(command) => open(&cli.db).and_then(|store| user::run(command, &store, cli.json)),
+        Command::Import(command) => import::run(command, &cli.db, cli.json),
+        Command::Config(command) => {
+            open(&cli.db).and_then(|store| config::run(command, &store, cli.json))
+        }
+        Command::Client(command) => {
+            open(&cli.db).and_then(|store| client::run(command, &store, cli.json))
+        }
+        Command::User(command) => {
+            open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
+        }
         Command::Openapi(args) => openapi::run(&args),
-        //Command::Demo(args) => open(&cli.db).and_then(|store| demo::run(&args, &store, cli.json)),
+        Command::Demo(args) => demo::run(&args, &cli.db, cli.json),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

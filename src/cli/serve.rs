@@ -11,7 +11,9 @@ use tokio::net::TcpListener;
 
 /// Start the server; makes the file when there is none, and brings an older one up to date.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org")]
+#[command(
+    after_help = "Example:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org"
+)]
 pub struct Args {
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:8080", value_name = "ADDRESS")]
@@ -35,7 +37,9 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
     log_to_stderr();
     let _lock = ServeLock::take(db)?;
     let store = Store::open(db, args.durability)?;
-    let public_url = args.public_url.map(|url| url.trim_end_matches('/').to_owned());
+    let public_url = args
+        .public_url
+        .map(|url| url.trim_end_matches('/').to_owned());
     let app = App::new(store, public_url);
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -49,7 +53,9 @@ async fn serve(app: App, listen: SocketAddr, json: bool) -> Result<()> {
     let listener = TcpListener::bind(listen).await.map_err(told)?;
     let address = listener.local_addr().map_err(told)?;
     announce(&app, address, json);
-    server::run(app, listener, interrupted()).await.map_err(told)
+    server::run(app, listener, interrupted())
+        .await
+        .map_err(told)
 }
 
 fn announce(app: &App, address: SocketAddr, json: bool) {
@@ -60,7 +66,10 @@ fn announce(app: &App, address: SocketAddr, json: bool) {
     };
     let db = app.store.path().display();
     if json {
-        println!("{}", serde_json::json!({"url": shown, "listen": address.to_string()}));
+        println!(
+            "{}",
+            serde_json::json!({"url": shown, "listen": address.to_string()})
+        );
     } else {
         println!("Gatepost serves {db} at {shown}");
         println!("API reference: {shown}/docs");

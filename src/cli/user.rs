@@ -61,7 +61,7 @@ pub struct AddUser {
     /// Let the user administer the instance
     #[arg(long)]
     admin: bool,
-    /// Give the user a role, such as delegate-read or `ROLE_OAUTH2_DELEGATE_READ` (may be repeated)
+    /// Give the user a role, such as delegate-read (may be repeated); `client add --help` has them all
     #[arg(long = "role", value_name = "ROLE", value_parser = role)]
     roles: Vec<Role>,
     /// Tie the user to a delegate, such as barcode:AB12 or id:7

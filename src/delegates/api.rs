@@ -6,7 +6,7 @@ use crate::{
     auth::roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
     error::Result,
     idempotency::{self, Key, Stored},
-    records::{Selection, page::Records, write},
+    records::{Selection, list::Records, write},
     types::{DelegateSelector, json},
     web::{
         Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
@@ -37,7 +37,11 @@ impl Described for Delegate {
             ("thirdInteractions", interaction),
         ];
         example(
-            answered(&RESOURCE, "An attendee; only properties that have a value appear.", &parts),
+            answered(
+                &RESOURCE,
+                "An attendee; only properties that have a value appear.",
+                &parts,
+            ),
             json!({
                 "id": 7, "_type": "delegate", "barcode": "TICKET-0007", "publicId": "5b0c8f5e-4c1c-4f62-9d2b-0d7f1c1c9b11",
                 "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org", "sources": ["api"],
@@ -63,7 +67,10 @@ impl Described for DelegateInput {
 
     fn schema() -> MetaSchema {
         example(
-            sent(&RESOURCE, "Properties of a delegate; in a PATCH only those to change, `null` clears one."),
+            sent(
+                &RESOURCE,
+                "Properties of a delegate; in a PATCH only those to change, `null` clears one.",
+            ),
             json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "TICKET-0007", "data": {"Data": {"dietaryNeeds": "vegan"}}}),
         )
     }
@@ -98,7 +105,11 @@ impl DelegatesApi {
     /// List delegates
     ///
     /// Ordered by id. Needs `ROLE_OAUTH2_DELEGATE_READ`.
-    #[oai(path = "/delegate/list", method = "get", operation_id = "listDelegates")]
+    #[oai(
+        path = "/delegate/list",
+        method = "get",
+        operation_id = "listDelegates"
+    )]
     async fn list(
         &self,
         caller: Granted<ReadDelegates>,
@@ -122,7 +133,11 @@ impl DelegatesApi {
     ///
     /// With an `Idempotency-Key` the answer is kept for 7 days and given again. Needs
     /// `ROLE_OAUTH2_DELEGATE_WRITE`.
-    #[oai(path = "/delegate/new", method = "post", operation_id = "createDelegate")]
+    #[oai(
+        path = "/delegate/new",
+        method = "post",
+        operation_id = "createDelegate"
+    )]
     async fn create(
         &self,
         caller: Granted<WriteDelegates>,
@@ -175,7 +190,11 @@ impl DelegatesApi {
     ///
     /// `firstName lastName email phone jobTitle company`, `data.Data` and the flags `p s v`. Needs
     /// a user's token.
-    #[oai(path = "/delegate/myself", method = "patch", operation_id = "patchMyself")]
+    #[oai(
+        path = "/delegate/myself",
+        method = "patch",
+        operation_id = "patchMyself"
+    )]
     async fn patch_myself(
         &self,
         caller: Granted<UserToken>,
@@ -202,7 +221,11 @@ impl DelegatesApi {
     ///
     /// Needs `ROLE_OAUTH2_DELEGATE_READ`, or `ROLE_OAUTH2_OWN_READ` for one's own delegate and
     /// those it owns.
-    #[oai(path = "/delegate/:selector", method = "get", operation_id = "getDelegate")]
+    #[oai(
+        path = "/delegate/:selector",
+        method = "get",
+        operation_id = "getDelegate"
+    )]
     async fn get(
         &self,
         caller: Granted<ReadDelegate>,
@@ -218,14 +241,20 @@ impl DelegatesApi {
             let id = find_readable(connection, &selector, &caller)?;
             selection.one(connection, "id", &id, &zone)
         })?;
-        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&selector))?))
+        Ok(Answer::of(
+            &json.ok_or_else(|| RESOURCE.missing(&selector))?,
+        ))
     }
 
     /// Change a delegate
     ///
     /// Absent means unchanged, `null` cleared; `data` merges by key (RFC 7396). Needs
     /// `ROLE_OAUTH2_DELEGATE_WRITE`.
-    #[oai(path = "/delegate/:selector", method = "patch", operation_id = "patchDelegate")]
+    #[oai(
+        path = "/delegate/:selector",
+        method = "patch",
+        operation_id = "patchDelegate"
+    )]
     async fn patch(
         &self,
         caller: Granted<WriteDelegates>,
@@ -252,7 +281,11 @@ impl DelegatesApi {
     ///
     /// Softly: it is out of every answer and its codes are free again; its interactions stay.
     /// Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
-    #[oai(path = "/delegate/:selector", method = "delete", operation_id = "deleteDelegate")]
+    #[oai(
+        path = "/delegate/:selector",
+        method = "delete",
+        operation_id = "deleteDelegate"
+    )]
     async fn delete(
         &self,
         caller: Granted<WriteDelegates>,

@@ -4,7 +4,14 @@ use crate::error::{Error, Kind, Result};
 use serde_json::{Map, Value};
 
 const OWN_PROPERTIES: &[&str] = &[
-    "firstName", "lastName", "email", "phone", "jobTitle", "company", "data", "rawFlags",
+    "firstName",
+    "lastName",
+    "email",
+    "phone",
+    "jobTitle",
+    "company",
+    "data",
+    "rawFlags",
 ];
 /// Flags that a delegate may set and clear itself (spec: Delegate flags).
 const OWN_FLAGS: &[char] = &['p', 's', 'v'];
@@ -19,7 +26,10 @@ pub fn check_own_changes(body: &Map<String, Value>, stored_flags: &str) -> Resul
         let writable = super::RESOURCE
             .property(name)
             .is_none_or(|property| property.kind.is_writable());
-        if writable && super::RESOURCE.property(name).is_some() && !OWN_PROPERTIES.contains(&name.as_str()) {
+        if writable
+            && super::RESOURCE.property(name).is_some()
+            && !OWN_PROPERTIES.contains(&name.as_str())
+        {
             return Err(forbidden(&format!("{name}: not one's own to change")));
         }
         match (name.as_str(), value) {
@@ -32,17 +42,21 @@ pub fn check_own_changes(body: &Map<String, Value>, stored_flags: &str) -> Resul
                 }
             }
             ("data", Value::Null) => {
-                return Err(forbidden("data: only the section Data is one's own to change"));
+                return Err(forbidden(
+                    "data: only the section Data is one's own to change",
+                ));
             }
-            ("rawFlags", flags) => check_flags(flags, stored_flags)?,
+            // What is neither text nor null is refused as malformed when it is written.
+            ("rawFlags", Value::String(flags)) => check_flags(flags, stored_flags)?,
+            ("rawFlags", Value::Null) => check_flags("", stored_flags)?,
             _ => {}
         }
     }
     Ok(())
 }
 
-fn check_flags(sent: &Value, stored: &str) -> Result<()> {
-    let sent = super::normal_flags(sent.as_str().unwrap_or_default());
+fn check_flags(sent: &str, stored: &str) -> Result<()> {
+    let sent = super::normal_flags(sent);
     let changed = sent
         .chars()
         .filter(|flag| !stored.contains(*flag))
@@ -70,8 +84,14 @@ mod tests {
 
     #[test]
     fn only_what_is_ones_own_may_change() {
-        assert!(allowed(json!({"firstName": "A", "data": {"Data": {"pushTokens": []}}}), ""));
-        assert!(allowed(json!({"id": 5, "createdAt": "x", "sources": []}), ""));
+        assert!(allowed(
+            json!({"firstName": "A", "data": {"Data": {"pushTokens": []}}}),
+            ""
+        ));
+        assert!(allowed(
+            json!({"id": 5, "createdAt": "x", "sources": []}),
+            ""
+        ));
         assert!(allowed(json!({"rawFlags": "ep"}), "e"));
         assert!(!allowed(json!({"rawFlags": "p"}), "e"));
         assert!(!allowed(json!({"rawFlags": "a"}), ""));

@@ -5,7 +5,7 @@ use crate::{
     app::App,
     auth::roles::{ReadDevice, ReadDevices, WriteDevices},
     error::Result,
-    records::{Selection, page::Records, write},
+    records::{Selection, list::Records, write},
     types::DeviceSelector,
     web::{
         Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
@@ -29,7 +29,11 @@ impl Described for Device {
 
     fn schema() -> MetaSchema {
         example(
-            answered(&RESOURCE, "Anything a delegate can meet; only properties that have a value appear.", &[]),
+            answered(
+                &RESOURCE,
+                "Anything a delegate can meet; only properties that have a value appear.",
+                &[],
+            ),
             json!({
                 "id": 3, "_type": "device", "parent": {"id": 1, "_type": "device"}, "code": "gate-b",
                 "publicId": "0f7d7d1a-92f2-4b1c-8f05-6a4f1f0a7c55", "name": "Gate B", "deviceType": "room",
@@ -54,7 +58,10 @@ impl Described for DeviceInput {
 
     fn schema() -> MetaSchema {
         example(
-            sent(&RESOURCE, "Properties of a device; in a PATCH only those to change, `null` clears one."),
+            sent(
+                &RESOURCE,
+                "Properties of a device; in a PATCH only those to change, `null` clears one.",
+            ),
             json!({"name": "Gate B", "code": "gate-b", "deviceType": "room", "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}),
         )
     }
@@ -141,14 +148,20 @@ impl DevicesApi {
             let id = find_readable(connection, &selector, &caller)?;
             selection.one(connection, "id", &id, &zone)
         })?;
-        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&selector))?))
+        Ok(Answer::of(
+            &json.ok_or_else(|| RESOURCE.missing(&selector))?,
+        ))
     }
 
     /// Change a device
     ///
     /// Absent means unchanged, `null` cleared; `data` merges by key (RFC 7396), and `data.Access`
     /// is checked strictly. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
-    #[oai(path = "/device/:selector", method = "patch", operation_id = "patchDevice")]
+    #[oai(
+        path = "/device/:selector",
+        method = "patch",
+        operation_id = "patchDevice"
+    )]
     async fn patch(
         &self,
         caller: Granted<WriteDevices>,
@@ -175,7 +188,11 @@ impl DevicesApi {
     ///
     /// Softly: it is out of every answer and its codes are free again; its interactions stay.
     /// Needs `ROLE_OAUTH2_DEVICE_WRITE`.
-    #[oai(path = "/device/:selector", method = "delete", operation_id = "deleteDevice")]
+    #[oai(
+        path = "/device/:selector",
+        method = "delete",
+        operation_id = "deleteDevice"
+    )]
     async fn delete(
         &self,
         caller: Granted<WriteDevices>,

@@ -6,10 +6,10 @@ pub mod api;
 use crate::{
     auth::{Principal, Role, roles::lacking},
     error::{self, Error, Result},
-    interactions::rules::AccessRules,
     records::{
         Attachments, Changes, Kind, Property, Resource, Selection, catalogue::attach_children,
     },
+    rules::AccessRules,
     store::Tx,
     types::{DeviceId, DeviceSelector, Zone},
 };

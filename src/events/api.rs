@@ -30,7 +30,7 @@ impl Described for Event {
         example(
             answered(&RESOURCE, "A top-level device under its event names.", &[]),
             json!({
-                "id": 1, "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26",
+                "id": 1, "_type": "event", "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26",
                 "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00", "sources": ["api"],
                 "createdAt": "2026-11-01T08:00:00+00:00", "updatedAt": "2026-11-01T08:00:00+00:00"
             }),
@@ -48,7 +48,10 @@ impl Described for EventInput {
 
     fn schema() -> MetaSchema {
         example(
-            sent(&RESOURCE, "Properties of an event; in a PATCH only those to change, `null` clears one."),
+            sent(
+                &RESOURCE,
+                "Properties of an event; in a PATCH only those to change, `null` clears one.",
+            ),
             json!({"eventName": "Summit 2026", "eventExternalID": "SUMMIT-26", "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00"}),
         )
     }
@@ -113,7 +116,9 @@ impl EventsApi {
             let id = find(connection, &selector)?;
             selection.one(connection, "id", &id, &zone)
         })?;
-        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&selector.0))?))
+        Ok(Answer::of(
+            &json.ok_or_else(|| RESOURCE.missing(&selector.0))?,
+        ))
     }
 
     /// Change an event
@@ -146,7 +151,11 @@ impl EventsApi {
     /// Delete an event
     ///
     /// Softly: getting or changing it gives 404 from then on. Needs `ROLE_OAUTH2_EVENT_WRITE`.
-    #[oai(path = "/event/:event", method = "delete", operation_id = "deleteEvent")]
+    #[oai(
+        path = "/event/:event",
+        method = "delete",
+        operation_id = "deleteEvent"
+    )]
     async fn delete(
         &self,
         caller: Granted<WriteEvents>,

@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension};
 #[rustfmt::skip]
 pub const PROPERTIES: &[Property] = &[
     Property::new("id", "id", Kind::Id, "Never changes; sending it has no effect."),
+    Property::new("_type", "", Kind::Type, "Always `event`."),
     Property::new("eventName", "name", Kind::Text, ""),
     Property::new("eventExternalID", "external_id", Kind::Code, "Unique code."),
     Property::new("eventStartAt", "start_at", Kind::PlainTime, "`yyyy-mm-dd hh:mm:ss` in the instance's time zone."),

@@ -1,8 +1,9 @@
 //! Which rows cannot become delegates, and why: all of them are told before any row is written.
 
 use super::{
-    columns::{Column, Columns, Target},
+    columns::{Column, Columns},
     table::{Row, Table},
+    target::Target,
 };
 use crate::{
     delegates,
@@ -269,7 +270,7 @@ fn body_problem(columns: &Columns, row: &Row) -> Option<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::columns::Mapping;
+    use crate::import::Mapping;
 
     fn told(text: &str) -> Vec<String> {
         let table = Table::parse(text.as_bytes().to_vec()).unwrap();
@@ -291,13 +292,31 @@ mod tests {
             (" , ", "line 2: has no values"),
             ("A", "line 2: has 1 columns, the header has 2"),
             ("A,B,C", "line 2: has 3 columns, the header has 2"),
-            ("A,x\nB,\nA,y", "line 4, column \"Ticket code\": barcode: stands in line 2 already"),
+            (
+                "A,x\nB,\nA,y",
+                "line 4, column \"Ticket code\": barcode: stands in line 2 already",
+            ),
             ("A,x\n'A,", ""),
-            ("=A,x\n'=A,", "line 3, column \"Ticket code\": barcode: stands in line 2 already"),
-            ("A\0,x", "line 2, column \"Ticket code\": barcode: must not contain a NUL character"),
-            ("A,\0", "line 2, column \"E-mail\": email: must not contain a NUL character"),
-            ("A,\"x\nB,y\nC,z", "line 2: a quotation mark is not closed; what follows was read as part of this row"),
-            (&format!("{long},x"), "line 2, column \"Ticket code\": barcode: must have at most 255 characters"),
+            (
+                "=A,x\n'=A,",
+                "line 3, column \"Ticket code\": barcode: stands in line 2 already",
+            ),
+            (
+                "A\0,x",
+                "line 2, column \"Ticket code\": barcode: must not contain a NUL character",
+            ),
+            (
+                "A,\0",
+                "line 2, column \"E-mail\": email: must not contain a NUL character",
+            ),
+            (
+                "A,\"x\nB,y\nC,z",
+                "line 2: a quotation mark is not closed; what follows was read as part of this row",
+            ),
+            (
+                &format!("{long},x"),
+                "line 2, column \"Ticket code\": barcode: must have at most 255 characters",
+            ),
         ] {
             let found = told(&format!("Ticket code,E-mail\n{rows}\n")).join("|");
             assert_eq!(found, expected, "{rows}");
@@ -324,7 +343,8 @@ mod tests {
 
     #[test]
     fn of_many_bad_rows_the_first_are_told() {
-        let table = Table::parse(("code,slug\n".to_owned() + &",\n".repeat(250)).into_bytes()).unwrap();
+        let table =
+            Table::parse(("code,slug\n".to_owned() + &",\n".repeat(250)).into_bytes()).unwrap();
         let columns = Columns::new(table.header(), &[]).unwrap();
         let checked = check(&table, &columns, None).unwrap();
         assert_eq!((checked.rows, checked.bad.count()), (250, 250));

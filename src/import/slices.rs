@@ -69,7 +69,11 @@ impl<W: Steps> Turn<W> {
             .prepare_cached("PRAGMA data_version")?
             .query_row([], |row| row.get(0))?;
         let begun = Instant::now();
-        if self.version.replace(version).is_some_and(|known| known != version) {
+        if self
+            .version
+            .replace(version)
+            .is_some_and(|known| known != version)
+        {
             self.others_wrote = Some(begun);
         }
         while self.work.step(tx)? {
@@ -97,15 +101,20 @@ fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> 
         let in_job = Arc::clone(&shared);
         let outcome = store.write_blocking(move |tx| {
             let mut turn = in_job.lock().unwrap_or_else(PoisonError::into_inner);
-            let turn = turn.as_mut().ok_or_else(|| Error::defect("a slice went missing"))?;
+            let turn = turn
+                .as_mut()
+                .ok_or_else(|| Error::defect("a slice went missing"))?;
             turn.run(tx)
         });
         let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = held.as_ref().is_none_or(|turn| turn.begun);
         match outcome {
-            Err(cause) if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
+            Err(cause)
+                if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
             outcome => {
-                let turn = held.take().ok_or_else(|| Error::defect("a slice went missing"))?;
+                let turn = held
+                    .take()
+                    .ok_or_else(|| Error::defect("a slice went missing"))?;
                 return Ok((turn, outcome?));
             }
         }

@@ -42,9 +42,8 @@ impl Table {
     /// # Errors
     /// A sentence for the operator, with the file's name.
     pub fn open(path: &Path) -> Result<Self> {
-        let told = |cause: &dyn std::fmt::Display| {
-            Error::invalid(format!("{}: {cause}", path.display()))
-        };
+        let told =
+            |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
         let mut bytes = Vec::new();
         let most = u64::try_from(FILE_MAX_BYTES).unwrap_or(u64::MAX);
         File::open(path)
@@ -74,7 +73,9 @@ impl Table {
         let header = table.rows_from_the_start().next().transpose()?;
         let header = header.ok_or_else(|| Error::invalid("is empty: it has no header"))?;
         if header.open_quote {
-            return Err(Error::invalid("a quotation mark in the header is not closed"));
+            return Err(Error::invalid(
+                "a quotation mark in the header is not closed",
+            ));
         }
         table.header = header.values().map(str::to_owned).collect();
         Ok(table)
@@ -160,8 +161,8 @@ impl Rows {
         let raw = &text[self.at + blank..end];
         let line = self.line;
         let inner = raw.trim_ascii_end();
-        let open_quote = line_breaks(inner) > 0
-            && inner.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        let open_quote =
+            line_breaks(inner) > 0 && inner.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
         self.line += line_breaks(raw);
         self.at = end;
         if text[..end].ends_with(b"\r") && text[end..].starts_with(b"\n") {
@@ -219,7 +220,11 @@ fn decoded(mut bytes: Vec<u8>) -> Result<String> {
             "is UTF-16; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
         ));
     }
-    let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mark = if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
     bytes.drain(..mark);
     String::from_utf8(bytes).map_err(|cause| {
         let at = cause.utf8_error().valid_up_to();

@@ -13,7 +13,7 @@ use crate::{
     idempotency::{self, Key},
     types::{Timestamp, json},
     web::{
-        Address, Answer, Body, CreatedOnce, Granted, List, NoContent, Outcome, RequestId, body,
+        Address, Answer, Body, CreatedOnce, Granted, List, NoContent, Outcome, RequestId,
         page::window,
         record::Embedded,
         schema::{
@@ -44,7 +44,10 @@ impl Described for InteractionShape {
                 "One to three delegates did something with one to three devices.",
                 &["id", "_type"],
                 vec![
-                    ("id", inline(nullable(integer("`null` from the test endpoint.")))),
+                    (
+                        "id",
+                        inline(nullable(integer("`null` from the test endpoint."))),
+                    ),
                     ("_type", inline(text("Always `interaction`."))),
                     ("firstDelegate", record()),
                     ("secondDelegate", record()),
@@ -52,9 +55,20 @@ impl Described for InteractionShape {
                     ("firstDevice", record()),
                     ("secondDevice", record()),
                     ("thirdDevice", record()),
-                    ("interactionType", inline(text("`check-in`, `check-out`, `join`, `lead` …"))),
-                    ("data", inline(free_object("As stored; a form adds `answersData` and `reportData`."))),
-                    ("recordedAt", time("When it happened, as sent; the server's time without it.")),
+                    (
+                        "interactionType",
+                        inline(text("`check-in`, `check-out`, `join`, `lead` …")),
+                    ),
+                    (
+                        "data",
+                        inline(free_object(
+                            "As stored; a form adds `answersData` and `reportData`.",
+                        )),
+                    ),
+                    (
+                        "recordedAt",
+                        time("When it happened, as sent; the server's time without it."),
+                    ),
                     ("createdAt", time("When it arrived.")),
                     ("updatedAt", time("")),
                 ],
@@ -102,14 +116,39 @@ impl Described for InteractionInput {
                     ("thirdDevice", participant("")),
                     ("delegate", participant("In place of `firstDelegate`.")),
                     ("device", participant("In place of `firstDevice`.")),
-                    ("recordedAt", inline(nullable(one_of(
-                        vec![integer("Unix seconds"), text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`")],
-                        "When it happened; the server's time without it.",
-                    )))),
-                    ("data", inline(nullable(free_object("With `form` and `answers` it is a form and reshaped.")))),
-                    ("nonce", inline(nullable(text("Up to 128 characters, unique per client: a resend with it creates nothing twice.")))),
-                    ("admitted", inline(nullable(plain("boolean", "The gate let the person in already: stored whatever the rules say.")))),
-                    ("interactionType", inline(nullable(text("In a batch; elsewhere the path says it.")))),
+                    (
+                        "recordedAt",
+                        inline(nullable(one_of(
+                            vec![
+                                integer("Unix seconds"),
+                                text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`"),
+                            ],
+                            "When it happened; the server's time without it.",
+                        ))),
+                    ),
+                    (
+                        "data",
+                        inline(nullable(free_object(
+                            "With `form` and `answers` it is a form and reshaped.",
+                        ))),
+                    ),
+                    (
+                        "nonce",
+                        inline(nullable(text(
+                            "Up to 128 characters, unique per client: a resend with it creates nothing twice.",
+                        ))),
+                    ),
+                    (
+                        "admitted",
+                        inline(nullable(plain(
+                            "boolean",
+                            "The gate let the person in already: stored whatever the rules say.",
+                        ))),
+                    ),
+                    (
+                        "interactionType",
+                        inline(nullable(text("In a batch; elsewhere the path says it."))),
+                    ),
                     ("id", ignored()),
                     ("_type", ignored()),
                     ("createdAt", ignored()),
@@ -127,7 +166,10 @@ impl Described for BatchInput {
     fn schema() -> MetaSchema {
         let items = MetaSchema {
             additional_properties: Some(Box::new(InteractionInput::reference())),
-            ..plain("object", "Up to 10,000 interactions by a key of the client's choice; taken in this order.")
+            ..plain(
+                "object",
+                "Up to 10,000 interactions by a key of the client's choice; taken in this order.",
+            )
         };
         example(
             object(
@@ -135,7 +177,12 @@ impl Described for BatchInput {
                 &["interactions"],
                 vec![
                     ("interactions", inline(items)),
-                    ("sharedValues", inline(free_object("Values by name; `{\"$shared\": \"name\"}` anywhere in an item's `data` stands for one."))),
+                    (
+                        "sharedValues",
+                        inline(free_object(
+                            "Values by name; `{\"$shared\": \"name\"}` anywhere in an item's `data` stands for one.",
+                        )),
+                    ),
                 ],
             ),
             json!({
@@ -165,9 +212,22 @@ impl Described for BatchAnswer {
             &["key", "status", "data", "meta"],
             vec![
                 ("key", inline(text("The item's key."))),
-                ("status", inline(integer("The HTTP status it would have had."))),
-                ("data", inline(free_object("The interaction, or `{}`. References to shared values stand in it as they were sent."))),
-                ("meta", inline(free_object("`error` on failure, `replayed` for a nonce used before."))),
+                (
+                    "status",
+                    inline(integer("The HTTP status it would have had.")),
+                ),
+                (
+                    "data",
+                    inline(free_object(
+                        "The interaction, or `{}`. References to shared values stand in it as they were sent.",
+                    )),
+                ),
+                (
+                    "meta",
+                    inline(free_object(
+                        "`error` on failure, `replayed` for a nonce used before.",
+                    )),
+                ),
             ],
         );
         array(inline(item), "One answer an item, in their order.")
@@ -185,7 +245,11 @@ impl InteractionsApi {
     /// List interactions
     ///
     /// Ordered by id. Needs `ROLE_OAUTH2_INTERACTION_READ`.
-    #[oai(path = "/interaction/list", method = "get", operation_id = "listInteractions")]
+    #[oai(
+        path = "/interaction/list",
+        method = "get",
+        operation_id = "listInteractions"
+    )]
     async fn list(
         &self,
         _caller: Granted<ReadInteractions>,
@@ -209,7 +273,11 @@ impl InteractionsApi {
     /// A `check-in` or `check-out` is judged by the rules of the device (412 when refused). With a
     /// `nonce` or an `Idempotency-Key` a resend creates nothing twice. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`.
-    #[oai(path = "/interaction/new/:interaction_type", method = "post", operation_id = "createInteraction")]
+    #[oai(
+        path = "/interaction/new/:interaction_type",
+        method = "post",
+        operation_id = "createInteraction"
+    )]
     async fn create(
         &self,
         caller: Granted<WriteInteractions>,
@@ -226,7 +294,7 @@ impl InteractionsApi {
         let draft = Draft::new(&kind, body.parse()?, &Arc::default(), &ctx.settings.zone)?;
         let operation = format!("POST /interaction/new/{kind}");
         let key = Key::of(&ctx, idempotency_key.0, operation, || {
-            Ok(json::fingerprint(&body::parse::<Value>(body.text())?))
+            Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
         })?;
         let stored = self
             .app
@@ -244,7 +312,11 @@ impl InteractionsApi {
     ///
     /// Answers what recording it would, with `id` null, and writes nothing at all. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`.
-    #[oai(path = "/interaction/test/:interaction_type", method = "post", operation_id = "testInteraction")]
+    #[oai(
+        path = "/interaction/test/:interaction_type",
+        method = "post",
+        operation_id = "testInteraction"
+    )]
     async fn test(
         &self,
         caller: Granted<WriteInteractions>,
@@ -269,7 +341,11 @@ impl InteractionsApi {
     /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB. When
     /// the whole answers 503, resend it with the same nonces or `Idempotency-Key`: what was stored
     /// is not stored again. Needs `ROLE_OAUTH2_INTERACTION_WRITE`.
-    #[oai(path = "/interaction/batch", method = "post", operation_id = "createInteractions")]
+    #[oai(
+        path = "/interaction/batch",
+        method = "post",
+        operation_id = "createInteractions"
+    )]
     async fn batch(
         &self,
         caller: Granted<WriteInteractions>,
@@ -284,7 +360,7 @@ impl InteractionsApi {
         let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
             let batch = Batch::new(body.parse()?, &ctx)?;
             let key = Key::of(&ctx, idempotency_key.0, "POST /interaction/batch", || {
-                Ok(json::fingerprint(&body::parse::<Value>(body.text())?))
+                Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
             })?;
             Ok::<_, Error>((ctx, batch, key))
         })
@@ -298,7 +374,11 @@ impl InteractionsApi {
     ///
     /// As if it had never been: it no longer counts for any rule. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`.
-    #[oai(path = "/interaction/:interaction", method = "delete", operation_id = "deleteInteraction")]
+    #[oai(
+        path = "/interaction/:interaction",
+        method = "delete",
+        operation_id = "deleteInteraction"
+    )]
     async fn delete(
         &self,
         caller: Granted<WriteInteractions>,
@@ -318,12 +398,9 @@ impl InteractionsApi {
 
 /// Reads `id:41`.
 fn interaction_id(selector: &str) -> Result<i64, Error> {
-    let id = selector.strip_prefix("id:").ok_or_else(|| {
-        Error::new(
-            Kind::UnknownIdType,
-            "an interaction is selected by id:{id}",
-        )
-    })?;
+    let id = selector
+        .strip_prefix("id:")
+        .ok_or_else(|| Error::new(Kind::UnknownIdType, "an interaction is selected by id:{id}"))?;
     id.parse()
         .map_err(|_| Error::invalid("id: must be a whole number"))
 }

@@ -11,9 +11,9 @@ use crate::{
     error::{Error, Kind, Result},
     idempotency::{self, Key, Stored},
     store::{Store, Tx},
-    types::json::{RECORD_MAX_BYTES, write_string},
+    types::json::{self, RECORD_MAX_BYTES, write_string},
     web::{
-        RequestId, body,
+        RequestId,
         envelope::{REPLAYED, envelope},
         error::{meta, status_code},
     },
@@ -60,10 +60,11 @@ impl Batch {
                     format!("an item may have at most {RECORD_MAX_BYTES} bytes"),
                 ));
             }
-            let mut input: InteractionInput = body::parse(text.as_bytes())?;
-            let kind = input.interaction_type.take().ok_or_else(|| {
-                Error::new(Kind::InteractionType, "interactionType: is missing")
-            })?;
+            let mut input: InteractionInput = json::parse(text.as_bytes())?;
+            let kind = input
+                .interaction_type
+                .take()
+                .ok_or_else(|| Error::new(Kind::InteractionType, "interactionType: is missing"))?;
             Draft::new(&kind, input, &values, &ctx.settings.zone)
         };
         Ok(Self(
@@ -163,7 +164,10 @@ fn record_item(
     };
     out.push_str("{\"key\":");
     write_string(&item.key, out);
-    let _ = write!(out, ",\"status\":{status},\"data\":{data},\"meta\":{meta}}}");
+    let _ = write!(
+        out,
+        ",\"status\":{status},\"data\":{data},\"meta\":{meta}}}"
+    );
     Ok(())
 }
 

@@ -47,7 +47,10 @@ pub struct InteractionInput {
 
 /// A participant as sent: an id, or a selector such as `barcode:ABC`.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged, expecting = "must be an id or a selector such as \"barcode:ABC\"")]
+#[serde(
+    untagged,
+    expecting = "must be an id or a selector such as \"barcode:ABC\""
+)]
 enum Participant {
     Id(i64),
     Selector(String),
@@ -162,8 +165,12 @@ impl Draft {
         let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
         let body = json!([
             self.kind,
-            self.delegates.each_ref().map(|one| shown(one.as_ref().map(ToString::to_string))),
-            self.devices.each_ref().map(|one| shown(one.as_ref().map(ToString::to_string))),
+            self.delegates
+                .each_ref()
+                .map(|one| shown(one.as_ref().map(ToString::to_string))),
+            self.devices
+                .each_ref()
+                .map(|one| shown(one.as_ref().map(ToString::to_string))),
             self.recorded_at.map(|at| at.0),
             data,
             self.admitted,
@@ -336,7 +343,7 @@ mod tests {
     use super::*;
 
     fn draft(kind: &str, body: Value) -> Result<Draft> {
-        let input = crate::web::body::parse(body.to_string().as_bytes())?;
+        let input = crate::types::json::parse(body.to_string().as_bytes())?;
         Draft::new(kind, input, &Arc::default(), &Zone::default())
     }
 
@@ -344,42 +351,83 @@ mod tests {
     fn what_is_wrong_is_told_by_kind() {
         for (kind, body, expected) in [
             ("check-in", json!({}), Kind::Participants),
-            ("check-in", json!({"delegate": 1, "firstDelegate": 1}), Kind::Participants),
+            (
+                "check-in",
+                json!({"delegate": 1, "firstDelegate": 1}),
+                Kind::Participants,
+            ),
             ("check-in", json!({"secondDelegate": 1}), Kind::Participants),
-            ("check-in", json!({"delegate": 1, "thirdDelegate": 1}), Kind::Participants),
-            ("check-in", json!({"delegate": 1, "secondDevice": 1}), Kind::Participants),
+            (
+                "check-in",
+                json!({"delegate": 1, "thirdDelegate": 1}),
+                Kind::Participants,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "secondDevice": 1}),
+                Kind::Participants,
+            ),
             ("check-in", json!({"delegate": true}), Kind::Invalid),
             ("check-in", json!({"delegate": 1.5}), Kind::Invalid),
             ("check-in", json!({"delegate": "ABC"}), Kind::UnknownIdType),
             ("check-in", json!({"delegate": "12"}), Kind::UnknownIdType),
-            ("check-in", json!({"delegate": 1, "recordedAt": "soon"}), Kind::InteractionContent),
-            ("check-in", json!({"delegate": 1, "data": []}), Kind::InteractionContent),
-            ("check-in", json!({"delegate": 1, "nonce": ""}), Kind::Invalid),
-            ("check-in", json!({"delegate": 1, "nonce": "x".repeat(129)}), Kind::Invalid),
+            (
+                "check-in",
+                json!({"delegate": 1, "recordedAt": "soon"}),
+                Kind::InteractionContent,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "data": []}),
+                Kind::InteractionContent,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "nonce": ""}),
+                Kind::Invalid,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "nonce": "x".repeat(129)}),
+                Kind::Invalid,
+            ),
             ("check-in", json!({"delegate": 1, "typo": 1}), Kind::Invalid),
-            ("check-in", json!({"delegate": 1, "interactionType": "lead"}), Kind::InteractionType),
+            (
+                "check-in",
+                json!({"delegate": 1, "interactionType": "lead"}),
+                Kind::InteractionType,
+            ),
             ("connected", json!({"delegate": 1}), Kind::InteractionType),
             ("Check-in", json!({"delegate": 1}), Kind::InteractionType),
             ("-x", json!({"delegate": 1}), Kind::InteractionType),
             ("", json!({"delegate": 1}), Kind::InteractionType),
         ] {
-            assert_eq!(draft(kind, body.clone()).unwrap_err().kind, expected, "{kind} {body}");
+            assert_eq!(
+                draft(kind, body.clone()).unwrap_err().kind,
+                expected,
+                "{kind} {body}"
+            );
         }
     }
 
     #[test]
     fn a_nonce_compares_what_was_meant() {
         let of = |body: Value| draft("check-in", body).unwrap().nonce.unwrap().1;
-        let one = of(json!({"nonce": "n", "delegate": 1, "device": "code:a", "data": {"a": 1, "b": 2}}));
-        let same = of(json!({"data": {"b": 2, "a": 1}, "firstDevice": "code:a", "firstDelegate": 1, "nonce": "n"}));
-        let other = of(json!({"nonce": "n", "delegate": 1, "device": "code:b", "data": {"a": 1, "b": 2}}));
+        let one =
+            of(json!({"nonce": "n", "delegate": 1, "device": "code:a", "data": {"a": 1, "b": 2}}));
+        let same = of(
+            json!({"data": {"b": 2, "a": 1}, "firstDevice": "code:a", "firstDelegate": 1, "nonce": "n"}),
+        );
+        let other =
+            of(json!({"nonce": "n", "delegate": 1, "device": "code:b", "data": {"a": 1, "b": 2}}));
         assert_eq!(one, same);
         assert_ne!(one, other);
     }
 
     #[test]
     fn a_key_that_stands_twice_is_refused() {
-        let parsed = crate::web::body::parse::<BatchInput>(br#"{"interactions": {"a": 1, "a": 2}}"#);
+        let parsed =
+            crate::types::json::parse::<BatchInput>(br#"{"interactions": {"a": 1, "a": 2}}"#);
         assert!(parsed.unwrap_err().message.contains("\"a\" stands twice"));
     }
 }

@@ -29,7 +29,10 @@ pub fn reshape(data: &mut Map<String, Value>) -> Result<()> {
     let mut tree = Node::Branch(Vec::new());
     let mut report = Map::new();
     for answer in &gathered {
-        tree.put(&answer.field.split('.').collect::<Vec<_>>(), answer.value.clone());
+        tree.put(
+            &answer.field.split('.').collect::<Vec<_>>(),
+            answer.value.clone(),
+        );
         report.insert(answer.label.clone(), answer.value.clone());
     }
     data.insert("answersData".into(), tree.into_value());
@@ -55,7 +58,9 @@ fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
     let mut places: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
     for (index, answer) in answers.iter().enumerate() {
         let Value::Object(answer) = answer else {
-            return Err(unusable(format!("data.answers[{index}]: must be an object")));
+            return Err(unusable(format!(
+                "data.answers[{index}]: must be an object"
+            )));
         };
         let field = match answer.get("field") {
             None | Some(Value::Null) => continue,
@@ -153,8 +158,8 @@ impl Node {
 }
 
 fn index(key: &str) -> Option<usize> {
-    let plain = key == "0"
-        || (!key.starts_with('0') && key.bytes().all(|byte| byte.is_ascii_digit()));
+    let plain =
+        key == "0" || (!key.starts_with('0') && key.bytes().all(|byte| byte.is_ascii_digit()));
     key.parse()
         .ok()
         .filter(|index| plain && *index <= INDEX_MAX)
@@ -181,8 +186,14 @@ mod tests {
             {"field": "contact.age", "answer": 42},
             {"field": "ok", "answer": true, "fieldType": "checkbox"},
         ]));
-        assert_eq!(nested, json!({"contact": {"email": "a@example.org", "age": 42}, "ok": true}));
-        assert_eq!(report, json!({"E-mail": "a@example.org", "contact.age": 42, "ok": true}));
+        assert_eq!(
+            nested,
+            json!({"contact": {"email": "a@example.org", "age": 42}, "ok": true})
+        );
+        assert_eq!(
+            report,
+            json!({"E-mail": "a@example.org", "contact.age": 42, "ok": true})
+        );
     }
 
     #[test]
@@ -190,18 +201,54 @@ mod tests {
         for (answers, nested) in [
             (json!([]), json!({})),
             (json!([{"answer": 1}]), json!({})),
-            (json!([{"field": "a.b.0.c", "answer": 1}, {"field": "a.b.1.c", "answer": 2}]), json!({"a": {"b": [{"c": 1}, {"c": 2}]}})),
-            (json!([{"field": "a.2", "answer": 1}]), json!({"a": [null, null, 1]})),
-            (json!([{"field": "a.1000000000", "answer": 1}]), json!({"a": {"1000000000": 1}})),
-            (json!([{"field": "a.01", "answer": 1}]), json!({"a": {"01": 1}})),
-            (json!([{"field": "a.0", "answer": 1}, {"field": "a.x", "answer": 2}]), json!({"a": {"0": 1, "x": 2}})),
-            (json!([{"field": "a", "answer": 1}, {"field": "a.b", "answer": 2}]), json!({"a": {"b": 2}})),
-            (json!([{"field": "a.b", "answer": 1}, {"field": "a", "answer": 2}]), json!({"a": 2})),
-            (json!([{"field": "a", "answer": 1}, {"field": "a", "answer": 2}, {"field": "a", "answer": 3}]), json!({"a": [1, 2, 3]})),
-            (json!([{"field": "a", "answer": [1, 2]}]), json!({"a": [1, 2]})),
-            (json!([{"field": "a", "answer": [1]}, {"field": "a", "answer": 2}]), json!({"a": [[1], 2]})),
-            (json!([{"field": "__proto__.x", "answer": 1}]), json!({"__proto__": {"x": 1}})),
-            (json!([{"field": "a..b", "answer": 1}]), json!({"a": {"": {"b": 1}}})),
+            (
+                json!([{"field": "a.b.0.c", "answer": 1}, {"field": "a.b.1.c", "answer": 2}]),
+                json!({"a": {"b": [{"c": 1}, {"c": 2}]}}),
+            ),
+            (
+                json!([{"field": "a.2", "answer": 1}]),
+                json!({"a": [null, null, 1]}),
+            ),
+            (
+                json!([{"field": "a.1000000000", "answer": 1}]),
+                json!({"a": {"1000000000": 1}}),
+            ),
+            (
+                json!([{"field": "a.01", "answer": 1}]),
+                json!({"a": {"01": 1}}),
+            ),
+            (
+                json!([{"field": "a.0", "answer": 1}, {"field": "a.x", "answer": 2}]),
+                json!({"a": {"0": 1, "x": 2}}),
+            ),
+            (
+                json!([{"field": "a", "answer": 1}, {"field": "a.b", "answer": 2}]),
+                json!({"a": {"b": 2}}),
+            ),
+            (
+                json!([{"field": "a.b", "answer": 1}, {"field": "a", "answer": 2}]),
+                json!({"a": 2}),
+            ),
+            (
+                json!([{"field": "a", "answer": 1}, {"field": "a", "answer": 2}, {"field": "a", "answer": 3}]),
+                json!({"a": [1, 2, 3]}),
+            ),
+            (
+                json!([{"field": "a", "answer": [1, 2]}]),
+                json!({"a": [1, 2]}),
+            ),
+            (
+                json!([{"field": "a", "answer": [1]}, {"field": "a", "answer": 2}]),
+                json!({"a": [[1], 2]}),
+            ),
+            (
+                json!([{"field": "__proto__.x", "answer": 1}]),
+                json!({"__proto__": {"x": 1}}),
+            ),
+            (
+                json!([{"field": "a..b", "answer": 1}]),
+                json!({"a": {"": {"b": 1}}}),
+            ),
         ] {
             assert_eq!(reshaped(answers.clone()).0, nested, "{answers}");
         }
@@ -226,7 +273,10 @@ mod tests {
             (json!({"form": "x"}), "data.answers:"),
             (json!({"form": "x", "answers": {}}), "data.answers:"),
             (json!({"form": "x", "answers": [1]}), "data.answers[0]:"),
-            (json!({"form": "x", "answers": [{"field": 1}]}), "data.answers[0].field:"),
+            (
+                json!({"form": "x", "answers": [{"field": 1}]}),
+                "data.answers[0].field:",
+            ),
         ] {
             let error = reshape(data.as_object_mut().unwrap()).unwrap_err();
             assert!(error.message.starts_with(path), "{}", error.message);

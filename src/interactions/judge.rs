@@ -1,12 +1,10 @@
 //! Gathers the facts that the rules need for one interaction, from one state of the store, and has
 //! them judged.
 
-use super::{
-    presence,
-    rules::{self, AccessRules, Facts, Passage, Place, Standing},
-};
+use super::presence;
 use crate::{
     error::Result,
+    rules::{self, AccessRules, Facts, Passage, Place, Standing},
     settings::Settings,
     types::{DelegateId, DeviceId, Timestamp},
 };

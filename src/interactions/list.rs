@@ -1,7 +1,7 @@
 //! The list of interactions.
 
 use super::rows::{COLUMNS, Interaction};
-use crate::{error::Result, records::page::Listing, types::Zone};
+use crate::{error::Result, records::list::Listing, types::Zone};
 use rusqlite::Connection;
 
 /// All interactions, with the properties that are asked for.
@@ -41,7 +41,7 @@ impl Listing for Interactions {
             interaction.write(&self.zone, self.fields.as_deref(), out);
             last = interaction.id.map(|id| id.0);
             count += 1;
-            if out.len() > crate::records::page::SLICE_MAX_BYTES {
+            if out.len() > crate::records::list::SLICE_MAX_BYTES {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 //!
 //! - `draft`: a body to a checked draft, before the store is asked anything
 //! - `forms`, `shared`: what happens to its `data`
-//! - `rules`: the rules of entry, pure; `judge`: the facts they need
+//! - `judge`: the facts that the rules of entry (`crate::rules`) need
 //! - `record`: the use case: replay, judge, store, all in one transaction
 //! - `presence`: what is kept of each delegate at each device
 //! - `batch`: many at once, in slices
@@ -22,5 +22,4 @@ pub mod record;
 pub mod refusals;
 pub mod remove;
 pub mod rows;
-pub mod rules;
 pub mod shared;

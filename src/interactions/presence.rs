@@ -1,9 +1,9 @@
 //! What is kept of each delegate at each device, with every interaction, so that a decision costs
 //! the same however many interactions the file has. It follows from the interactions alone.
 
-use super::rules::{Moment, Standing};
 use crate::{
     error::Result,
+    rules::{Moment, Standing},
     store::Tx,
     types::{DelegateId, DeviceId, Timestamp},
 };

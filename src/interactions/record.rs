@@ -9,12 +9,12 @@ use super::{
     presence::Effect,
     refusals,
     rows::Interaction,
-    rules::{Moment, Standing},
 };
 use crate::{
     auth::Context,
     delegates, devices,
     error::{Error, Kind, Result},
+    rules::{Moment, Standing},
     store::Tx,
     types::{DelegateId, DeviceId, InteractionId, Timestamp},
 };
@@ -255,6 +255,12 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<()> 
                                    recorded_at, created_at, client_id, user_id)
          VALUES ('connected', ?1, ?2, ?3, ?3, ?4, ?5)",
     )?
-    .execute(rusqlite::params![other, one, tx.now(), ctx.client, ctx.user])?;
+    .execute(rusqlite::params![
+        other,
+        one,
+        tx.now(),
+        ctx.client,
+        ctx.user
+    ])?;
     Ok(())
 }

@@ -29,8 +29,8 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
         .optional()?;
-    let mut before: Value = serde_json::from_str(&interaction.to_json(&ctx.settings.zone))
-        .map_err(Error::defect)?;
+    let mut before: Value =
+        serde_json::from_str(&interaction.to_json(&ctx.settings.zone)).map_err(Error::defect)?;
     if let Some((client, user, admitted)) = origin {
         before["origin"] = json!({"client": client, "user": user, "admitted": admitted});
     }

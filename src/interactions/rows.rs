@@ -153,7 +153,10 @@ pub fn fields(named: Option<&str>) -> Result<Option<Vec<&'static str>>> {
     let Some(named) = named else {
         return Ok(None);
     };
-    let names = named.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names = named
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
     names
         .map(|name| {
             PROPERTY_NAMES

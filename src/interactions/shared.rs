@@ -143,7 +143,8 @@ fn escaped(key: &str) -> String {
 pub fn in_full(connection: &Connection, data: &str, shared: &str) -> Result<String> {
     let mut data: Value = serde_json::from_str(data).map_err(Error::defect)?;
     let places: Vec<(String, i64)> = serde_json::from_str(shared).map_err(Error::defect)?;
-    let mut statement = connection.prepare_cached("SELECT value FROM shared_values WHERE id = ?1")?;
+    let mut statement =
+        connection.prepare_cached("SELECT value FROM shared_values WHERE id = ?1")?;
     for (pointer, id) in places {
         let text: String = statement.query_row([id], |row| row.get(0))?;
         if let Some(place) = data.pointer_mut(&pointer) {
@@ -159,7 +160,12 @@ mod tests {
     use serde_json::json;
 
     fn values() -> SharedValues {
-        SharedValues::new(json!({"photo": "QUJD", "terms": {"v": 2}}).as_object().unwrap().clone())
+        SharedValues::new(
+            json!({"photo": "QUJD", "terms": {"v": 2}})
+                .as_object()
+                .unwrap()
+                .clone(),
+        )
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The token endpoint in the OpenAPI document.
+//! The token endpoint in the API's document.
 
 use super::api::{SentRequest, TokenAnswer};
-use crate::web::schema::{Described, example, inline, nullable, object, text};
+use crate::web::schema::{Described, example, inline, nullable, object, plain, text};
 use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions,
@@ -74,10 +74,7 @@ impl Described for Token {
     const NAME: &'static str = "Token";
 
     fn schema() -> MetaSchema {
-        let lifetime = MetaSchema {
-            ty: "integer",
-            ..text("Seconds until the access token ends.")
-        };
+        let lifetime = plain("integer", "Seconds until the access token ends.");
         let shape = object(
             "An access token, to be sent as `Authorization: Bearer …`.",
             &["access_token", "expires_in", "token_type", "scope"],
@@ -129,7 +126,7 @@ impl Described for TokenError {
             ],
             ..text("What went wrong, for programs.")
         };
-        object(
+        let shape = object(
             "A token request that was refused (RFC 6749 section 5.2).",
             &["error", "error_description"],
             vec![
@@ -139,6 +136,13 @@ impl Described for TokenError {
                     inline(text("What went wrong, for people.")),
                 ),
             ],
+        );
+        example(
+            shape,
+            json!({
+                "error": "invalid_grant",
+                "error_description": "the username or the password is wrong",
+            }),
         )
     }
 }
@@ -178,13 +182,17 @@ impl ApiResponse for TokenAnswer {
                 response::<Token>(200, "A token", &[]),
                 response::<TokenError>(
                     400,
-                    "`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `invalid_scope`. For example: `{\"error\": \"invalid_grant\", \"error_description\": \"the username or the password is wrong\"}`",
+                    "`invalid_request`, `invalid_grant`, `unsupported_grant_type` or `invalid_scope`",
                     &[],
                 ),
                 response::<TokenError>(
                     401,
                     "`invalid_client`: the client is unknown or revoked, or its secret is wrong",
-                    &[("WWW-Authenticate", "`Basic`, when the client used it.")],
+                    &[(
+                        "WWW-Authenticate",
+                        "string",
+                        "`Basic`, when the client used it.",
+                    )],
                 ),
                 response::<TokenError>(
                     429,
@@ -206,19 +214,26 @@ impl ApiResponse for TokenAnswer {
     }
 }
 
-const RETRY_AFTER: (&str, &str) = ("Retry-After", "Seconds after which to try again.");
+/// A header: name, type, meaning.
+type Header = (&'static str, &'static str, &'static str);
+
+const RETRY_AFTER: Header = (
+    "Retry-After",
+    "integer",
+    "Seconds after which to try again.",
+);
 
 fn response<T: Described>(
     status: u16,
     description: &'static str,
-    headers: &[(&str, &str)],
+    headers: &[Header],
 ) -> MetaResponse {
-    let header = |(name, about): &(&str, &str)| MetaHeader {
+    let header = |(name, ty, about): &Header| MetaHeader {
         name: (*name).to_owned(),
         description: Some((*about).to_owned()),
         required: false,
         deprecated: false,
-        schema: inline(text("")),
+        schema: inline(plain(ty, "")),
     };
     MetaResponse {
         description,

@@ -29,6 +29,7 @@ pub struct Resource {
 }
 
 /// One property of a resource.
+#[derive(Debug)]
 pub struct Property {
     /// Its name in the API.
     pub name: &'static str,

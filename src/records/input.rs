@@ -70,7 +70,12 @@ impl Changes {
     }
 
     /// Gives a column a value where it gets none; for a PATCH, where it would lose it.
-    pub fn set_default(&mut self, column: &'static str, creating: bool, value: impl FnOnce() -> Sql) {
+    pub fn set_default(
+        &mut self,
+        column: &'static str,
+        creating: bool,
+        value: impl FnOnce() -> Sql,
+    ) {
         let lost = match self.get(column) {
             Some(new) => *new == Sql::Null,
             None => creating,
@@ -166,5 +171,9 @@ pub fn merged_data(stored: Option<&str>, patch: Value) -> Result<Sql> {
             json::RECORD_MAX_BYTES
         )));
     }
-    Ok(if text == "{}" { Sql::Null } else { Sql::Text(text) })
+    Ok(if text == "{}" {
+        Sql::Null
+    } else {
+        Sql::Text(text)
+    })
 }

@@ -4,13 +4,14 @@
 //!
 //! - `catalogue`: what a resource and a property are
 //! - `select`: rows to JSON, with sparse fields and visible properties
-//! - `page`: lists, in slices
+//! - `list`: lists, in slices
 //! - `input`: a JSON body to checked changes
 //! - `write`: create, patch, delete softly; with audit
 
 pub mod catalogue;
 pub mod input;
-pub mod page;
+pub mod list;
+
 pub mod select;
 pub mod write;
 

@@ -56,9 +56,8 @@ impl Selection {
                 || (named
                     .as_ref()
                     .is_none_or(|named| named.contains(&property.name))
-                    && visible.is_none_or(|visible| {
-                        visible.iter().any(|name| name == property.name)
-                    }))
+                    && visible
+                        .is_none_or(|visible| visible.iter().any(|name| name == property.name)))
         };
         Ok(Self::of(
             resource,
@@ -95,9 +94,7 @@ impl Selection {
     /// Whether a property is shown.
     #[must_use]
     pub fn shows(&self, name: &str) -> bool {
-        self.properties
-            .iter()
-            .any(|property| property.name == name)
+        self.properties.iter().any(|property| property.name == name)
     }
 
     /// `SELECT … FROM … WHERE …`, without an end, the id first.
@@ -198,7 +195,11 @@ impl Selection {
             }
             (Kind::Flag, value) => {
                 key(property.name, out);
-                out.push_str(if value.as_i64()? == 0 { "false" } else { "true" });
+                out.push_str(if value.as_i64()? == 0 {
+                    "false"
+                } else {
+                    "true"
+                });
             }
             (Kind::Reference, value) => {
                 key(property.name, out);

@@ -94,12 +94,7 @@ pub fn patch(
 ///
 /// # Errors
 /// The resource's not-found error.
-pub fn delete(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    resource: &'static Resource,
-    id: i64,
-) -> Result<()> {
+pub fn delete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) -> Result<()> {
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
     tx.prepare_cached(&format!(
         "UPDATE {} SET deleted_at = ?2 WHERE id = ?1",
@@ -160,12 +155,7 @@ fn snapshot(
         .transpose()
 }
 
-fn stored_text(
-    tx: &Tx<'_>,
-    resource: &Resource,
-    column: &str,
-    id: i64,
-) -> Result<Option<String>> {
+fn stored_text(tx: &Tx<'_>, resource: &Resource, column: &str, id: i64) -> Result<Option<String>> {
     let sql = format!("SELECT {column} FROM {} WHERE id = ?1", resource.table);
     Ok(tx
         .prepare_cached(&sql)?
@@ -174,12 +164,7 @@ fn stored_text(
         .flatten())
 }
 
-fn with_source(
-    tx: &Tx<'_>,
-    resource: &Resource,
-    ctx: &Context,
-    id: i64,
-) -> Result<String> {
+fn with_source(tx: &Tx<'_>, resource: &Resource, ctx: &Context, id: i64) -> Result<String> {
     let stored = stored_text(tx, resource, "sources", id)?.unwrap_or_default();
     let mut sources: Vec<String> = serde_json::from_str(&stored).unwrap_or_default();
     if !sources.iter().any(|known| known == ctx.source) {
@@ -221,12 +206,7 @@ fn check_references(
     Ok(())
 }
 
-fn check_ancestors(
-    tx: &Tx<'_>,
-    resource: &Resource,
-    id: Option<i64>,
-    parent: i64,
-) -> Result<()> {
+fn check_ancestors(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, parent: i64) -> Result<()> {
     let mut statement = tx.prepare_cached(&format!(
         "SELECT parent_id FROM {} WHERE id = ?1",
         resource.table

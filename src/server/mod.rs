@@ -42,10 +42,7 @@ pub fn endpoint(app: &App) -> Result<impl Endpoint + 'static> {
     let mut route = Route::new()
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
-        .at(
-            "/",
-            make_sync(|_| poem::web::Redirect::see_other("/docs")),
-        );
+        .at("/", make_sync(|_| poem::web::Redirect::see_other("/docs")));
     for prefix in routes::PREFIXES {
         route = route.nest(*prefix, routes::api(app));
     }

@@ -18,11 +18,15 @@ Every answer is `{\"data\": ..., \"meta\": ...}`; on failure `data` is `{}` and 
 takes an optional `.json`, and `/api/5` serves the same as `/api/v5`.";
 
 fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()> {
-    OpenApiService::new(routes::operations(app), "Gatepost", env!("CARGO_PKG_VERSION"))
-        .description(ABOUT)
-        .server(ServerObject::new("/api/v5"))
-        .license(LicenseObject::new("MIT OR Apache-2.0"))
-        .contact(ContactObject::new().name("Gatepost"))
+    OpenApiService::new(
+        routes::operations(app),
+        "Gatepost",
+        env!("CARGO_PKG_VERSION"),
+    )
+    .description(ABOUT)
+    .server(ServerObject::new("/api/v5"))
+    .license(LicenseObject::new("MIT"))
+    .contact(ContactObject::new().name("Gatepost"))
 }
 
 /// The document as JSON text.
@@ -30,8 +34,7 @@ fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()
 /// # Errors
 /// [`Kind::Defect`] when what poem-openapi makes is not what this expects.
 pub fn document(app: &App) -> Result<String> {
-    let mut document: Value =
-        serde_json::from_str(&service(app).spec()).map_err(Error::defect)?;
+    let mut document: Value = serde_json::from_str(&service(app).spec()).map_err(Error::defect)?;
     document["info"]["contact"] = Value::Null;
     if let Some(info) = document["info"].as_object_mut() {
         info.retain(|_, value| !value.is_null());
@@ -213,7 +216,12 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         }
     }
     for (status, lines) in by_status {
-        let lines: Vec<&str> = lines.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let lines: Vec<&str> = lines
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         operation["responses"][status] = json!({
             "description": lines.join("; "),
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},

@@ -5,8 +5,10 @@ use crate::{
     app::App, delegates::api::DelegatesApi, devices::api::DevicesApi, events::api::EventsApi,
     interactions::api::InteractionsApi, oauth::api::OAuthApi,
 };
-use poem::{Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method};
-use poem_openapi::{OpenApi, __private::UrlQuery};
+use poem::{
+    Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
+};
+use poem_openapi::{__private::UrlQuery, OpenApi};
 use std::collections::HashMap;
 
 /// The prefixes under which the whole API is served; `/api/5` is the form that pagination links
@@ -41,14 +43,16 @@ pub fn token(app: &App) -> impl Endpoint + 'static {
 fn routed(operations: impl OpenApi) -> BoxEndpoint<'static> {
     let mut paths = HashMap::new();
     operations.add_routes(&mut paths);
-    let route = paths.into_iter().fold(Route::new(), |route, (path, methods)| {
-        let methods = methods
-            .into_iter()
-            .fold(RouteMethod::new(), |all, (method, endpoint)| {
-                all.method(method, endpoint)
-            });
-        route.at(path, methods)
-    });
+    let route = paths
+        .into_iter()
+        .fold(Route::new(), |route, (path, methods)| {
+            let methods = methods
+                .into_iter()
+                .fold(RouteMethod::new(), |all, (method, endpoint)| {
+                    all.method(method, endpoint)
+                });
+            route.at(path, methods)
+        });
     route.before(with_query).boxed()
 }
 
@@ -115,7 +119,10 @@ mod tests {
             ("/d/:s".to_owned(), vec![Method::DELETE]),
         ];
         assert_eq!(methods(&table, "/d/list"), Some([Method::GET].as_slice()));
-        assert_eq!(methods(&table, "/d/id:1"), Some([Method::DELETE].as_slice()));
+        assert_eq!(
+            methods(&table, "/d/id:1"),
+            Some([Method::DELETE].as_slice())
+        );
         assert_eq!(methods(&table, "/d/id:1/x"), None);
     }
 }

@@ -23,7 +23,10 @@ impl Described for Ping {
             "The service as it stands.",
             &["time", "name", "version", "apiVersion"],
             vec![
-                ("time", inline(formatted("string", "date-time", "The server's time."))),
+                (
+                    "time",
+                    inline(formatted("string", "date-time", "The server's time.")),
+                ),
                 ("name", inline(text("The instance's name."))),
                 ("version", inline(text("Gatepost's version."))),
                 ("apiVersion", inline(integer("Always 5."))),

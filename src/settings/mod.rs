@@ -5,7 +5,7 @@ use crate::{
     audit,
     auth::Context,
     error::{Error, Result},
-    interactions::rules::AccessRules,
+    rules::AccessRules,
     store::{Store, Tx},
     types::Zone,
 };
@@ -66,10 +66,10 @@ impl Settings {
             }
             "access" => self.access = AccessRules::parse("access", value)?,
             "corsOrigins" => {
-                self.cors_origins =
-                    Some(serde_json::from_value(value.clone()).map_err(|_| {
-                        Error::invalid("corsOrigins: must be a list of strings")
-                    })?);
+                self.cors_origins = Some(
+                    serde_json::from_value(value.clone())
+                        .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?,
+                );
             }
             _ => {
                 return Err(Error::invalid(format!(
@@ -87,7 +87,8 @@ impl Settings {
 /// # Errors
 /// When they cannot be read.
 pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
-    let mut statement = connection.prepare_cached("SELECT name, value FROM settings ORDER BY name")?;
+    let mut statement =
+        connection.prepare_cached("SELECT name, value FROM settings ORDER BY name")?;
     let rows = statement.query_map([], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
     })?;

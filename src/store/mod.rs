@@ -141,10 +141,7 @@ impl Store {
 }
 
 /// Runs `work` on one state of the file, whatever is committed meanwhile.
-fn snapshot<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T>,
-) -> Result<T> {
+fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
     struct Ended<'a>(&'a Connection);
 
     impl Drop for Ended<'_> {
@@ -174,9 +171,8 @@ fn pool(path: &Path, size: u32) -> Result<Pool> {
     let manager = SqliteConnectionManager::file(path)
         .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE)
         .with_init(|connection| {
-            connection::prepare_reader(connection).map_err(|cause| {
-                rusqlite::Error::InvalidParameterName(cause.message)
-            })
+            connection::prepare_reader(connection)
+                .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))
         });
     Ok(r2d2::Pool::builder()
         .max_size(size)

@@ -1,6 +1,7 @@
 //! JSON from outside: what it may hold, how two documents are merged, and when two are the same.
 
 use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -51,9 +52,9 @@ fn end_of_string(text: &[u8], start: usize) -> usize {
 }
 
 fn end_of_number(text: &[u8], start: usize) -> usize {
-    let digits = text[start..].iter().position(|byte| {
-        !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')
-    });
+    let digits = text[start..]
+        .iter()
+        .position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'));
     digits.map_or(text.len(), |length| start + length)
 }
 
@@ -61,15 +62,36 @@ fn check_number(number: &[u8], at: usize) -> Result<()> {
     let whole = number
         .iter()
         .all(|byte| byte.is_ascii_digit() || *byte == b'-');
-    let fits = || {
-        std::str::from_utf8(number).is_ok_and(|text| text.parse::<i64>().is_ok())
-    };
+    let fits = || std::str::from_utf8(number).is_ok_and(|text| text.parse::<i64>().is_ok());
     if whole && number.len() > 18 && !fits() {
         return Err(Error::invalid(format!(
             "the whole number at byte {at} is outside the range of 64 bits; send it as a string"
         )));
     }
     Ok(())
+}
+
+/// Parses JSON text as `T`, naming the path of what does not fit.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`].
+pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
+        let path = cause.path().to_string();
+        let inner = cause.into_inner();
+        if inner.is_data() && path != "." {
+            Error::invalid(format!("{path}: {inner}"))
+        } else if inner.is_data() {
+            Error::invalid(format!("the body does not fit: {inner}"))
+        } else {
+            Error::invalid(format!("the body is not valid JSON: {inner}"))
+        }
+    })?;
+    reader
+        .end()
+        .map_err(|cause| Error::invalid(format!("the body is not valid JSON: {cause}")))?;
+    Ok(value)
 }
 
 /// JSON Merge Patch (RFC 7396): objects merge by key, arrays are replaced, `null` removes a key.
@@ -129,10 +151,7 @@ pub fn fingerprint(value: &Value) -> [u8; 16] {
 /// As [`fingerprint`], where `stand_in` may give the canonical form of a part, as
 /// [`digest_part`] makes it, in place of the part itself.
 #[must_use]
-pub fn fingerprint_with(
-    value: &Value,
-    stand_in: &dyn Fn(&Value) -> Option<Vec<u8>>,
-) -> [u8; 16] {
+pub fn fingerprint_with(value: &Value, stand_in: &dyn Fn(&Value) -> Option<Vec<u8>>) -> [u8; 16] {
     let mut canonical = Vec::with_capacity(256);
     write_canonical(value, &mut canonical, stand_in);
     truncated(&canonical)
@@ -149,11 +168,7 @@ pub fn digest_part(value: &Value) -> Vec<u8> {
 /// Parts longer than this stand in the canonical form by their digest.
 const PART_MAX_BYTES: usize = 64;
 
-fn write_canonical(
-    value: &Value,
-    out: &mut Vec<u8>,
-    stand_in: &dyn Fn(&Value) -> Option<Vec<u8>>,
-) {
+fn write_canonical(value: &Value, out: &mut Vec<u8>, stand_in: &dyn Fn(&Value) -> Option<Vec<u8>>) {
     if let Some(part) = stand_in(value) {
         out.extend_from_slice(&part);
         return;
@@ -238,7 +253,14 @@ mod tests {
 
     #[test]
     fn text_is_written_as_any_parser_reads_it() {
-        for text in ["", "plain", "a\"b\\c", "\u{0}\u{1f}\n\r\t", "ä€😀\u{2028}", "/"] {
+        for text in [
+            "",
+            "plain",
+            "a\"b\\c",
+            "\u{0}\u{1f}\n\r\t",
+            "ä€😀\u{2028}",
+            "/",
+        ] {
             let mut out = String::new();
             write_string(text, &mut out);
             assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
@@ -249,13 +271,37 @@ mod tests {
     fn merging_follows_rfc_7396() {
         for (target, patch, merged) in [
             (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
-            (json!({"a": "b", "c": 1}), json!({"a": null}), json!({"c": 1})),
+            (
+                json!({"a": "b", "c": 1}),
+                json!({"a": null}),
+                json!({"c": 1}),
+            ),
             (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
-            (json!({"a": {"b": "c"}}), json!({"a": {"b": "d", "c": null}}), json!({"a": {"b": "d"}})),
-            (json!({"a": [{"b": "c"}]}), json!({"a": [1]}), json!({"a": [1]})),
-            (json!({"e": null}), json!({"a": 1}), json!({"e": null, "a": 1})),
-            (json!([1, 2]), json!({"a": "b", "c": null}), json!({"a": "b"})),
-            (json!({}), json!({"a": {"bb": {"ccc": null}}}), json!({"a": {"bb": {}}})),
+            (
+                json!({"a": {"b": "c"}}),
+                json!({"a": {"b": "d", "c": null}}),
+                json!({"a": {"b": "d"}}),
+            ),
+            (
+                json!({"a": [{"b": "c"}]}),
+                json!({"a": [1]}),
+                json!({"a": [1]}),
+            ),
+            (
+                json!({"e": null}),
+                json!({"a": 1}),
+                json!({"e": null, "a": 1}),
+            ),
+            (
+                json!([1, 2]),
+                json!({"a": "b", "c": null}),
+                json!({"a": "b"}),
+            ),
+            (
+                json!({}),
+                json!({"a": {"bb": {"ccc": null}}}),
+                json!({"a": {"bb": {}}}),
+            ),
         ] {
             let mut result = target;
             merge_patch(&mut result, patch);
@@ -270,7 +316,10 @@ mod tests {
         let other = json!({"b": {"d": null, "c": [2, 1, "x"]}, "a": 1});
         assert_eq!(fingerprint(&one), fingerprint(&same));
         assert_ne!(fingerprint(&one), fingerprint(&other));
-        assert_ne!(fingerprint(&json!(["ab", ""])), fingerprint(&json!(["a", "b"])));
+        assert_ne!(
+            fingerprint(&json!(["ab", ""])),
+            fingerprint(&json!(["a", "b"]))
+        );
         assert_ne!(fingerprint(&json!(1)), fingerprint(&json!("1")));
     }
 

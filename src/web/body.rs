@@ -26,7 +26,7 @@ impl<T: DeserializeOwned, const MAX: usize> Body<T, MAX> {
     /// # Errors
     /// [`Kind::Invalid`], with the path of what does not fit.
     pub fn parse(&self) -> Result<T> {
-        parse(&self.text)
+        json::parse(&self.text)
     }
 
     /// The body as it was sent.
@@ -34,29 +34,6 @@ impl<T: DeserializeOwned, const MAX: usize> Body<T, MAX> {
     pub fn text(&self) -> &[u8] {
         &self.text
     }
-}
-
-/// Parses JSON text as `T`, naming the path of what does not fit.
-///
-/// # Errors
-/// [`Kind::Invalid`].
-pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
-    let mut reader = serde_json::Deserializer::from_slice(text);
-    let value = serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
-        let path = cause.path().to_string();
-        let inner = cause.into_inner();
-        if inner.is_data() && path != "." {
-            Error::invalid(format!("{path}: {inner}"))
-        } else if inner.is_data() {
-            Error::invalid(format!("the body does not fit: {inner}"))
-        } else {
-            Error::invalid(format!("the body is not valid JSON: {inner}"))
-        }
-    })?;
-    reader
-        .end()
-        .map_err(|cause| Error::invalid(format!("the body is not valid JSON: {cause}")))?;
-    Ok(value)
 }
 
 /// Whether the request says, or at least does not deny, that its body is JSON.

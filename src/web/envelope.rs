@@ -102,7 +102,10 @@ pub fn enveloped(data: MetaSchemaRef) -> MetaSchemaRef {
         &["data", "meta"],
         vec![
             ("data", data),
-            ("meta", inline(free_object("`{}`, or what there is to add."))),
+            (
+                "meta",
+                inline(free_object("`{}`, or what there is to add.")),
+            ),
         ],
     ))
 }

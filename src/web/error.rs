@@ -137,7 +137,10 @@ pub fn of_poem(cause: poem::Error) -> Error {
         return Error::new(Kind::NoSuchPath, "there is no such path");
     }
     if cause.is::<MethodNotAllowedError>() {
-        return Error::new(Kind::MethodNotAllowed, "this path does not know this method");
+        return Error::new(
+            Kind::MethodNotAllowed,
+            "this path does not know this method",
+        );
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
         return Error::invalid(format!("{}: {}", cause.name, cause.reason));
@@ -153,9 +156,10 @@ pub fn of_poem(cause: poem::Error) -> Error {
     }
     match cause.status() {
         StatusCode::NOT_FOUND => Error::new(Kind::NoSuchPath, "there is no such path"),
-        StatusCode::METHOD_NOT_ALLOWED => {
-            Error::new(Kind::MethodNotAllowed, "this path does not know this method")
-        }
+        StatusCode::METHOD_NOT_ALLOWED => Error::new(
+            Kind::MethodNotAllowed,
+            "this path does not know this method",
+        ),
         StatusCode::PAYLOAD_TOO_LARGE => Error::new(Kind::TooLarge, "the body is too large"),
         status if status.is_client_error() => Error::invalid(cause.to_string()),
         _ => Error::defect(cause),

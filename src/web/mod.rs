@@ -9,6 +9,7 @@ pub mod page;
 pub mod record;
 pub mod request_id;
 pub mod schema;
+pub mod stream;
 pub mod tags;
 
 pub use body::Body;

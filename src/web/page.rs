@@ -1,10 +1,14 @@
 //! Paging of lists (spec: Pagination; contract §5): window, links, and the list as an answer.
 
-use super::{Failure, schema::Described};
+use super::{
+    Failure,
+    schema::Described,
+    stream::{self, Window},
+};
 use crate::{
     app::App,
     error::{Error, Result},
-    records::page::{self, Listing, Window},
+    records::list::Listing,
 };
 use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
@@ -28,9 +32,7 @@ pub struct Address {
 
 impl<'a> FromRequest<'a> for Address {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let public = request
-            .data::<App>()
-            .and_then(|app| app.public_url.clone());
+        let public = request.data::<App>().and_then(|app| app.public_url.clone());
         let base = public.unwrap_or_else(|| {
             let host = request.header("host").unwrap_or("localhost");
             format!("http://{host}")
@@ -119,7 +121,7 @@ impl<T> List<T> {
         address: &Address,
     ) -> Result<Self, Failure> {
         let address = address.clone();
-        let body = page::body(app, listing, window, move |total| {
+        let body = stream::body(app, listing, window, move |total| {
             meta(&address, window, total)
         })
         .await?;
@@ -155,10 +157,7 @@ impl<T: Described> ApiResponse for List<T> {
                                 "data",
                                 super::schema::inline(super::schema::array(T::reference(), "")),
                             ),
-                            (
-                                "meta",
-                                MetaSchemaRef::Reference(PageMeta::NAME.to_owned()),
-                            ),
+                            ("meta", MetaSchemaRef::Reference(PageMeta::NAME.to_owned())),
                         ],
                     )),
                 }],
@@ -199,7 +198,11 @@ impl Described for PageMeta {
                 ),
             ],
         );
-        object("", &["pagination"], vec![("pagination", inline(pagination))])
+        object(
+            "",
+            &["pagination"],
+            vec![("pagination", inline(pagination))],
+        )
     }
 }
 
@@ -224,13 +227,34 @@ mod tests {
         };
         insta::assert_snapshot!(meta(&address, window, 45), @"");
         assert!(!meta(&address, window, 30).contains("next"));
-        assert!(!meta(&address, Window { offset: 0, limit: 1 }, 1).contains("previous"));
+        assert!(
+            !meta(
+                &address,
+                Window {
+                    offset: 0,
+                    limit: 1
+                },
+                1
+            )
+            .contains("previous")
+        );
     }
 
     #[test]
     fn windows_are_bounded() {
-        assert_eq!(window(None, None).unwrap(), Window { offset: 0, limit: 5000 });
-        for (limit, offset) in [(Some(0), None), (Some(50_001), None), (Some(-1), None), (None, Some(-1))] {
+        assert_eq!(
+            window(None, None).unwrap(),
+            Window {
+                offset: 0,
+                limit: 5000
+            }
+        );
+        for (limit, offset) in [
+            (Some(0), None),
+            (Some(50_001), None),
+            (Some(-1), None),
+            (None, Some(-1)),
+        ] {
             assert!(window(limit, offset).is_err());
         }
     }

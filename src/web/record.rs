@@ -26,7 +26,11 @@ impl Described for Embedded {
 
 /// The schema of a record as answered.
 #[must_use]
-pub fn answered(resource: &'static Resource, about: &'static str, parts: &[(&'static str, &'static str)]) -> MetaSchema {
+pub fn answered(
+    resource: &'static Resource,
+    about: &'static str,
+    parts: &[(&'static str, &'static str)],
+) -> MetaSchema {
     let properties = resource
         .properties
         .iter()
@@ -41,10 +45,7 @@ pub fn answered(resource: &'static Resource, about: &'static str, parts: &[(&'st
     object(about, &required, properties)
 }
 
-fn answered_property(
-    property: &Property,
-    parts: &[(&'static str, &'static str)],
-) -> MetaSchemaRef {
+fn answered_property(property: &Property, parts: &[(&'static str, &'static str)]) -> MetaSchemaRef {
     let about = property.about;
     inline(match property.kind {
         Kind::Id => integer(about),
@@ -74,7 +75,10 @@ pub fn sent(resource: &'static Resource, about: &'static str) -> MetaSchema {
         let schema = match property.kind {
             Kind::Flag => plain("boolean", about),
             Kind::Time | Kind::PlainTime => one_of(
-                vec![text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`"), integer("Unix seconds")],
+                vec![
+                    text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`"),
+                    integer("Unix seconds"),
+                ],
                 about,
             ),
             Kind::Document => free_object(about),

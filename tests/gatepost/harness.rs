@@ -3,9 +3,10 @@
 
 use gatepost::{
     app::App,
-    auth::{Context, Role, Roles, Scope, clients},
-    server,
+    auth::{Context, Role, Roles, Scope, clients, password, users},
+    server, settings,
     store::{Durability, Store},
+    types::DelegateId,
 };
 use reqwest::{
     Method, StatusCode,
@@ -14,6 +15,9 @@ use reqwest::{
 use serde_json::{Value, json};
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread::JoinHandle};
 use tokio::sync::oneshot;
+
+/// The password of every user.
+pub const PASSWORD: &str = "correct horse";
 
 /// A running server.
 pub struct Server {
@@ -35,12 +39,16 @@ pub struct Reply {
 impl Reply {
     /// `meta.error.internalCode`.
     pub fn code(&self) -> i64 {
-        self.body["meta"]["error"]["internalCode"].as_i64().unwrap_or(0)
+        self.body["meta"]["error"]["internalCode"]
+            .as_i64()
+            .unwrap_or(0)
     }
 
     /// `meta.error.message`.
     pub fn message(&self) -> &str {
-        self.body["meta"]["error"]["message"].as_str().unwrap_or_default()
+        self.body["meta"]["error"]["message"]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// `data`, of a success.
@@ -53,15 +61,50 @@ impl Reply {
     pub fn id(&self) -> i64 {
         self.data()["id"].as_i64().expect("an id")
     }
+
+    /// Checks that this is an error of the contract's table: status, internal code, the envelope,
+    /// and a message that holds `about`.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: i64, about: &str) {
+        assert_eq!((self.status, self.code()), (status, code), "{self:?}");
+        assert_eq!(self.body["data"], json!({}), "{self:?}");
+        assert_eq!(
+            self.body["meta"]["error"]["code"],
+            json!(status),
+            "{self:?}"
+        );
+        assert!(self.message().contains(about), "no {about:?} in {self:?}");
+    }
+}
+
+/// An answer with its headers and its text.
+#[derive(Debug)]
+pub struct Whole {
+    pub reply: Reply,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+}
+
+impl Whole {
+    /// A header's value; empty without it.
+    pub fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.map_or("", |value| value.to_str().expect("a plain header"))
+    }
 }
 
 impl Server {
     /// Starts a server on a fresh file.
     pub fn start() -> Self {
+        Self::start_with(None)
+    }
+
+    /// Starts a server on a fresh file, with a `--public-url`.
+    pub fn start_with(public_url: Option<&str>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::open(&folder.path().join("gatepost.db"), Durability::Normal)
             .expect("a fresh store");
-        let app = App::new(store, None);
+        let app = App::new(store, public_url.map(ToOwned::to_owned));
         let (address, stop, thread) = run(app.clone());
         Self {
             app,
@@ -95,28 +138,87 @@ impl Server {
 
     /// A new client with roles and scopes: its id and secret.
     pub fn client(&self, roles: &[Role], scopes: &[Scope]) -> (String, String) {
-        let roles: Roles = roles.iter().copied().collect();
-        let scopes = scopes.to_vec();
+        self.new_client(clients::NewClient {
+            roles: roles.iter().copied().collect(),
+            scopes: scopes.to_vec(),
+            ..clients::NewClient::named("test")
+        })
+    }
+
+    /// A new client: its id and secret.
+    pub fn new_client(&self, new: clients::NewClient) -> (String, String) {
         let ctx = self.context();
         let made = self
             .app
             .store
             .write_blocking(move |tx| {
-                clients::create(
-                    tx,
-                    &ctx,
-                    &clients::NewClient {
-                        name: "test".into(),
-                        roles,
-                        scopes,
-                        device: None,
-                        visible_properties: None,
-                    },
-                    &gatepost::delegates::property_names(),
-                )
+                clients::create(tx, &ctx, &new, &gatepost::delegates::property_names())
             })
             .expect("a client");
         (made.client_id, made.client_secret)
+    }
+
+    /// A caller whose client has every role and sees only these properties of delegates.
+    pub fn caller_seeing(&self, properties: &[&str]) -> Caller<'_> {
+        let (id, secret) = self.new_client(clients::NewClient {
+            roles: Role::ALL.iter().copied().collect(),
+            visible_properties: Some(properties.iter().map(ToString::to_string).collect()),
+            ..clients::NewClient::named("test")
+        });
+        self.caller_of(&id, &secret)
+    }
+
+    /// A new user with the password [`PASSWORD`].
+    pub fn user(&self, email: &str, roles: &[Role], delegate: Option<i64>) {
+        let ctx = self.context();
+        let new = users::NewUser {
+            email: email.to_owned(),
+            password: Some(password::hash(PASSWORD).expect("a hash")),
+            admin: false,
+            roles: roles.iter().copied().collect::<Roles>(),
+            delegate: delegate.map(DelegateId),
+        };
+        self.app
+            .store
+            .write_blocking(move |tx| users::create(tx, &ctx, &new))
+            .expect("a user");
+    }
+
+    /// A new user who has signed in through a client that has every role and scope.
+    pub fn caller_as_user(&self, email: &str, roles: &[Role], delegate: Option<i64>) -> Caller<'_> {
+        self.user(email, roles, delegate);
+        let (id, secret) = self.client(Role::ALL, Scope::ALL);
+        let token = self.token(&json!({
+            "grant_type": "password", "client_id": id, "client_secret": secret,
+            "username": email, "password": PASSWORD,
+        }));
+        Caller::with_token(self, token["access_token"].as_str().expect("a token"))
+    }
+
+    /// Changes settings, as an administrator does.
+    pub fn settings(&self, changes: &Value) {
+        let ctx = self.context();
+        let changes = changes.as_object().expect("an object").clone();
+        self.app
+            .store
+            .write_blocking(move |tx| settings::save(tx, &ctx, &changes))
+            .expect("settings");
+    }
+
+    /// Sends bytes as they are and reads the answer: its status and its text from the head on.
+    /// They must ask for the connection to be closed.
+    pub fn send_bytes(&self, bytes: &[u8]) -> (u16, String) {
+        use std::io::{Read, Write};
+        let mut stream = std::net::TcpStream::connect(self.address).expect("a connection");
+        let limit = Some(std::time::Duration::from_secs(20));
+        stream.set_read_timeout(limit).expect("a timeout");
+        // A server that has refused may close before it has read everything.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        let status = text.get(9..12).and_then(|status| status.parse().ok());
+        (status.unwrap_or(0), text)
     }
 
     /// The context of an administrator.
@@ -160,7 +262,9 @@ impl Server {
     /// Runs SQL on the file beside the server.
     pub fn sql(&self, sql: &str) {
         let connection = rusqlite::Connection::open(self.path()).expect("the file");
-        connection.busy_timeout(std::time::Duration::from_secs(5)).expect("a timeout");
+        connection
+            .busy_timeout(std::time::Duration::from_secs(5))
+            .expect("a timeout");
         connection.execute_batch(sql).expect(sql);
     }
 
@@ -181,8 +285,11 @@ fn run(app: App) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
             .build()
             .expect("a runtime");
         runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
-            tell.send(listener.local_addr().expect("an address")).expect("told");
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+                .await
+                .expect("a port");
+            tell.send(listener.local_addr().expect("an address"))
+                .expect("told");
             server::run(app, listener, async {
                 let _ = stopped.await;
             })
@@ -258,6 +365,21 @@ impl<'a> Caller<'a> {
     /// Posts an interaction.
     pub fn interact(&self, kind: &str, body: &Value) -> Reply {
         self.post(&format!("/interaction/new/{kind}"), body)
+    }
+}
+
+/// Sends a request and reads its answer with its headers.
+pub fn whole(request: RequestBuilder) -> Whole {
+    let response = request.send().expect("an answer");
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().expect("text");
+    Whole {
+        reply: Reply {
+            status,
+            body: serde_json::from_str(&text).unwrap_or(Value::Null),
+        },
+        headers,
+        text,
     }
 }
 

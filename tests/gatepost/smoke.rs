@@ -7,13 +7,19 @@ use serde_json::json;
 fn a_delegate_is_let_in_once() {
     let server = Server::start();
     let gate = server.caller_with_all();
-    let event = gate.post("/event/new", &json!({"eventName": "Summit"})).id();
+    let event = gate
+        .post("/event/new", &json!({"eventName": "Summit"}))
+        .id();
     gate.device(&json!({"name": "Gate B", "code": "gate-b", "parent": event,
         "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}));
     let delegate = gate.delegate(&json!({"barcode": "A-1", "firstName": "Ada"}));
     let scan = json!({"delegate": "barcode:A-1", "device": "code:gate-b"});
     assert_eq!(gate.interact("check-in", &scan).code(), 741);
-    assert_eq!(gate.interact("join", &json!({"delegate": delegate, "device": event})).status, 201);
+    assert_eq!(
+        gate.interact("join", &json!({"delegate": delegate, "device": event}))
+            .status,
+        201
+    );
     assert_eq!(gate.interact("check-in", &scan).status, 201);
     let again = gate.interact("check-in", &scan);
     assert_eq!((again.status, again.code()), (412, 740));

@@ -1,104 +1,10 @@
-//! The rules of entry, pure: what a device's `data.Access` says, and what follows for one check-in
-//! or check-out (contract §6). No SQL, no clock; `judge` gathers the facts.
+//! May this delegate pass here now? Everything a decision depends on, and the decision.
 
+use super::AccessRules;
 use crate::{
     error::{Error, Kind, Refusal, Result},
     types::{Timestamp, Zone},
 };
-use serde::Deserialize;
-use serde_json::Value;
-
-/// Who may enter at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RuleSet {
-    /// Everybody with a known code.
-    Open,
-    /// Who has a `join` or `booking` with the device or one of its ancestors (Simple ACL).
-    Simple,
-}
-
-/// How often one may enter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Entry {
-    /// Again and again.
-    Multiple,
-    /// Not again before a check-out.
-    Single,
-}
-
-/// A device's rules; what is `None` follows the instance's default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AccessRules {
-    /// `ruleSet`: `open` unless set.
-    #[serde(default, deserialize_with = "present")]
-    pub rule_set: Option<RuleSet>,
-    /// `entry`: `multiple` unless set.
-    #[serde(default, deserialize_with = "present")]
-    pub entry: Option<Entry>,
-    /// `maxCheckIns`: check-ins (overrides included) of one delegate; unlimited unless set.
-    #[serde(default, deserialize_with = "present")]
-    pub max_check_ins: Option<u32>,
-    /// `capacity`: delegates inside at a time; unlimited unless set.
-    #[serde(default, deserialize_with = "present")]
-    pub capacity: Option<u32>,
-    /// `opensBefore`: minutes before `startAt` from which check-ins pass; any time unless set.
-    #[serde(default, deserialize_with = "present")]
-    pub opens_before: Option<u32>,
-    /// `closesAfter`: minutes after `endAt` until which check-ins pass; any time unless set.
-    #[serde(default, deserialize_with = "present")]
-    pub closes_after: Option<u32>,
-}
-
-/// A rule that is written has a value: `null` would be a rule that nobody can read.
-fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
-}
-
-impl AccessRules {
-    /// Reads rules strictly; `name` is what messages call them, such as `data.Access`.
-    ///
-    /// # Errors
-    /// [`Kind::Invalid`], with the path of the rule at fault.
-    pub fn parse(name: &str, value: &Value) -> Result<Self> {
-        serde_path_to_error::deserialize(value).map_err(|cause| {
-            let path = cause.path().to_string();
-            let path = if path == "." {
-                name.to_owned()
-            } else {
-                format!("{name}.{path}")
-            };
-            Error::invalid(format!("{path}: {}", cause.into_inner()))
-        })
-    }
-
-    /// These rules, with `default` for what they leave open.
-    #[must_use]
-    pub fn or(self, default: Self) -> Self {
-        Self {
-            rule_set: self.rule_set.or(default.rule_set),
-            entry: self.entry.or(default.entry),
-            max_check_ins: self.max_check_ins.or(default.max_check_ins),
-            capacity: self.capacity.or(default.capacity),
-            opens_before: self.opens_before.or(default.opens_before),
-            closes_after: self.closes_after.or(default.closes_after),
-        }
-    }
-
-    /// Whether a check-in needs a `join`.
-    #[must_use]
-    pub fn needs_join(&self) -> bool {
-        self.rule_set == Some(RuleSet::Simple)
-    }
-
-    fn is_single_entry(&self) -> bool {
-        self.entry == Some(Entry::Single)
-    }
-}
 
 /// A point in the order of interactions: the earlier of recording and arrival, then the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -301,7 +207,7 @@ fn judge_check_out(facts: &Facts<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     const NOON: Timestamp = Timestamp(1_795_262_400_000);
 
@@ -350,11 +256,7 @@ mod tests {
     fn told(result: Result<()>) -> String {
         match result {
             Ok(()) => "passes".into(),
-            Err(Error {
-                kind: Kind::Refused(refusal),
-                message,
-            }) => format!("{} {message}", refusal.code()),
-            Err(other) => format!("{other:?}"),
+            Err(refusal) => format!("{} {}", refusal.kind.code(), refusal.message),
         }
     }
 
@@ -374,16 +276,52 @@ mod tests {
             (json!({}), fresh, false, 0, "passes"),
             (json!({}), inside, false, 0, "passes"),
             (json!({"ruleSet": "simple"}), fresh, true, 0, "passes"),
-            (json!({"ruleSet": "simple"}), fresh, false, 0, "741 not joined to Gate B or to what it belongs to"),
-            (json!({"entry": "single"}), inside, false, 0, "740 already used at Gate B at 09:02"),
+            (
+                json!({"ruleSet": "simple"}),
+                fresh,
+                false,
+                0,
+                "741 not joined to Gate B or to what it belongs to",
+            ),
+            (
+                json!({"entry": "single"}),
+                inside,
+                false,
+                0,
+                "740 already used at Gate B at 09:02",
+            ),
             (json!({"entry": "single"}), back, false, 0, "passes"),
-            (json!({"maxCheckIns": 1}), back, false, 0, "740 already checked in once at Gate B, the most allowed; last at 09:02"),
+            (
+                json!({"maxCheckIns": 1}),
+                back,
+                false,
+                0,
+                "740 already checked in once at Gate B, the most allowed; last at 09:02",
+            ),
             (json!({"maxCheckIns": 2}), back, false, 0, "passes"),
             (json!({"capacity": 2}), fresh, false, 1, "passes"),
-            (json!({"capacity": 2}), fresh, false, 2, "744 Gate B is full: 2 of 2 inside"),
+            (
+                json!({"capacity": 2}),
+                fresh,
+                false,
+                2,
+                "744 Gate B is full: 2 of 2 inside",
+            ),
             (json!({"capacity": 2}), inside, false, 2, "passes"),
-            (json!({"capacity": 0}), fresh, false, 0, "744 Gate B is full: 0 of 0 inside"),
-            (json!({"opensBefore": 0, "closesAfter": 0}), fresh, false, 0, "passes"),
+            (
+                json!({"capacity": 0}),
+                fresh,
+                false,
+                0,
+                "744 Gate B is full: 0 of 0 inside",
+            ),
+            (
+                json!({"opensBefore": 0, "closesAfter": 0}),
+                fresh,
+                false,
+                0,
+                "passes",
+            ),
         ];
         for (access, standing, joined, inside_now, expected) in cases {
             let verdict = verdict(
@@ -434,7 +372,10 @@ mod tests {
         let out = |rules, standing| told(verdict(Passage::Out, rules, standing, false, 0));
         assert_eq!(out(single, inside), "passes");
         assert!(out(single, Standing::default()).starts_with("745 "));
-        assert_eq!(out(Some(AccessRules::default()), Standing::default()), "passes");
+        assert_eq!(
+            out(Some(AccessRules::default()), Standing::default()),
+            "passes"
+        );
         assert_eq!(out(None, Standing::default()), "passes");
     }
 
@@ -457,31 +398,5 @@ mod tests {
             ..Standing::default()
         };
         assert!(!same_second.is_inside());
-    }
-
-    #[test]
-    fn typos_in_rules_are_refused_by_path() {
-        for (access, message) in [
-            (json!({"entri": "single"}), "data.Access.entri: unknown field"),
-            (json!({"entry": "singel"}), "data.Access.entry: unknown variant `singel`"),
-            (json!({"maxCheckIns": -1}), "data.Access.maxCheckIns: invalid value"),
-            (json!({"capacity": "ten"}), "data.Access.capacity: invalid type"),
-            (json!({"capacity": null}), "data.Access.capacity: invalid type"),
-            (json!([]), "data.Access"),
-            (json!("open"), "data.Access"),
-        ] {
-            let error = AccessRules::parse("data.Access", &access).unwrap_err();
-            assert!(error.message.starts_with(message), "{access}: {}", error.message);
-        }
-    }
-
-    #[test]
-    fn a_device_overrides_the_defaults_rule_by_rule() {
-        let defaults = rules(json!({"ruleSet": "simple", "capacity": 5}));
-        let merged = rules(json!({"ruleSet": "open", "entry": "single"})).or(defaults);
-        assert_eq!(
-            merged,
-            rules(json!({"ruleSet": "open", "entry": "single", "capacity": 5}))
-        );
     }
 }

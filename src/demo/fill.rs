@@ -1,0 +1,200 @@
+//! Writes a plan through the same use cases as the API's, so that presence, audit and refusals are
+//! what they would be after a real event.
+
+use super::{
+    FIRST_DAY, Plan,
+    people::Person,
+    story::{Happening, Place},
+};
+use crate::{
+    auth::Context,
+    delegates, devices,
+    error::{Error, Result},
+    events,
+    import::slices::{self, Steps},
+    interactions::{
+        draft::{Draft, InteractionInput},
+        record::{self, Outcome},
+    },
+    records::{Resource, write},
+    store::{Store, Tx},
+};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What was made.
+pub struct Made {
+    /// The event's id.
+    pub event: i64,
+    /// The ids of the rooms.
+    pub rooms: Vec<i64>,
+    /// The ids of the sessions.
+    pub sessions: Vec<i64>,
+    /// The ids of the sponsors.
+    pub sponsors: Vec<i64>,
+    /// How many delegates there are.
+    pub delegates: usize,
+    /// How many interactions there are.
+    pub interactions: usize,
+    /// How many check-ins were refused.
+    pub refused: usize,
+    /// The ticket code of a visitor.
+    pub barcode: String,
+}
+
+/// Fills an empty file.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] when the file is not empty, and what keeps the store from
+/// writing: the file then holds a part.
+pub fn fill(store: &Store, ctx: Context, seed: u64) -> Result<Made> {
+    let first_day = ctx
+        .settings
+        .zone
+        .read("the first day", &json!(format!("{FIRST_DAY} 00:00:00")))?;
+    let plan = Plan::new(seed, first_day);
+    let barcode = plan
+        .people
+        .iter()
+        .find(|person| person.part == super::people::Part::Visitor);
+    let barcode = barcode.map(|person| person.text("barcode").to_owned());
+    let work = Filling {
+        plan,
+        ctx,
+        event: None,
+        rooms: Vec::new(),
+        sessions: Vec::new(),
+        sponsors: Vec::new(),
+        people: Vec::new(),
+        happened: 0,
+        refused: 0,
+    };
+    let done = slices::write(store, work, |_| ())?;
+    let interactions = store.look_up(|connection| {
+        Ok(connection.query_row("SELECT count(*) FROM interactions", [], |row| row.get(0))?)
+    })?;
+    Ok(Made {
+        event: done.event.unwrap_or_default(),
+        rooms: done.rooms,
+        sessions: done.sessions,
+        sponsors: done.sponsors,
+        delegates: done.people.len(),
+        interactions,
+        refused: done.refused,
+        barcode: barcode.unwrap_or_default(),
+    })
+}
+
+/// A plan, and the ids of what is written of it.
+struct Filling {
+    plan: Plan,
+    ctx: Context,
+    event: Option<i64>,
+    rooms: Vec<i64>,
+    sessions: Vec<i64>,
+    sponsors: Vec<i64>,
+    people: Vec<i64>,
+    /// How much of the story is told.
+    happened: usize,
+    refused: usize,
+}
+
+impl Steps for Filling {
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        let Some(event) = self.event else {
+            check_empty(tx)?;
+            self.event = Some(self.make_event(tx)?);
+            return Ok(true);
+        };
+        let programme = &self.plan.programme;
+        if let Some(room) = programme.rooms.get(self.rooms.len()) {
+            self.rooms.push(self.device(tx, room, event)?);
+        } else if let Some(session) = programme.sessions.get(self.sessions.len()) {
+            let room = self.rooms[session.room];
+            self.sessions.push(self.device(tx, &session.body, room)?);
+        } else if let Some(sponsor) = programme.sponsors.get(self.sponsors.len()) {
+            let hall = self.rooms[super::programme::EXPO_HALL];
+            self.sponsors.push(self.device(tx, sponsor, hall)?);
+        } else if let Some(person) = self.plan.people.get(self.people.len()) {
+            self.people.push(self.make_delegate(tx, person)?);
+        } else if let Some(happening) = self.plan.story.get(self.happened) {
+            let refused = self.happen(tx, event, happening)?;
+            self.happened += 1;
+            self.refused += usize::from(refused);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+fn check_empty(tx: &Tx<'_>) -> Result<()> {
+    let filled: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM delegates) OR EXISTS (SELECT 1 FROM devices)
+             OR EXISTS (SELECT 1 FROM interactions)",
+        [],
+        |row| row.get(0),
+    )?;
+    if filled {
+        return Err(Error::invalid(
+            "the file has records already; a demo is made in an empty file only, such as --db demo.db",
+        ));
+    }
+    Ok(())
+}
+
+impl Filling {
+    fn make_event(&self, tx: &Tx<'_>) -> Result<i64> {
+        let (event, device) = &self.plan.programme.event;
+        let id = write::create(tx, &self.ctx, &events::RESOURCE, event.clone())?;
+        write::patch(tx, &self.ctx, &devices::RESOURCE, id, device.clone())?;
+        Ok(id)
+    }
+
+    fn make_delegate(&self, tx: &Tx<'_>, person: &Person) -> Result<i64> {
+        self.create(tx, &delegates::RESOURCE, person.body.clone())
+    }
+
+    fn device(&self, tx: &Tx<'_>, body: &Map<String, Value>, parent: i64) -> Result<i64> {
+        let mut body = body.clone();
+        body.insert("parent".into(), parent.into());
+        self.create(tx, &devices::RESOURCE, body)
+    }
+
+    fn create(
+        &self,
+        tx: &Tx<'_>,
+        resource: &'static Resource,
+        body: Map<String, Value>,
+    ) -> Result<i64> {
+        write::create(tx, &self.ctx, resource, body)
+    }
+
+    /// Records one thing that happened; whether the rules refused it.
+    fn happen(&self, tx: &Tx<'_>, event: i64, happening: &Happening) -> Result<bool> {
+        let device = happening.place.map(|place| match place {
+            Place::Event => event,
+            Place::Room(at) => self.rooms[at],
+            Place::Session(at) => self.sessions[at],
+            Place::Sponsor(at) => self.sponsors[at],
+        });
+        let body = json!({
+            "firstDelegate": self.people[happening.first],
+            "secondDelegate": happening.second.map(|at| self.people[at]),
+            "firstDevice": device,
+            "recordedAt": self.plan.programme.unix_s(happening.at_s),
+            "data": happening.data,
+        });
+        let input: InteractionInput = serde_json::from_value(body).map_err(Error::defect)?;
+        let draft = Draft::new(
+            happening.kind,
+            input,
+            &Arc::default(),
+            &self.ctx.settings.zone,
+        )?;
+        Ok(matches!(
+            record::record(tx, &self.ctx, &draft)?,
+            Outcome::Refused(_)
+        ))
+    }
+}

@@ -1,0 +1,52 @@
+//! An invented event: two days, its rooms, sessions and sponsors, the people who came and what they
+//! did there. One seed always makes the same event; only the times at which the records are written
+//! are those of the clock.
+//!
+//! - `random`: the numbers behind it all
+//! - `names`, `people`: the delegates
+//! - `programme`: the event, its rooms, sessions and sponsors
+//! - `story`: what the delegates did; `sessions`: who sat in which session
+//! - `fill`: all of it to the file
+
+pub mod fill;
+mod names;
+mod people;
+mod programme;
+mod random;
+mod sessions;
+mod story;
+
+pub use fill::{Made, fill};
+
+use crate::types::Timestamp;
+use random::Random;
+
+/// The event's first day, in the instance's time zone; the second day follows.
+pub const FIRST_DAY: &str = "2026-09-22";
+/// How many delegates there are.
+pub const DELEGATES: usize = 2_000;
+/// How many interactions there are.
+pub const INTERACTIONS: usize = 20_000;
+
+/// Everything that a seed makes, before any of it is written.
+struct Plan {
+    programme: programme::Programme,
+    people: Vec<people::Person>,
+    /// In the order in which it happened.
+    story: Vec<story::Happening>,
+}
+
+impl Plan {
+    /// Makes it up; `first_day` is when the event's first day begins.
+    fn new(seed: u64, first_day: Timestamp) -> Self {
+        let mut random = Random::new(seed);
+        let programme = programme::Programme::new(&mut random, first_day);
+        let people = people::invent(&mut random, DELEGATES);
+        let story = story::tell(&mut random, &programme, &people);
+        Self {
+            programme,
+            people,
+            story,
+        }
+    }
+}

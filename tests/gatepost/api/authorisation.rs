@@ -1,0 +1,324 @@
+//! Who may call what (contract §9). The operations come from the server's own document: one that
+//! has no row here fails the test, and so does a row that has no operation.
+
+use crate::harness::{Caller, Reply, Server, reply, whole};
+use Access::{AnyToken, Public, Roles, UserToken};
+use gatepost::auth::{
+    Role::{self, *},
+    Scope,
+};
+use reqwest::{Method, blocking::RequestBuilder};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// What an operation requires.
+#[derive(Clone, Copy, PartialEq)]
+enum Access {
+    /// No token.
+    Public,
+    /// Any valid token.
+    AnyToken,
+    /// A user's token, of whatever roles.
+    UserToken,
+    /// One of these roles. `OwnRead` lets through to one's own records only, which
+    /// [`own_read_admits_to_ones_own_records_alone`] looks at.
+    Roles(&'static [Role]),
+}
+
+/// Every operation with what it requires.
+const TABLE: &[(&str, Access)] = &[
+    ("token", Public),
+    ("ping", AnyToken),
+    ("listDelegates", Roles(&[DelegateRead])),
+    ("createDelegate", Roles(&[DelegateWrite])),
+    ("getDelegate", Roles(&[DelegateRead, OwnRead])),
+    ("patchDelegate", Roles(&[DelegateWrite])),
+    ("deleteDelegate", Roles(&[DelegateWrite])),
+    ("getMyself", UserToken),
+    ("patchMyself", UserToken),
+    ("listDevices", Roles(&[DeviceRead])),
+    ("createDevice", Roles(&[DeviceWrite])),
+    ("getDevice", Roles(&[DeviceRead, OwnRead])),
+    ("patchDevice", Roles(&[DeviceWrite])),
+    ("deleteDevice", Roles(&[DeviceWrite])),
+    ("createEvent", Roles(&[EventWrite])),
+    ("getEvent", Roles(&[EventRead])),
+    ("patchEvent", Roles(&[EventWrite])),
+    ("deleteEvent", Roles(&[EventWrite])),
+    ("listInteractions", Roles(&[InteractionRead])),
+    ("createInteraction", Roles(&[InteractionWrite])),
+    ("testInteraction", Roles(&[InteractionWrite])),
+    ("createInteractions", Roles(&[InteractionWrite])),
+    ("deleteInteraction", Roles(&[InteractionWrite])),
+];
+
+/// One operation of the server's document.
+struct Operation {
+    id: String,
+    method: Method,
+    path: String,
+    described: Value,
+    access: Access,
+}
+
+fn operations(server: &Server) -> Vec<Operation> {
+    let document = reply(server.request(Method::GET, "/openapi.json")).body;
+    let mut operations = Vec::new();
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        for (method, described) in methods.as_object().expect("methods") {
+            let id = described["operationId"].as_str().expect("an operationId");
+            let access = TABLE.iter().find(|(row, _)| *row == id).map(|(_, access)| *access);
+            operations.push(Operation {
+                id: id.to_owned(),
+                method: method.to_uppercase().parse().expect("a method"),
+                path: path.clone(),
+                described: described.clone(),
+                access: access.unwrap_or_else(|| panic!("{method} {path} ({id}) has no row")),
+            });
+        }
+    }
+    operations
+}
+
+impl Operation {
+    /// A request that gets past the door, if it is opened: for records that do not exist, with an
+    /// empty body.
+    fn request(&self, server: &Server) -> RequestBuilder {
+        let path = self
+            .path
+            .replace("{idType}", "id")
+            .replace("{id}", "999999")
+            .replace("{event}", "999999")
+            .replace("{interactionType}", "lead");
+        assert!(!path.contains('{'), "a value for {path}");
+        let request = server.request(self.method.clone(), &format!("/api/v5{path}"));
+        if self.described["requestBody"].is_object() {
+            request.json(&json!({}))
+        } else {
+            request
+        }
+    }
+
+    fn called_by(&self, caller: &Caller<'_>) -> Reply {
+        reply(self.request(caller.server).bearer_auth(&caller.token))
+    }
+
+    #[track_caller]
+    fn admits(&self, caller: &Caller<'_>, who: &str) {
+        let reply = self.called_by(caller);
+        assert!(![401, 403].contains(&reply.status), "{} by {who}: {reply:?}", self.id);
+        assert!(reply.status < 500, "{} by {who}: {reply:?}", self.id);
+    }
+
+    /// 403, naming every role that would pass.
+    #[track_caller]
+    fn forbids(&self, caller: &Caller<'_>, roles: &[Role]) {
+        let reply = self.called_by(caller);
+        reply.refused(403, 1202, "");
+        for role in roles {
+            assert!(reply.message().contains(role.name()), "{}: {reply:?}", self.id);
+        }
+    }
+}
+
+/// Every role but these.
+fn all_but(passing: &[Role]) -> Vec<Role> {
+    let all = Role::ALL.iter().copied();
+    all.filter(|role| !passing.contains(role)).collect()
+}
+
+#[test]
+fn every_operation_has_a_row_and_every_row_an_operation() {
+    let server = Server::start();
+    let served: BTreeSet<String> = operations(&server).into_iter().map(|one| one.id).collect();
+    let known: BTreeSet<String> = TABLE.iter().map(|(id, _)| (*id).to_owned()).collect();
+    assert_eq!(served, known);
+    assert_eq!(known.len(), TABLE.len());
+}
+
+#[test]
+fn without_a_valid_token_there_is_401_whatever_is_sent() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let expired = server.caller_with_all();
+    server.sql("UPDATE tokens SET expires_at = 1 WHERE id = (SELECT max(id) FROM tokens)");
+    for operation in operations(&server) {
+        if operation.access == Public {
+            continue;
+        }
+        let request = || operation.request(&server);
+        let basic = format!("Basic {}", caller.token);
+        let broken = request().body("{ not json").header("Content-Type", "text/plain");
+        for (what, request) in [
+            ("no token", request()),
+            ("garbage", request().bearer_auth("garbage")),
+            ("an empty one", request().header("Authorization", "Bearer ")),
+            ("no scheme", request().header("Authorization", &*caller.token)),
+            ("another scheme", request().header("Authorization", basic)),
+            ("an expired one", request().bearer_auth(&expired.token)),
+            ("a broken body", broken),
+        ] {
+            let answer = whole(request);
+            answer.reply.refused(401, 1201, "");
+            let challenge = answer.header("WWW-Authenticate");
+            assert!(challenge.starts_with("Bearer "), "{what} at {}: {challenge}", operation.id);
+        }
+    }
+}
+
+#[test]
+fn every_role_but_the_right_one_gets_403_and_the_right_one_alone_passes() {
+    let server = Server::start();
+    for operation in operations(&server) {
+        let Roles(passing) = operation.access else {
+            continue;
+        };
+        operation.forbids(&server.caller(&all_but(passing)), passing);
+        operation.forbids(&server.caller(&[]), passing);
+        for role in passing.iter().filter(|role| **role != OwnRead) {
+            operation.admits(&server.caller(&[*role]), role.name());
+        }
+    }
+}
+
+#[test]
+fn any_token_passes_where_no_role_is_needed() {
+    let server = Server::start();
+    let user = server.caller_as_user("ada@example.org", &[], None);
+    let client = server.caller(&[]);
+    for operation in operations(&server) {
+        match operation.access {
+            Public => {
+                let reply = reply(operation.request(&server));
+                assert_eq!((reply.status, &reply.body["error"]), (400, &json!("invalid_request")));
+            }
+            AnyToken => {
+                operation.admits(&client, "a client without roles");
+                operation.admits(&user, "a user without roles");
+            }
+            UserToken => {
+                operation.admits(&user, "a user without roles");
+                operation.called_by(&client).refused(401, 1201, "user");
+            }
+            Roles(_) => {}
+        }
+    }
+}
+
+#[test]
+fn trusted_passes_everywhere_but_where_a_user_is_needed() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[Scope::Trusted]);
+    let trusted = server.caller_of(&id, &secret);
+    let (id, secret) = server.client(&[], &[Scope::ReportRead, Scope::ReportList]);
+    let reports = server.caller_of(&id, &secret);
+    for operation in operations(&server) {
+        match operation.access {
+            Public => {}
+            UserToken => operation.called_by(&trusted).refused(401, 1201, "user"),
+            AnyToken => operation.admits(&trusted, "TRUSTED"),
+            Roles(passing) => {
+                operation.admits(&trusted, "TRUSTED");
+                operation.forbids(&reports, passing);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_users_token_has_the_users_roles_and_not_the_clients() {
+    let server = Server::start();
+    // The client through which they sign in has every role and scope.
+    let nobody = server.caller_as_user("nobody@example.org", &[], None);
+    let everybody = server.caller_as_user("everybody@example.org", Role::ALL, None);
+    for operation in operations(&server) {
+        match operation.access {
+            Public => {}
+            AnyToken | UserToken => operation.admits(&nobody, "a user without roles"),
+            Roles(passing) => {
+                operation.forbids(&nobody, passing);
+                operation.admits(&everybody, "a user with every role");
+            }
+        }
+    }
+}
+
+#[test]
+fn own_read_admits_to_ones_own_records_alone() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    let own = all.delegate(&json!({"barcode": "OWN"}));
+    let guest = all.delegate(&json!({"barcode": "GUEST", "owner": own}));
+    let other = all.delegate(&json!({"barcode": "OTHER"}));
+    let stand = all.device(&json!({"code": "stand"}));
+    let gate = all.device(&json!({"code": "gate"}));
+    assert_eq!(all.interact("own", &json!({"delegate": own, "device": stand})).status, 201);
+    assert_eq!(all.interact("check-in", &json!({"delegate": own, "device": gate})).status, 201);
+    // A user with a delegate has OWN_READ by default.
+    let user = server.caller_as_user("own@example.org", &[], Some(own));
+    for path in [
+        format!("/delegate/id:{own}"),
+        format!("/delegate/id:{guest}"),
+        "/delegate/barcode:GUEST".into(),
+        format!("/device/id:{stand}"),
+        "/device/code:stand".into(),
+    ] {
+        assert_eq!(user.get(&path).status, 200, "{path}");
+    }
+    let needed = |path: &str| if path.starts_with("/device") { DeviceRead } else { DelegateRead };
+    let client = server.caller(&[OwnRead]);
+    for path in [
+        format!("/delegate/id:{other}"),
+        "/delegate/barcode:OTHER".into(),
+        format!("/device/id:{gate}"),
+        // Whether there is another record is not told.
+        "/delegate/id:999999".into(),
+        "/delegate/barcode:NOBODY".into(),
+        "/device/code:nowhere".into(),
+    ] {
+        user.get(&path).refused(403, 1202, needed(&path).name());
+        client.get(&path).refused(403, 1202, needed(&path).name());
+    }
+    // A client has no own delegate, and own records are not to be written or listed.
+    client.get(&format!("/delegate/id:{own}")).refused(403, 1202, DelegateRead.name());
+    user.patch(&format!("/delegate/id:{own}"), &json!({})).refused(403, 1202, DelegateWrite.name());
+    user.get("/delegate/list").refused(403, 1202, DelegateRead.name());
+}
+
+#[test]
+fn the_document_says_what_each_operation_requires() {
+    let server = Server::start();
+    for Operation { id, described, access, .. } in operations(&server) {
+        let text = described["description"].as_str().unwrap_or_default();
+        let secured = described["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
+        assert_eq!(secured, access != Public, "security of {id}");
+        match access {
+            Public => {}
+            AnyToken => assert!(text.contains("valid token"), "{id}: {text}"),
+            UserToken => assert!(text.contains("user's token"), "{id}: {text}"),
+            Roles(passing) => {
+                for role in passing {
+                    assert!(text.contains(role.name()), "{id}: {text}");
+                }
+                for role in all_but(passing) {
+                    assert!(!text.contains(role.name()), "{id}: {text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_that_is_revoked_is_out_at_once() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[DelegateRead], &[]);
+    let caller = server.caller_of(&id, &secret);
+    assert_eq!(caller.get("/delegate/list").status, 200);
+    let ctx = server.context();
+    server
+        .app
+        .store
+        .write_blocking(move |tx| gatepost::auth::clients::revoke(tx, &ctx, &id))
+        .expect("it is revoked");
+    caller.get("/delegate/list").refused(401, 1201, "");
+}

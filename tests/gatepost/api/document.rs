@@ -1,0 +1,269 @@
+//! `/openapi.json` and `/docs`: what the server says about itself is whole and true.
+
+use crate::harness::{Reply, Server, reply, whole};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+fn document(server: &Server) -> Value {
+    reply(server.request(Method::GET, "/openapi.json")).body
+}
+
+/// Every operation: path, method, itself.
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let paths = document["paths"].as_object().expect("paths");
+    let mut operations = Vec::new();
+    for (path, methods) in paths {
+        for (method, operation) in methods.as_object().expect("methods") {
+            operations.push((path.clone(), method.clone(), operation));
+        }
+    }
+    operations.sort_by(|one, other| (&one.0, &one.1).cmp(&(&other.0, &other.1)));
+    operations
+}
+
+fn strings<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<&'a str> {
+    values.filter_map(Value::as_str).collect()
+}
+
+/// Calls `visit` with every object in the document.
+fn walk<'a>(value: &'a Value, visit: &mut impl FnMut(&'a serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            visit(object);
+            object.values().for_each(|value| walk(value, visit));
+        }
+        Value::Array(items) => items.iter().for_each(|value| walk(value, visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_operations_are_these() {
+    let server = Server::start();
+    let document = document(&server);
+    let mut lines = String::new();
+    for (path, method, operation) in operations(&document) {
+        let statuses = operation["responses"].as_object().expect("responses").keys();
+        let mut statuses: Vec<&str> = statuses.map(String::as_str).collect();
+        statuses.sort_unstable();
+        let _ = writeln!(
+            lines,
+            "{:6} {path} {} {}",
+            method.to_uppercase(),
+            operation["operationId"].as_str().unwrap_or("?"),
+            statuses.join(" "),
+        );
+    }
+    insta::assert_snapshot!(lines, @"
+    GET    /delegate/list listDelegates 200 400 401 403 500 503
+    GET    /delegate/myself getMyself 200 400 401 403 404 500 503
+    PATCH  /delegate/myself patchMyself 200 400 401 403 404 409 413 415 500 503
+    POST   /delegate/new createDelegate 201 400 401 403 409 413 415 500 503
+    DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 500 503
+    GET    /delegate/{idType}:{id} getDelegate 200 400 401 403 404 500 503
+    PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 413 415 500 503
+    GET    /device/list listDevices 200 400 401 403 500 503
+    POST   /device/new createDevice 201 400 401 403 409 413 415 500 503
+    DELETE /device/{idType}:{id} deleteDevice 204 400 401 403 404 500 503
+    GET    /device/{idType}:{id} getDevice 200 400 401 403 404 500 503
+    PATCH  /device/{idType}:{id} patchDevice 200 400 401 403 404 409 413 415 500 503
+    POST   /event/new createEvent 201 400 401 403 409 413 415 500 503
+    DELETE /event/{event} deleteEvent 204 400 401 403 404 500 503
+    GET    /event/{event} getEvent 200 400 401 403 404 500 503
+    PATCH  /event/{event} patchEvent 200 400 401 403 404 409 413 415 500 503
+    POST   /interaction/batch createInteractions 200 400 401 403 409 413 415 500 503
+    DELETE /interaction/id:{id} deleteInteraction 204 400 401 403 404 500 503
+    GET    /interaction/list listInteractions 200 400 401 403 500 503
+    POST   /interaction/new/{interactionType} createInteraction 200 201 400 401 403 404 409 412 413 415 500 503
+    POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
+    POST   /oauth/v2/token token 200 400 401 429 503
+    GET    /ping ping 200 400 401 403 500 503
+    ");
+}
+
+#[test]
+fn every_reference_resolves_and_every_schema_is_used() {
+    let server = Server::start();
+    let document = document(&server);
+    let mut referred = BTreeSet::new();
+    walk(&document, &mut |object| {
+        if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
+            referred.insert(reference);
+        }
+    });
+    for reference in &referred {
+        let pointer = reference.strip_prefix('#').expect("a reference into the document");
+        assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
+    }
+    for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
+        let reference = format!("#/components/schemas/{name}");
+        assert!(referred.contains(reference.as_str()), "{name} is not used");
+    }
+}
+
+#[test]
+fn every_body_and_every_record_has_an_example() {
+    let server = Server::start();
+    let document = document(&server);
+    let exampled = |media: &Value| {
+        let schema = media["schema"]["$ref"].as_str().and_then(|reference| {
+            document.pointer(reference.strip_prefix('#').unwrap_or_default())
+        });
+        let places = [Some(media), Some(&media["schema"]), schema];
+        places.into_iter().flatten().any(|place| {
+            !place["example"].is_null() || place["examples"].as_object().is_some_and(|all| !all.is_empty())
+        })
+    };
+    let mut bodies = 0;
+    for (path, method, operation) in operations(&document) {
+        let body = &operation["requestBody"];
+        assert_eq!(body.is_object(), matches!(&*method, "post" | "patch"), "{method} {path}");
+        for media in body["content"].as_object().into_iter().flat_map(|content| content.values()) {
+            assert!(exampled(media), "no example of a body for {method} {path}");
+            bodies += 1;
+        }
+    }
+    assert!(bodies > 8);
+    for name in ["Delegate", "Device", "Event", "Interaction", "Token"] {
+        let schema = &document["components"]["schemas"][name];
+        assert!(!schema["example"].is_null(), "no example of {name}");
+    }
+}
+
+#[test]
+fn every_documented_error_tells_its_internal_codes() {
+    let server = Server::start();
+    let document = document(&server);
+    for (path, method, operation) in operations(&document) {
+        let responses = operation["responses"].as_object().expect("responses");
+        assert!(responses.keys().any(|status| status.starts_with('2')), "{method} {path}");
+        for (status, response) in responses {
+            let about = response["description"].as_str().unwrap_or_default();
+            assert!(!about.is_empty(), "{method} {path} {status} is not described");
+            if status.starts_with('2') || path.starts_with("/oauth") {
+                continue;
+            }
+            let code = about.split('`').nth(1).and_then(|code| code.parse::<i64>().ok());
+            assert!(code.is_some(), "no internal code at {method} {path} {status}: {about}");
+            let schema = &response["content"]["application/json"]["schema"]["$ref"];
+            assert_eq!(schema, "#/components/schemas/Error", "{method} {path} {status}");
+        }
+        if path.starts_with("/oauth") {
+            continue;
+        }
+        for status in ["400", "401", "403", "500", "503"] {
+            assert!(responses.contains_key(status) || path == "/ping", "{status} at {method} {path}");
+        }
+    }
+}
+
+#[test]
+fn operations_parameters_and_tags_are_described() {
+    let server = Server::start();
+    let document = document(&server);
+    let mut ids = BTreeSet::new();
+    let tags = document["tags"].as_array().expect("tags").iter();
+    let tags: BTreeSet<&str> = strings(tags.map(|tag| &tag["name"])).into_iter().collect();
+    for (path, method, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().expect("an operationId");
+        assert!(ids.insert(id), "{id} stands twice");
+        for name in ["summary", "description"] {
+            assert!(operation[name].as_str().is_some_and(|text| !text.is_empty()), "{name} of {id}");
+        }
+        for tag in operation["tags"].as_array().expect("tags") {
+            assert!(tags.contains(tag.as_str().unwrap_or_default()), "{tag} of {id}");
+        }
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        for parameter in &parameters {
+            let about = parameter["description"].as_str().unwrap_or_default();
+            assert!(!about.is_empty(), "{} of {id}", parameter["name"]);
+            assert!(!about.contains(":selector"), "{} of {id}", parameter["name"]);
+        }
+        let in_path = parameters.iter().filter(|parameter| parameter["in"] == "path");
+        let in_path: BTreeSet<&str> = strings(in_path.map(|one| &one["name"])).into_iter().collect();
+        let named: BTreeSet<&str> =
+            path.split('{').skip(1).filter_map(|part| part.split('}').next()).collect();
+        assert_eq!(in_path, named, "{method} {path}");
+    }
+}
+
+#[test]
+fn selectors_stand_as_the_spec_writes_them() {
+    let server = Server::start();
+    let document = document(&server);
+    for path in [
+        "/delegate/{idType}:{id}",
+        "/device/{idType}:{id}",
+        "/interaction/id:{id}",
+        "/interaction/new/{interactionType}",
+        "/interaction/test/{interactionType}",
+    ] {
+        assert!(document["paths"][path].is_object(), "{path}");
+    }
+    let id_types = |path: &str| {
+        let parameters = document["paths"][path]["get"]["parameters"].as_array().expect(path).iter();
+        let found = parameters.clone().find(|one| one["name"] == "idType").expect("idType");
+        strings(found["schema"]["enum"].as_array().expect("an enum").iter()).join(" ")
+    };
+    // Contract §1.
+    assert_eq!(
+        id_types("/delegate/{idType}:{id}"),
+        "id barcode rfid externalId publicId code uhfId slug"
+    );
+    assert_eq!(id_types("/device/{idType}:{id}"), "id code publicId externalId rfid slug");
+}
+
+#[test]
+fn a_schema_names_what_the_server_answers() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let document = document(&server);
+    let known = |schema: &str, record: &Value| {
+        let properties = &document["components"]["schemas"][schema]["properties"];
+        for name in record.as_object().expect("a record").keys() {
+            assert!(properties[name].is_object(), "{schema} does not know {name}");
+        }
+        for name in document["components"]["schemas"][schema]["required"].as_array().expect("required") {
+            assert!(record.get(name.as_str().unwrap_or_default()).is_some(), "{name} of {schema}");
+        }
+    };
+    let data = |reply: Reply| reply.data().clone();
+    let parent = caller.delegate(&json!({}));
+    let delegate = data(caller.post("/delegate/new", &json!({"parent": parent, "email": "a@example.org"})));
+    known("Delegate", &delegate);
+    let device = data(caller.post("/device/new", &json!({"name": "Gate", "startAt": 0})));
+    known("Device", &device);
+    known("Event", &data(caller.post("/event/new", &json!({"eventName": "Summit", "eventStartAt": 0}))));
+    let made = json!({"delegate": delegate["id"], "device": device["id"], "data": {"a": 1}});
+    known("Interaction", &data(caller.interact("lead", &made)));
+    known("Ping", &data(caller.get("/ping")));
+    for (schema, own) in [
+        ("DelegateInput", "barcode"),
+        ("DeviceInput", "deviceType"),
+        ("EventInput", "eventName"),
+        ("InteractionInput", "nonce"),
+        ("BatchInput", "sharedValues"),
+    ] {
+        let schema = &document["components"]["schemas"][schema];
+        assert!(schema["properties"][own].is_object(), "{own}");
+        assert_eq!(schema["additionalProperties"], json!(false), "{own}");
+    }
+}
+
+#[test]
+fn the_reference_page_needs_nothing_from_elsewhere() {
+    let server = Server::start();
+    let page = whole(server.request(Method::GET, "/docs"));
+    assert_eq!(page.reply.status, 200);
+    assert!(page.header("content-type").starts_with("text/html"));
+    assert!(page.text.contains("createInteraction"));
+    for fetched in ["src=\"http", "href=\"http", "src='http", "@import", "src=\"//", "href=\"//"] {
+        assert!(!page.text.contains(fetched), "the page fetches by {fetched}");
+    }
+    let document = whole(server.request(Method::GET, "/openapi.json"));
+    assert_eq!(document.header("content-type"), "application/json");
+    let version = document.reply.body["openapi"].as_str().unwrap_or_default().to_owned();
+    assert!(version.starts_with("3."), "{version}");
+}

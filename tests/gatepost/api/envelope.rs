@@ -1,0 +1,268 @@
+//! Addresses and the envelope (contract §1, §2): whatever is asked, the answer has its form.
+
+use super::document_paths;
+use crate::harness::{Server, reply, whole};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+const METHODS: [Method; 7] = [
+    Method::GET,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+    Method::OPTIONS,
+    Method::TRACE,
+];
+
+#[test]
+fn an_unknown_path_is_told_in_the_envelope() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for path in [
+        "/nope",
+        "/api",
+        "/api/",
+        "/api/v5",
+        "/api/v5/",
+        "/api/v4/ping",
+        "/api/v5/nope",
+        "/api/v5/delegate",
+        "/api/v5/delegate/",
+        "/api/v5/delegate/id:1/nope",
+        "/api/v5//ping",
+        "/api/v5/ping/",
+        "/api/v5/Ping",
+        "/api/ping",
+        "/api/v5/api/v5/ping",
+        "/openapi",
+        "/docs/x",
+        "/%00",
+        "/..%2f..%2fetc%2fpasswd",
+    ] {
+        for method in METHODS {
+            let request = server.request(method.clone(), path).bearer_auth(&caller.token);
+            let answer = whole(request);
+            let status = answer.reply.status;
+            assert!(status == 404 || status == 405, "{method} {path}: {answer:?}");
+            assert_eq!(answer.header("content-type"), "application/json", "{method} {path}");
+            let code = if status == 404 { 1103 } else { 1104 };
+            answer.reply.refused(status, code, "");
+        }
+        let reply = reply(server.request(Method::GET, path).bearer_auth(&caller.token));
+        assert_eq!((reply.status, reply.code()), (404, 1103), "{path}: {reply:?}");
+    }
+}
+
+#[test]
+fn a_wrong_method_is_told_with_those_that_are_right() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for prefix in ["/api/v5", "/api/5"] {
+        for (path, known) in document_paths(&server) {
+            let path = format!("{prefix}{path}");
+            for method in METHODS.iter().filter(|method| !known.contains(&method.to_string())) {
+                let request = server.request(method.clone(), &path).bearer_auth(&caller.token);
+                let answer = whole(request);
+                answer.reply.refused(405, 1104, "method");
+                let mut allowed: Vec<&str> = answer.header("allow").split(", ").collect();
+                allowed.sort_unstable();
+                assert_eq!(allowed, known, "{method} {path}");
+            }
+        }
+    }
+    let answer = whole(server.request(Method::GET, "/api/oauth/v2/token"));
+    assert_eq!((answer.reply.status, answer.header("allow")), (405, "POST"));
+}
+
+#[test]
+fn ping_tells_time_name_and_version() {
+    let server = Server::start();
+    let caller = server.caller(&[]);
+    let answer = whole(caller.request(Method::GET, "/ping"));
+    assert_eq!(answer.header("content-type"), "application/json");
+    let data = answer.reply.data();
+    assert_eq!(data["name"], "Gatepost");
+    assert_eq!(data["apiVersion"], 5);
+    assert_eq!(data["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(answer.reply.body["meta"], json!({}));
+    let keys: Vec<&String> = data.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["time", "name", "version", "apiVersion"]);
+    assert!(data["time"].as_str().is_some_and(|time| time.ends_with("+00:00")), "{data}");
+    server.settings(&json!({"name": "Summit", "timeZone": "Asia/Kolkata"}));
+    let data = caller.get("/ping").data().clone();
+    assert_eq!(data["name"], "Summit");
+    assert!(data["time"].as_str().is_some_and(|time| time.ends_with("+05:30")), "{data}");
+}
+
+#[test]
+fn both_prefixes_and_the_json_suffix_serve_the_same() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let event = caller.post("/event/new", &json!({"eventName": "Summit", "eventExternalID": "S"})).id();
+    let device = caller.device(&json!({"code": "gate"}));
+    let delegate = caller.delegate(&json!({"barcode": "A-1"}));
+    caller.interact("check-in", &json!({"delegate": delegate, "device": device}));
+    for path in [
+        "/delegate/list".to_owned(),
+        format!("/delegate/id:{delegate}"),
+        "/delegate/barcode:A-1".into(),
+        "/device/list".into(),
+        "/device/code:gate".into(),
+        format!("/event/{event}"),
+        format!("/event/id:{event}"),
+        "/event/externalId:S".into(),
+        "/interaction/list".into(),
+    ] {
+        let plain = caller.get(&path);
+        assert_eq!(plain.status, 200, "{path}: {plain:?}");
+        assert_eq!(caller.get(&format!("{path}.json")), plain, "{path}");
+        assert_eq!(caller.get(&format!("{path}.json?")), plain, "{path}");
+        for other in [format!("/api/5{path}"), format!("/api/5{path}.json")] {
+            let request = server.request(Method::GET, &other).bearer_auth(&caller.token);
+            assert_eq!(reply(request), plain, "{other}");
+        }
+    }
+    // Writing too.
+    assert_eq!(caller.post("/delegate/new.json", &json!({"barcode": "A-2"})).status, 201);
+    assert_eq!(caller.patch("/delegate/barcode:A-2.json", &json!({"company": "X"})).status, 200);
+    assert_eq!(caller.delete("/delegate/barcode:A-2.json").status, 204);
+    assert_eq!(caller.interact("lead.json", &json!({"delegate": delegate})).status, 201);
+    assert_eq!(caller.post("/interaction/batch.json", &json!({"interactions": {}})).status, 200);
+    let user = server.caller_as_user("a@example.org", &[], Some(delegate));
+    assert_eq!(user.get("/delegate/myself.json").id(), delegate);
+}
+
+#[test]
+fn the_json_suffix_is_removed_once() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let id = caller.delegate(&json!({"barcode": "A.json"}));
+    assert_eq!(caller.get("/delegate/barcode:A.json.json").id(), id);
+    caller.get("/delegate/barcode:A.json").refused(404, 1301, "barcode:A");
+    // Encoded, the dot is the value's own.
+    assert_eq!(caller.get("/delegate/barcode:A%2Ejson").id(), id);
+}
+
+#[test]
+fn literal_paths_are_never_selectors() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for path in ["/delegate/list", "/device/list", "/interaction/list"] {
+        assert!(caller.get(path).data().is_array(), "{path}");
+    }
+    caller.get("/delegate/myself").refused(401, 1201, "user");
+    caller.get("/delegate/new").refused(405, 1104, "");
+    caller.delete("/delegate/list").refused(405, 1104, "");
+    caller.get("/delegate/Myself").refused(400, 1101, "Myself");
+}
+
+#[test]
+fn times_have_the_offset_of_the_instances_zone_and_whole_seconds() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    server.settings(&json!({"timeZone": "America/St_Johns"}));
+    let body = json!({"startAt": 1_795_251_720, "endAt": "2026-11-21T09:30:00.750Z"});
+    let device = caller.post("/device/new", &body).data().clone();
+    assert_eq!(device["startAt"], "2026-11-21T05:32:00-03:30");
+    assert_eq!(device["endAt"], "2026-11-21T06:00:00-03:30");
+    for name in ["createdAt", "updatedAt"] {
+        let time = device[name].as_str().unwrap_or_default();
+        assert_eq!(time.len(), 25, "{time}");
+        assert!(time.ends_with("-03:30") || time.ends_with("-02:30"), "{time}");
+    }
+    let event = caller.post("/event/new", &json!({"eventStartAt": 1_795_251_720})).data().clone();
+    assert_eq!(event["eventStartAt"], "2026-11-21 05:32:00");
+    server.settings(&json!({"timeZone": null}));
+    let device = caller.get(&format!("/device/id:{}", device["id"])).data().clone();
+    assert_eq!(device["startAt"], "2026-11-21T09:02:00+00:00");
+}
+
+#[test]
+fn times_are_read_in_three_forms() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    server.settings(&json!({"timeZone": "Europe/Berlin"}));
+    for sent in [
+        json!(1_795_248_120),
+        json!("2026-11-21T09:02:00+01:00"),
+        json!("2026-11-21T08:02:00Z"),
+        json!("2026-11-21T02:32:00-05:30"),
+        json!("2026-11-21 09:02:00"),
+        json!("2026-11-21T09:02:00"),
+    ] {
+        let device = caller.post("/device/new", &json!({"startAt": sent})).data().clone();
+        assert_eq!(device["startAt"], "2026-11-21T09:02:00+01:00", "{sent}");
+        let event = caller.post("/event/new", &json!({"eventStartAt": sent})).data().clone();
+        assert_eq!(event["eventStartAt"], "2026-11-21 09:02:00", "{sent}");
+        let made = caller.interact("lead", &json!({"device": device["id"], "recordedAt": sent}));
+        assert_eq!(made.data()["recordedAt"], "2026-11-21T09:02:00+01:00", "{sent}");
+    }
+    let long_before = caller.post("/device/new", &json!({"startAt": -1})).data().clone();
+    assert_eq!(long_before["startAt"], "1970-01-01T00:59:59+01:00");
+    for bad in [json!("soon"), json!(1.5), json!(true), json!([]), json!("2026-02-30 00:00:00"), json!("")] {
+        caller.post("/device/new", &json!({"startAt": bad})).refused(400, 1100, "startAt");
+        caller.post("/event/new", &json!({"eventEndAt": bad})).refused(400, 1100, "eventEndAt");
+    }
+}
+
+#[test]
+fn what_has_no_value_is_left_out_but_never_inside_data() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let made = caller.post("/delegate/new", &json!({"firstName": "", "lastName": null, "data": {}})).data().clone();
+    let keys: Vec<&str> = made.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(keys, ["id", "_type", "publicId", "sources", "createdAt", "updatedAt"]);
+    let data = json!({"Data": {"text": "", "list": [], "object": {}, "nulls": [null, {"a": null}], "no": false, "zero": 0}});
+    let made = caller.post("/delegate/new", &json!({"data": data})).data().clone();
+    assert_eq!(made["data"], data);
+    let of_device = caller.post("/device/new", &json!({"data": {"Empty": {}}})).data().clone();
+    assert_eq!(of_device["data"], json!({"Empty": {}}));
+    let inner = json!({"text": "", "none": null, "list": [null, []], "object": {}});
+    let lead = caller.interact("lead", &json!({"delegate": made["id"], "data": inner}));
+    assert_eq!(lead.data()["data"], inner);
+    let plain = caller.interact("lead", &json!({"delegate": made["id"], "data": {}}));
+    assert_eq!(plain.data().get("data"), None);
+}
+
+#[test]
+fn an_empty_list_is_an_empty_array() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for path in ["/delegate/list", "/device/list", "/interaction/list"] {
+        let reply = caller.get(path);
+        assert_eq!(reply.data(), &json!([]));
+        let pagination = json!({"totalItems": 0, "totalPages": 0, "offset": 0, "limit": 5000});
+        assert_eq!(reply.body["meta"], json!({ "pagination": pagination }));
+    }
+}
+
+#[test]
+fn deletion_answers_204_with_nothing_in_it() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let made = caller.interact("lead", &json!({"delegate": delegate})).id();
+    let device = caller.device(&json!({}));
+    let event = caller.post("/event/new", &json!({})).id();
+    for path in [
+        format!("/interaction/id:{made}"),
+        format!("/delegate/id:{delegate}"),
+        format!("/device/id:{device}"),
+        format!("/event/{event}"),
+    ] {
+        let answer = whole(caller.request(Method::DELETE, &path));
+        assert_eq!((answer.reply.status, &*answer.text), (204, ""), "{path}");
+        let again = caller.delete(&path);
+        assert_eq!(again.status, 404, "{path}: {again:?}");
+    }
+}
+
+#[test]
+fn the_root_leads_a_browser_on() {
+    let server = Server::start();
+    let answer = whole(server.request(Method::GET, "/"));
+    assert_eq!(answer.reply.status, 200);
+    assert!(answer.header("content-type").starts_with("text/html"));
+    assert_eq!(answer.reply.body, Value::Null);
+}

@@ -1,0 +1,188 @@
+//! Lists and their pages (spec: Pagination; contract §1, §2, §5).
+
+use crate::harness::{Caller, Reply, Server, reply, whole};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// Follows the links of a list from an address to the end: the ids, page by page.
+fn followed(caller: &Caller<'_>, first: &str, direction: &str) -> Vec<Vec<i64>> {
+    let mut pages = Vec::new();
+    let mut address = Some(format!("{}{first}", caller.server.url()));
+    while let Some(link) = address {
+        let page = reply(caller.server.http.get(&link).bearer_auth(&caller.token));
+        pages.push(ids(&page));
+        assert!(pages.len() < 100, "{link}");
+        let link = page.body["meta"]["pagination"][direction].as_str();
+        address = link.map(ToOwned::to_owned);
+    }
+    pages
+}
+
+fn ids(page: &Reply) -> Vec<i64> {
+    let items = page.data().as_array().expect("a list").iter();
+    items.map(|item| item["id"].as_i64().expect("an id")).collect()
+}
+
+fn pagination(page: &Reply) -> &Value {
+    assert_eq!(page.status, 200, "{page:?}");
+    &page.body["meta"]["pagination"]
+}
+
+/// A server with so many of each, and a deleted one between them.
+fn filled(count: i64) -> Server {
+    let server = Server::start();
+    let many = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= {count})");
+    let deleted = "iif(i = 2, 1, NULL)";
+    server.sql(&format!(
+        "{many} INSERT INTO delegates (public_id, barcode, sources, created_at, updated_at, deleted_at)
+             SELECT 'p' || i, 'b' || i, '[\"import\"]', 0, 0, {deleted} FROM n;
+         {many} INSERT INTO devices (code, public_id, sources, created_at, updated_at, deleted_at)
+             SELECT 'c' || i, 'p' || i, '[\"import\"]', 0, 0, {deleted} FROM n;
+         {many} INSERT INTO interactions (interaction_type, first_delegate_id, recorded_at, created_at)
+             SELECT 'lead', 1, 0, 0 FROM n WHERE i <= {count};"
+    ));
+    server
+}
+
+#[test]
+fn links_lead_through_every_page_and_back() {
+    let server = filled(23);
+    let caller = server.caller_with_all();
+    for list in ["delegate", "device", "interaction"] {
+        let all = ids(&caller.get(&format!("/{list}/list")));
+        assert_eq!(all.len(), 23, "{list}");
+        assert!(all.is_sorted());
+        let pages = followed(&caller, &format!("/api/v5/{list}/list?limit=5"), "next");
+        assert_eq!(pages.len(), 5, "{list}");
+        assert_eq!(pages.concat(), all, "{list}");
+        let back = followed(&caller, &format!("/api/v5/{list}/list?limit=5&offset=20"), "previous");
+        assert_eq!(back.into_iter().rev().flatten().collect::<Vec<_>>(), all, "{list}");
+    }
+}
+
+#[test]
+fn pagination_tells_totals_and_the_window() {
+    let server = filled(23);
+    let caller = server.caller_with_all();
+    for (query, expected) in [
+        ("", json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 5000})),
+        ("?limit=23", json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 23})),
+        ("?limit=50000", json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 50000})),
+    ] {
+        let page = caller.get(&format!("/delegate/list{query}"));
+        assert_eq!(pagination(&page), &expected, "{query}");
+    }
+    for (query, pages, next, previous) in [
+        ("limit=5", 5, Some(5), None),
+        ("limit=5&offset=5", 5, Some(10), Some(0)),
+        ("limit=5&offset=3", 5, Some(8), Some(0)),
+        ("limit=5&offset=20", 5, None, Some(15)),
+        ("limit=22&offset=1", 2, None, Some(0)),
+        ("limit=1&offset=22", 23, None, Some(21)),
+        ("limit=5&offset=23", 5, None, Some(18)),
+        ("limit=5&offset=1000", 5, None, Some(995)),
+    ] {
+        let page = caller.get(&format!("/device/list?{query}"));
+        let pagination = pagination(&page);
+        assert_eq!(pagination["totalPages"], pages, "{query}");
+        for (direction, offset) in [("next", next), ("previous", previous)] {
+            let link = pagination.get(direction).and_then(Value::as_str);
+            let limit = pagination["limit"].as_i64().unwrap_or_default();
+            let expected = offset.map(|offset| {
+                format!("{}/api/5/device/list?limit={limit}&offset={offset}", server.url())
+            });
+            assert_eq!(link, expected.as_deref(), "{direction} of {query}");
+        }
+    }
+}
+
+#[test]
+fn links_carry_every_other_parameter_along() {
+    let server = filled(5);
+    let caller = server.caller_with_all();
+    let path = "/delegate/list?fields=id%2Cbarcode&offset=2&limit=2";
+    let page = caller.get(path);
+    let link = |direction: &str| pagination(&page)[direction].as_str().expect(direction).to_owned();
+    let base = format!("{}/api/5/delegate/list?fields=id%2Cbarcode&limit=2", server.url());
+    assert_eq!(link("next"), format!("{base}&offset=4"));
+    assert_eq!(link("previous"), format!("{base}&offset=0"));
+    let next = reply(server.http.get(link("next")).bearer_auth(&caller.token));
+    let keys: Vec<&String> = next.data()[0].as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["id", "_type", "barcode"]);
+    // Whichever address the list was asked for at.
+    for path in ["/api/5/delegate/list", "/api/v5/delegate/list.json"] {
+        let request = server.request(Method::GET, &format!("{path}?limit=1"));
+        let page = reply(request.bearer_auth(&caller.token));
+        let link = pagination(&page)["next"].as_str().expect("a link").to_owned();
+        let next = reply(server.http.get(&link).bearer_auth(&caller.token));
+        assert_eq!(ids(&next).len(), 1, "{link}");
+        assert!(link.starts_with(&format!("{}/api/5/delegate/list", server.url())), "{link}");
+    }
+}
+
+#[test]
+fn links_start_with_the_public_url_where_there_is_one() {
+    let server = Server::start_with(Some("https://gate.example.org"));
+    let caller = server.caller_with_all();
+    for _ in 0..2 {
+        caller.delegate(&json!({}));
+    }
+    let page = caller.get("/delegate/list?limit=1");
+    assert_eq!(
+        pagination(&page)["next"],
+        "https://gate.example.org/api/5/delegate/list?limit=1&offset=1"
+    );
+}
+
+#[test]
+fn a_window_out_of_range_is_refused_by_name() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for list in ["delegate", "device", "interaction"] {
+        for (query, named) in [
+            ("limit=0", "limit"),
+            ("limit=50001", "limit"),
+            ("limit=-1", "limit"),
+            ("limit=x", "limit"),
+            ("limit=", "limit"),
+            ("limit=1.5", "limit"),
+            ("limit=9223372036854775808", "limit"),
+            ("offset=-1", "offset"),
+            ("offset=x", "offset"),
+            ("offset=18446744073709551616", "offset"),
+        ] {
+            caller.get(&format!("/{list}/list?{query}")).refused(400, 1100, named);
+        }
+        let far = caller.get(&format!("/{list}/list?offset=9223372036854775807"));
+        assert_eq!(far.data(), &json!([]), "{list}");
+    }
+}
+
+#[test]
+fn long_lists_are_whole() {
+    // More than one slice, and the last slice full and not full.
+    for count in [250, 251, 750, 1201] {
+        let server = filled(count);
+        let caller = server.caller_with_all();
+        let answer = whole(caller.request(Method::GET, "/delegate/list"));
+        assert_eq!(answer.header("content-type"), "application/json");
+        let listed = ids(&answer.reply);
+        let expected: Vec<i64> = (1..=count + 1).filter(|id| *id != 2).collect();
+        assert_eq!(listed, expected);
+        assert_eq!(pagination(&answer.reply)["totalItems"], count);
+        assert_eq!(ids(&caller.get("/interaction/list?limit=600")).len() as i64, count.min(600));
+    }
+}
+
+#[test]
+fn interactions_show_the_fields_they_are_asked_for() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let made = caller.interact("lead", &json!({"delegate": delegate, "data": {"x": 1}})).data().clone();
+    assert_eq!(caller.get("/interaction/list").data(), &json!([made]));
+    let sparse = caller.get("/interaction/list?fields=interactionType,data,secondDevice");
+    let expected = json!([{"id": made["id"], "_type": "interaction", "interactionType": "lead", "data": {"x": 1}}]);
+    assert_eq!(sparse.data(), &expected);
+    caller.get("/interaction/list?fields=nonce").refused(400, 1100, "nonce");
+}

@@ -1,0 +1,142 @@
+//! What a file says by itself: whether it is whole, and whether presence and occupancy follow from
+//! the interactions in it.
+
+use super::process::beside;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// Copies a file and its log, so that the look at it leaves the recovery to the next server. The
+/// server must be dead.
+pub fn copy(db: &Path, folder: &Path) -> PathBuf {
+    let copy = folder.join("evidence.db");
+    for suffix in ["", "-wal", "-shm"] {
+        let of_copy = beside(&copy, suffix);
+        let _ = std::fs::remove_file(&of_copy);
+        let original = beside(db, suffix);
+        // The index of the log is made anew; a copy of it would be of another file.
+        if suffix != "-shm" && original.exists() {
+            std::fs::copy(&original, &of_copy).expect("a copy");
+        }
+    }
+    copy
+}
+
+/// Everything that is wrong with a file.
+pub fn troubles(connection: &Connection) -> Vec<String> {
+    let mut troubles = integrity(connection);
+    let mut count = |what: &str, sql: &str| {
+        let found: i64 = connection.query_row(sql, [], |row| row.get(0)).expect(sql);
+        if found > 0 {
+            troubles.push(format!("{found} {what}"));
+        }
+    };
+    count("rows with a broken foreign key", "SELECT count(*) FROM pragma_foreign_key_check");
+    count(
+        "presences that do not follow from the interactions",
+        &format!("{EXPECTED} SELECT count(*) FROM (
+            SELECT * FROM (SELECT * FROM expected EXCEPT SELECT * FROM stored)
+            UNION ALL SELECT * FROM (SELECT * FROM stored EXCEPT SELECT * FROM expected))"),
+    );
+    count(
+        "occupancies that do not follow from the interactions",
+        &format!("{EXPECTED} SELECT count(*) FROM (
+            SELECT device_id, sum(in_at IS NOT NULL AND (out_at IS NULL OR (in_at, in_id) > (out_at, out_id))) AS inside
+            FROM expected GROUP BY device_id) AS now
+            FULL JOIN occupancy USING (device_id)
+            WHERE coalesce(now.inside, 0) <> coalesce(occupancy.inside, 0)"),
+    );
+    troubles
+}
+
+fn integrity(connection: &Connection) -> Vec<String> {
+    connection
+        .prepare("PRAGMA integrity_check")
+        .expect("a statement")
+        .query_map([], |row| row.get::<_, String>(0))
+        .expect("a verdict")
+        .map(|line| line.expect("a line"))
+        .filter(|line| line != "ok")
+        .collect()
+}
+
+/// Presence as contract §6 defines it, from the interactions alone: of each delegate at each device
+/// the entries, and the last of each effect by (the earlier of recording and arrival, id). Written
+/// on its own, not with the product's code.
+const EXPECTED: &str = "
+    WITH effects AS (
+        SELECT CASE WHEN interaction_type = 'uninvite'
+                    THEN coalesce(second_delegate_id, first_delegate_id)
+                    ELSE first_delegate_id END AS delegate_id,
+               first_device_id AS device_id,
+               CASE WHEN interaction_type IN ('check-in', 'check-in-override') THEN 'in'
+                    WHEN interaction_type = 'check-out' THEN 'out'
+                    WHEN interaction_type IN ('join', 'booking') THEN 'join'
+                    ELSE 'leave' END AS effect,
+               min(recorded_at, created_at) AS at, id
+        FROM interactions
+        WHERE interaction_type IN ('check-in', 'check-in-override', 'check-out', 'join', 'booking',
+                                   'uninvite', 'cancel-booking')
+    ),
+    ranked AS (
+        SELECT *, row_number() OVER (PARTITION BY delegate_id, device_id, effect
+                                     ORDER BY at DESC, id DESC) AS place
+        FROM effects WHERE delegate_id IS NOT NULL AND device_id IS NOT NULL
+    ),
+    expected AS (
+        SELECT delegate_id, device_id, sum(effect = 'in') AS entries,
+               max(at) FILTER (WHERE place = 1 AND effect = 'in') AS in_at,
+               max(id) FILTER (WHERE place = 1 AND effect = 'in') AS in_id,
+               max(at) FILTER (WHERE place = 1 AND effect = 'out') AS out_at,
+               max(id) FILTER (WHERE place = 1 AND effect = 'out') AS out_id,
+               max(at) FILTER (WHERE place = 1 AND effect = 'join') AS join_at,
+               max(id) FILTER (WHERE place = 1 AND effect = 'join') AS join_id,
+               max(at) FILTER (WHERE place = 1 AND effect = 'leave') AS leave_at,
+               max(id) FILTER (WHERE place = 1 AND effect = 'leave') AS leave_id
+        FROM ranked GROUP BY delegate_id, device_id
+    ),
+    stored AS (
+        SELECT delegate_id, device_id, entries, in_at, in_id, out_at, out_id,
+               join_at, join_id, leave_at, leave_id
+        FROM presence
+    )";
+
+/// The control of [`troubles`]: each kind of damage is told.
+#[test]
+fn damage_is_seen() {
+    use crate::harness::Server;
+    use serde_json::json;
+
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let device = gate.device(&json!({"name": "Gate"}));
+    for (barcode, kinds) in [("A", ["join", "check-in"]), ("B", ["check-in", "check-out"])] {
+        let delegate = gate.delegate(&json!({"barcode": barcode}));
+        for kind in kinds {
+            gate.interact(kind, &json!({"delegate": delegate, "device": device})).id();
+        }
+    }
+    let file = Connection::open(server.path()).expect("the file");
+    file.busy_timeout(super::wire::PATIENCE).expect("a timeout");
+    file.pragma_update(None, "foreign_keys", false).expect("a pragma");
+    assert_eq!(troubles(&file), Vec::<String>::new());
+    for (damage, seen) in [
+        ("UPDATE presence SET entries = entries + 1 WHERE entries = 1", "2 presences"),
+        ("DELETE FROM presence", "2 presences"),
+        ("UPDATE presence SET out_at = out_at + 1 WHERE out_at IS NOT NULL", "2 presences"),
+        ("UPDATE occupancy SET inside = inside + 1", "1 occupancies"),
+        ("DELETE FROM occupancy", "1 occupancies"),
+        ("DELETE FROM interactions WHERE interaction_type = 'join'", "2 presences"),
+        ("DELETE FROM delegates", "rows with a broken foreign key"),
+        ("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'refusals_at'", "refusals_at"),
+    ] {
+        file.execute_batch(&format!("BEGIN; {damage}")).expect(damage);
+        if damage.starts_with("PRAGMA") {
+            file.execute_batch("COMMIT; PRAGMA writable_schema = RESET").expect(damage);
+        }
+        let found = troubles(&file).join(", ");
+        assert!(found.contains(seen), "{damage}: {found}");
+        if !damage.starts_with("PRAGMA") {
+            file.execute_batch("ROLLBACK").expect(damage);
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Bad luck: the process is killed, the power fails, the disk is full, fifty gates scan one ticket
+//! at once, a connection breaks off, somebody points the server at the wrong file (contract §11).
+//!
+//! Every property here has a control beside it: a case in which the same check must find the
+//! fault. A check that cannot fail proves nothing.
+//!
+//! `GATEPOST_KILL_ROUNDS=1000` makes the test of `kill -9` longer than its fifty rounds.
+
+mod at_once;
+mod cut;
+mod evidence;
+mod full;
+mod kill;
+mod ledger;
+mod load;
+mod lying;
+mod other;
+mod power;
+mod process;
+mod start;
+mod trace;
+mod wire;
+mod writer;
