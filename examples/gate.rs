@@ -101,7 +101,7 @@ impl Gate {
         }
         if !waiting.is_empty() {
             fs::remove_file(&self.arguments.queue)?;
-            println!("{} scans made offline are delivered", waiting.len());
+            eprintln!("gate: delivered {} scans made offline", waiting.len());
         }
         Ok(())
     }
@@ -199,7 +199,10 @@ fn text(value: &Value) -> String {
 
 fn say(green: bool, barcode: &str, what: &str) {
     let (colour, light) = if green { (32, "GREEN") } else { (31, "RED  ") };
-    println!("\x1b[{colour}m{light}\x1b[0m {barcode}  {what}");
+    let _ = writeln!(
+        io::stdout(),
+        "\x1b[{colour}m{light}\x1b[0m {barcode}  {what}"
+    );
 }
 
 /// Writes a scan to the disk before the guest is let in. It begins with a line end of its own, in

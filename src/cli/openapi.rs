@@ -29,12 +29,10 @@ pub fn run(args: &Args) -> Result<()> {
         .and_then(|store| server::openapi::document(&App::new(store, None)));
     let _ = std::fs::remove_dir_all(&folder);
     let document = document?;
-    match &args.output {
-        Some(path) => std::fs::write(path, document + "\n")
-            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display()))),
-        None => {
-            println!("{document}");
-            Ok(())
-        }
+    if let Some(path) = &args.output {
+        return std::fs::write(path, document + "\n")
+            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display())));
     }
+    println!("{document}");
+    Ok(())
 }

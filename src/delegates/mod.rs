@@ -68,6 +68,10 @@ pub static RESOURCE: Resource = Resource {
     attach,
 };
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the shape every resource's check has"
+)]
 fn check(_: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     changes.set_default("public_id", id.is_none(), || {
         Sql::Text(uuid::Uuid::new_v4().to_string())

@@ -62,7 +62,7 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Outcome> {
         }
         Err(other) => return Err(other),
     };
-    let interaction = insert(tx, ctx, draft, participants)?;
+    let interaction = insert(tx, ctx, draft, &participants)?;
     advance_presence(tx, draft, &interaction, &assessment)?;
     let id = interaction.id.map_or(0, |id| id.0);
     if let Some(refusal) = &assessment.conflict {
@@ -178,7 +178,7 @@ fn insert(
     tx: &Tx<'_>,
     ctx: &Context,
     draft: &Draft,
-    participants: Participants,
+    participants: &Participants,
 ) -> Result<Interaction> {
     let shared = draft.values.store(tx, &draft.shared)?;
     let recorded_at = draft.recorded_at(tx.now());

@@ -153,11 +153,11 @@ pub fn fields(named: Option<&str>) -> Result<Option<Vec<&'static str>>> {
     let Some(named) = named else {
         return Ok(None);
     };
-    let names = named
+    let wanted = named
         .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty());
-    names
+    wanted
         .map(|name| {
             PROPERTY_NAMES
                 .iter()

@@ -179,7 +179,7 @@ impl Selection {
         out: &mut String,
     ) -> rusqlite::Result<()> {
         match (property.kind, value) {
-            (_, ValueRef::Null) | (_, ValueRef::Text(b"")) => {}
+            (_, ValueRef::Null | ValueRef::Text(b"")) => {}
             (Kind::Document | Kind::Sources, ValueRef::Text(b"{}" | b"[]")) => {}
             (Kind::Document | Kind::Sources, value) => {
                 key(property.name, out);

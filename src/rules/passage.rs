@@ -177,10 +177,10 @@ fn judge_time(facts: &Facts<'_>, rules: &AccessRules) -> Result<()> {
     if let (Some(after), Some(end)) = (rules.closes_after, facts.place.end_at) {
         let closes = Timestamp(end.0.saturating_add(minutes(after)));
         if facts.at > closes {
-            let closed = facts.zone.spoken(closes, facts.now);
+            let since = facts.zone.spoken(closes, facts.now);
             return refuse(
                 Refusal::OutsideWindow,
-                format!("{name} has been closed since {closed}"),
+                format!("{name} has been closed since {since}"),
             );
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Kind, Refusal, Result},
     web::error::status_code,
 };
-use poem_openapi::{ContactObject, LicenseObject, OpenApiService, ServerObject};
+use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
 use serde_json::{Map, Value, json};
 
 const ABOUT: &str = "\
@@ -26,7 +26,6 @@ fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()
     .description(ABOUT)
     .server(ServerObject::new("/api/v5"))
     .license(LicenseObject::new("MIT"))
-    .contact(ContactObject::new().name("Gatepost"))
 }
 
 /// The document as JSON text.
@@ -35,10 +34,6 @@ fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()
 /// [`Kind::Defect`] when what poem-openapi makes is not what this expects.
 pub fn document(app: &App) -> Result<String> {
     let mut document: Value = serde_json::from_str(&service(app).spec()).map_err(Error::defect)?;
-    document["info"]["contact"] = Value::Null;
-    if let Some(info) = document["info"].as_object_mut() {
-        info.retain(|_, value| !value.is_null());
-    }
     document["components"]["schemas"]["Error"] = error_schema();
     close_inputs(&mut document["components"]["schemas"]);
     let paths = document["paths"]
@@ -101,7 +96,10 @@ fn described((path, mut operations): (String, Value)) -> (String, Value) {
 }
 
 fn describe_parameters(path: &str, operation: &mut Value) {
-    let Some(parameters) = operation["parameters"].as_array_mut() else {
+    let Some(parameters) = operation
+        .get_mut("parameters")
+        .and_then(Value::as_array_mut)
+    else {
         return;
     };
     let id_types = if path.starts_with("/device/") {

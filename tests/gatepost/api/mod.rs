@@ -2,13 +2,17 @@
 
 mod audit;
 mod authorisation;
+mod batch;
 mod delegates;
 mod devices;
 mod document;
 mod envelope;
 mod events;
+mod forms;
+mod interactions;
 mod lists;
 mod myself;
+mod nonces;
 
 use crate::harness::{Server, reply};
 use reqwest::Method;

@@ -1,0 +1,122 @@
+//! Forms and shared values (spec: Form answers convention; contract §6), as clients see them.
+
+use crate::harness::{Caller, Server};
+use serde_json::{Value, json};
+
+fn lead(caller: &Caller<'_>, data: Value) -> Value {
+    let delegate = caller.delegate(&json!({}));
+    let made = caller.interact("lead", &json!({"delegate": delegate, "data": data})).data().clone();
+    let list = caller.get(&format!("/delegate/id:{delegate}")).data()["firstInteractions"].clone();
+    assert_eq!(list, json!([made]));
+    made["data"].clone()
+}
+
+#[test]
+fn a_form_is_reshaped_and_kept_as_sent() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let answers = json!([
+        {"field": "contact.email", "answer": "a@example.org", "fieldLabel": "E-mail", "fieldType": "email"},
+        {"field": "interests.0.name", "answer": "tea"},
+        {"field": "interests.1.name", "answer": "coffee"},
+        {"answer": "nobody asked"},
+        {"field": "ok", "answer": true},
+        {"field": "tags", "answer": "x"},
+        {"field": "tags", "answer": "y"},
+    ]);
+    let stored = lead(&caller, json!({"form": "lead-1", "answers": answers, "note": "kept"}));
+    assert_eq!(
+        stored,
+        json!({
+            "form": "lead-1", "answers": answers, "note": "kept",
+            "answersData": {
+                "contact": {"email": "a@example.org"}, "interests": [{"name": "tea"}, {"name": "coffee"}],
+                "ok": true, "tags": ["x", "y"],
+            },
+            "reportData": {
+                "E-mail": "a@example.org", "interests.0.name": "tea", "interests.1.name": "coffee", "ok": true,
+                "tags": ["x", "y"],
+            },
+        })
+    );
+}
+
+#[test]
+fn what_is_no_form_stays_as_sent() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for data in [
+        json!({"answers": [{"field": "a", "answer": 1}]}),
+        json!({"form": "f", "answers": [{"field": "a", "answer": 1}], "answersData": {"mine": 1}}),
+        json!({"photo": {"$shared": 5}, "x": null}),
+    ] {
+        assert_eq!(lead(&caller, data.clone()), data);
+    }
+    let delegate = caller.delegate(&json!({}));
+    for (data, named) in [
+        (json!({"form": 1, "answers": []}), "data.form"),
+        (json!({"form": "f"}), "data.answers"),
+        (json!({"form": "f", "answers": {"a": 1}}), "data.answers"),
+        (json!({"form": "f", "answers": ["a"]}), "data.answers[0]"),
+        (json!({"form": "f", "answers": [{"field": ["a"]}]}), "data.answers[0].field"),
+    ] {
+        caller.interact("lead", &json!({"delegate": delegate, "data": data})).refused(400, 1503, named);
+    }
+}
+
+#[test]
+fn every_source_of_interactions_reshapes_alike() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let data = json!({"form": "f", "answers": [{"field": "a.b", "answer": 1, "fieldLabel": "L"}]});
+    let body = json!({"delegate": delegate, "data": data});
+    let single = caller.interact("poll-vote", &body).data()["data"].clone();
+    let tested = caller.post("/interaction/test/poll-vote", &body).data()["data"].clone();
+    let item = json!({"interactionType": "poll-vote", "delegate": delegate, "data": data});
+    let batch = caller.post("/interaction/batch", &json!({"interactions": {"k": item}})).data().clone();
+    assert_eq!(single["answersData"], json!({"a": {"b": 1}}));
+    assert_eq!(single["reportData"], json!({"L": 1}));
+    assert_eq!((&tested, &batch[0]["data"]["data"]), (&single, &single));
+}
+
+#[test]
+fn a_shared_value_is_stored_once_and_shown_in_full() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let photo = "iVBORw0KGgo=".repeat(1000);
+    let item = |data: Value| json!({"interactionType": "lead", "delegate": delegate, "data": data});
+    let answers = caller.post("/interaction/batch", &json!({
+        "interactions": {
+            "a": item(json!({"photo": {"$shared": "photo"}, "list": [{"x": {"$shared": "terms"}}, 1]})),
+            "b": item(json!({"deep": {"a/b~c": {"$shared": "photo"}}, "not": {"$shared": "photo", "more": 1}})),
+            "c": item(json!({"photo": {"$shared": "nope"}})),
+            "d": item(json!({"form": "f", "answers": [{"field": "p", "answer": {"$shared": "photo"}}]})),
+        },
+        "sharedValues": {"photo": photo, "terms": {"v": [1, null]}, "unused": 1},
+    }));
+    let statuses: Vec<_> = answers.data().as_array().expect("answers").iter().map(|one| one["status"].clone()).collect();
+    assert_eq!(statuses, [201, 201, 400, 201]);
+    assert_eq!(answers.data()[2]["meta"]["error"]["internalCode"], 1503);
+    let message = answers.data()[2]["meta"]["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("nope"), "{message}");
+    let list = caller.get("/interaction/list").data().clone();
+    assert_eq!(list[0]["data"], json!({"photo": photo, "list": [{"x": {"v": [1, null]}}, 1]}));
+    assert_eq!(
+        list[1]["data"],
+        json!({"deep": {"a/b~c": photo}, "not": {"$shared": "photo", "more": 1}})
+    );
+    assert_eq!(list[2]["data"]["answersData"], json!({"p": photo}));
+    assert_eq!(list[2]["data"]["reportData"], json!({"p": photo}));
+    assert_eq!(list[2]["data"]["answers"][0]["answer"], json!(photo));
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM shared_values"), 2);
+    assert!(server.value::<i64>("SELECT max(length(data)) FROM interactions") < 1000);
+    // A later batch with the same value does not store it again.
+    let again = json!({"interactions": {"e": item(json!({"p": {"$shared": "q"}}))}, "sharedValues": {"q": photo}});
+    assert_eq!(caller.post("/interaction/batch", &again).data()[0]["status"], 201);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM shared_values"), 2);
+    // Outside a batch nothing is shared.
+    let alone = json!({"delegate": delegate, "data": {"p": {"$shared": "photo"}}});
+    caller.interact("lead", &alone).refused(400, 1503, "photo");
+}

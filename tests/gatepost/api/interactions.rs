@@ -1,0 +1,283 @@
+//! `/interaction/...` (spec: Interaction endpoints; contract §3, §6).
+
+use crate::harness::{Caller, Server};
+use serde_json::{Value, json};
+
+/// A device and three delegates.
+fn cast(caller: &Caller<'_>) -> (i64, [i64; 3]) {
+    let device = caller.device(&json!({"name": "Gate", "code": "gate"}));
+    let delegates = ["A", "B", "C"].map(|barcode| caller.delegate(&json!({"barcode": barcode})));
+    (device, delegates)
+}
+
+fn of_type(id: i64, kind: &str) -> Value {
+    json!({"id": id, "_type": kind})
+}
+
+#[test]
+fn an_interaction_is_recorded_as_sent() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (gate, [a, b, c]) = cast(&caller);
+    let [second, third] = [0; 2].map(|_| caller.device(&json!({})));
+    let body = json!({
+        "firstDelegate": a, "secondDelegate": b, "thirdDelegate": c, "firstDevice": gate, "secondDevice": second,
+        "thirdDevice": third, "recordedAt": 1_795_251_720, "data": {"answers": [1, {"x": null}]},
+    });
+    let made = caller.interact("lead", &body);
+    assert_eq!((made.status, &made.body["meta"]), (201, &json!({})));
+    let mut made = made.data().clone();
+    for time in ["createdAt", "updatedAt"] {
+        let at = made.as_object_mut().and_then(|made| made.remove(time)).unwrap_or_default();
+        assert!(at.as_str().is_some_and(|at| at.len() == 25), "{time}");
+    }
+    let id = made["id"].as_i64().expect("an id");
+    assert_eq!(
+        made,
+        json!({
+            "id": id, "_type": "interaction", "firstDelegate": of_type(a, "delegate"),
+            "secondDelegate": of_type(b, "delegate"), "thirdDelegate": of_type(c, "delegate"),
+            "firstDevice": of_type(gate, "device"), "secondDevice": of_type(second, "device"),
+            "thirdDevice": of_type(third, "device"), "interactionType": "lead",
+            "data": {"answers": [1, {"x": null}]}, "recordedAt": "2026-11-21T09:02:00+00:00",
+        })
+    );
+}
+
+#[test]
+fn participants_are_ids_or_selectors_under_short_or_full_names() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (gate, [a, b, _]) = cast(&caller);
+    for body in [
+        json!({"delegate": a, "device": gate}),
+        json!({"firstDelegate": a, "firstDevice": gate}),
+        json!({"delegate": "barcode:A", "device": "code:gate"}),
+        json!({"firstDelegate": format!("id:{a}"), "firstDevice": format!("id:{gate}")}),
+        json!({"delegate": a, "firstDevice": "code:gate", "secondDelegate": null, "firstDelegate": null}),
+    ] {
+        let made = caller.interact("seen", &body).data().clone();
+        assert_eq!(made["firstDelegate"], of_type(a, "delegate"), "{body}");
+        assert_eq!(made["firstDevice"], of_type(gate, "device"), "{body}");
+    }
+    let both = caller.interact("seen", &json!({"delegate": "barcode:A", "secondDelegate": "barcode:B"}));
+    assert_eq!(both.data()["secondDelegate"], of_type(b, "delegate"));
+    assert_eq!(both.data().get("firstDevice"), None);
+    for alone in [json!({"delegate": a}), json!({"device": gate})] {
+        assert_eq!(caller.interact("seen", &alone).status, 201, "{alone}");
+    }
+}
+
+#[test]
+fn participants_missing_or_out_of_order_are_refused() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (gate, [a, b, c]) = cast(&caller);
+    for (body, named) in [
+        (json!({}), "delegate"),
+        (json!({"data": {"x": 1}}), "device"),
+        (json!({"delegate": null, "device": null}), "delegate"),
+        (json!({"secondDelegate": b}), "secondDelegate"),
+        (json!({"device": gate, "secondDelegate": b}), "secondDelegate"),
+        (json!({"delegate": a, "thirdDelegate": c}), "thirdDelegate"),
+        (json!({"delegate": a, "secondDevice": gate}), "secondDevice"),
+        (json!({"delegate": a, "device": gate, "thirdDevice": gate}), "thirdDevice"),
+        (json!({"delegate": a, "firstDelegate": a}), "delegate"),
+        (json!({"device": gate, "firstDevice": gate}), "device"),
+    ] {
+        for way in ["new", "test"] {
+            caller.post(&format!("/interaction/{way}/seen"), &body).refused(400, 1502, named);
+        }
+    }
+    for (body, code) in [
+        (json!({"delegate": "ABC"}), 1101),
+        (json!({"delegate": "7"}), 1101),
+        (json!({"delegate": "email:x"}), 1101),
+        (json!({"device": "barcode:x"}), 1101),
+        (json!({"delegate": "barcode:"}), 1100),
+        (json!({"delegate": "id:x"}), 1100),
+        (json!({"delegate": 1.5}), 1100),
+        (json!({"delegate": {"id": 1}}), 1100),
+        (json!({"delegate": [1]}), 1100),
+        (json!({"delegate": true}), 1100),
+    ] {
+        caller.interact("seen", &body).refused(400, code, "");
+    }
+}
+
+#[test]
+fn unknown_participants_are_told_apart() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (gate, [a, ..]) = cast(&caller);
+    for way in ["new", "test"] {
+        let path = format!("/interaction/{way}/seen");
+        caller.post(&path, &json!({"delegate": 999})).refused(404, 1301, "999");
+        caller.post(&path, &json!({"delegate": "barcode:NOPE", "device": gate})).refused(404, 1301, "NOPE");
+        caller.post(&path, &json!({"delegate": a, "secondDelegate": 999})).refused(404, 1301, "999");
+        caller.post(&path, &json!({"delegate": a, "device": 999})).refused(404, 1401, "999");
+        caller.post(&path, &json!({"delegate": a, "device": "code:NOPE"})).refused(404, 1401, "NOPE");
+    }
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 0);
+}
+
+#[test]
+fn types_are_well_formed_and_connected_is_the_servers() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (_, [a, ..]) = cast(&caller);
+    let longest = "x".repeat(64);
+    for kind in [
+        "check-in", "check-out", "join", "check-in-override", "seen", "entered", "exited", "connect", "booking",
+        "cancel-booking", "invite", "uninvite", "notify-invitees", "notify-invitee", "order", "order-processing",
+        "order-cleared", "download", "downloaded", "upload", "feedback", "competition", "voucher", "question",
+        "lead", "poll-vote", "own", "print", "a", "0", "our-own--type-", &longest,
+    ] {
+        let made = caller.interact(kind, &json!({"delegate": a}));
+        assert_eq!(made.data()["interactionType"], kind);
+    }
+    let too_long = "x".repeat(65);
+    for kind in ["connected", "Check-in", "-x", "a_b", "a.b", "a%20b", "%C3%A9", "%00", "a%2Fb", &too_long] {
+        for way in ["new", "test"] {
+            let path = format!("/interaction/{way}/{kind}");
+            caller.post(&path, &json!({"delegate": a})).refused(400, 1501, "");
+        }
+    }
+    caller.interact("lead", &json!({"delegate": a, "interactionType": "seen"})).refused(400, 1501, "interactionType");
+    assert_eq!(caller.interact("lead", &json!({"delegate": a, "interactionType": "lead"})).status, 201);
+}
+
+#[test]
+fn recorded_at_is_kept_as_sent_whenever_it_is() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (_, [a, ..]) = cast(&caller);
+    for (sent, shown) in [
+        (json!(0), "1970-01-01T00:00:00+00:00"),
+        (json!(4_102_444_800_i64), "2100-01-01T00:00:00+00:00"),
+        (json!("1999-12-31T23:00:00-01:00"), "2000-01-01T00:00:00+00:00"),
+        (json!(-1), "1969-12-31T23:59:59+00:00"),
+    ] {
+        let made = caller.interact("lead", &json!({"delegate": a, "recordedAt": sent})).data().clone();
+        assert_eq!(made["recordedAt"], shown);
+        assert_ne!(made["createdAt"], shown);
+    }
+    let made = caller.interact("lead", &json!({"delegate": a, "recordedAt": null})).data().clone();
+    assert_eq!(made["recordedAt"], made["createdAt"]);
+    for bad in [json!("soon"), json!(1.5), json!(true), json!([]), json!({}), json!(i64::MAX), json!("")] {
+        caller.interact("lead", &json!({"delegate": a, "recordedAt": bad})).refused(400, 1503, "recordedAt");
+    }
+    for bad in [json!([]), json!("x"), json!(1), json!(true)] {
+        caller.interact("lead", &json!({"delegate": a, "data": bad})).refused(400, 1503, "data");
+    }
+}
+
+#[test]
+fn an_unknown_property_is_refused_by_name_and_a_read_only_one_ignored() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (gate, [a, ..]) = cast(&caller);
+    for unknown in ["delegates", "firstdelegate", "barcode", "recorded_at", "sources", "é"] {
+        caller.interact("lead", &json!({"delegate": a, unknown: 1})).refused(400, 1100, unknown);
+    }
+    let read_only = json!({"delegate": a, "id": 77, "_type": "x", "createdAt": [], "updatedAt": {"x": 1}});
+    assert_ne!(caller.interact("lead", &read_only).id(), 77);
+    for (name, bad) in [("nonce", json!(7)), ("nonce", json!("")), ("admitted", json!("yes")), ("admitted", json!(1))] {
+        caller.interact("check-in", &json!({"delegate": a, "device": gate, name: bad})).refused(400, 1100, name);
+    }
+}
+
+#[test]
+fn a_deleted_interaction_is_gone_and_cannot_be_deleted_twice() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (_, [a, ..]) = cast(&caller);
+    let id = caller.interact("lead", &json!({"delegate": a})).id();
+    assert_eq!(caller.delete(&format!("/interaction/id:{id}")).status, 204);
+    caller.delete(&format!("/interaction/id:{id}")).refused(404, 1504, &id.to_string());
+    assert_eq!(caller.get("/interaction/list").data(), &json!([]));
+    assert_eq!(caller.get("/delegate/barcode:A").data().get("firstInteractions"), None);
+    for (selector, code) in [("7", 1101), ("code:x", 1101), ("id:x", 1100), ("id:", 1100), ("id:1.5", 1100), ("id:+1", 1100)] {
+        caller.delete(&format!("/interaction/{selector}")).refused(400, code, "");
+    }
+    // Ids are not used again.
+    assert!(caller.interact("lead", &json!({"delegate": a})).id() > id);
+}
+
+#[test]
+fn the_test_endpoint_tells_and_writes_nothing_at_all() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (_, [a, ..]) = cast(&caller);
+    let single = caller.device(&json!({"name": "Single", "data": {"Access": {"entry": "single"}}}));
+    let dump = || -> String {
+        let tables = ["interactions", "presence", "occupancy", "nonces", "idempotency_keys", "shared_values", "refusals", "conflicts", "audit"];
+        let counts = tables.map(|table| format!("(SELECT count(*) || '/' || ifnull(max(rowid), 0) FROM {table})").replace("rowid", if ["presence", "nonces"].contains(&table) { "1" } else { "rowid" }));
+        server.value(&format!("SELECT {}", counts.join(" || ',' || ")))
+    };
+    let before = dump();
+    let body = json!({
+        "delegate": "barcode:A", "device": single, "nonce": "n", "recordedAt": 1_795_251_720,
+        "data": {"form": "f", "answers": [{"field": "a.b", "answer": 1}]},
+    });
+    let tested = caller.post("/interaction/test/check-in", &body);
+    assert_eq!((tested.status, &tested.body["meta"]), (200, &json!({})));
+    let tested = tested.data().clone();
+    assert_eq!(tested["id"], Value::Null);
+    assert!(tested.as_object().is_some_and(|tested| tested.contains_key("id")));
+    assert_eq!(tested["data"]["answersData"], json!({"a": {"b": 1}}));
+    assert_eq!(dump(), before);
+    // It is what is then created.
+    let made = caller.interact("check-in", &body);
+    assert_eq!(made.status, 201);
+    for name in ["_type", "firstDelegate", "firstDevice", "interactionType", "data", "recordedAt"] {
+        assert_eq!(made.data()[name], tested[name], "{name}");
+    }
+    let before = dump();
+    // Refusals and unknown codes leave nothing either, and a nonce used up is none of its business.
+    let again = caller.post("/interaction/test/check-in", &body);
+    again.refused(412, 740, "already used at Single at 09:02");
+    caller.post("/interaction/test/check-in", &json!({"delegate": "barcode:NOPE", "device": single})).refused(404, 1301, "NOPE");
+    let admitted = json!({"delegate": a, "device": single, "admitted": true});
+    assert_eq!(caller.post("/interaction/test/check-in", &admitted).status, 200);
+    let connect = json!({"delegate": a, "secondDelegate": "barcode:B"});
+    assert_eq!(caller.post("/interaction/test/connect", &connect).status, 200);
+    assert_eq!(dump(), before);
+}
+
+#[test]
+fn two_connects_make_one_connected() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let (_, [a, b, c]) = cast(&caller);
+    let connected = || {
+        let list = caller.get("/interaction/list").data().clone();
+        let of = list.as_array().expect("a list").iter().filter(|one| one["interactionType"] == "connected");
+        of.cloned().collect::<Vec<_>>()
+    };
+    let connect = |from: i64, to: i64| {
+        let made = caller.interact("connect", &json!({"delegate": from, "secondDelegate": to}));
+        assert_eq!(made.data()["interactionType"], "connect");
+    };
+    connect(a, b);
+    connect(a, c);
+    connect(a, b);
+    assert!(connected().is_empty());
+    connect(b, a);
+    connect(b, a);
+    connect(a, b);
+    let made = connected();
+    assert_eq!(made.len(), 1);
+    let pair = [&made[0]["firstDelegate"], &made[0]["secondDelegate"]];
+    assert!(pair.contains(&&of_type(a, "delegate")) && pair.contains(&&of_type(b, "delegate")));
+    // With oneself, or with nobody, there is no connection.
+    connect(c, c);
+    connect(c, c);
+    assert_eq!(caller.interact("connect", &json!({"delegate": c})).status, 201);
+    assert_eq!(connected().len(), 1);
+    // A connect that was taken back does not count.
+    let taken_back = caller.interact("connect", &json!({"delegate": b, "secondDelegate": c})).id();
+    caller.delete(&format!("/interaction/id:{taken_back}"));
+    connect(c, b);
+    assert_eq!(connected().len(), 1);
+}
