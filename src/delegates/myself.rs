@@ -78,26 +78,26 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn allowed(body: Value, flags: &str) -> bool {
+    fn allowed(body: &Value, flags: &str) -> bool {
         check_own_changes(body.as_object().unwrap(), flags).is_ok()
     }
 
     #[test]
     fn only_what_is_ones_own_may_change() {
         assert!(allowed(
-            json!({"firstName": "A", "data": {"Data": {"pushTokens": []}}}),
+            &json!({"firstName": "A", "data": {"Data": {"pushTokens": []}}}),
             ""
         ));
         assert!(allowed(
-            json!({"id": 5, "createdAt": "x", "sources": []}),
+            &json!({"id": 5, "createdAt": "x", "sources": []}),
             ""
         ));
-        assert!(allowed(json!({"rawFlags": "ep"}), "e"));
-        assert!(!allowed(json!({"rawFlags": "p"}), "e"));
-        assert!(!allowed(json!({"rawFlags": "a"}), ""));
-        assert!(!allowed(json!({"barcode": "A"}), ""));
-        assert!(!allowed(json!({"owner": null}), ""));
-        assert!(!allowed(json!({"data": {"Access": {}}}), ""));
-        assert!(!allowed(json!({"data": null}), ""));
+        assert!(allowed(&json!({"rawFlags": "ep"}), "e"));
+        assert!(!allowed(&json!({"rawFlags": "p"}), "e"));
+        assert!(!allowed(&json!({"rawFlags": "a"}), ""));
+        assert!(!allowed(&json!({"barcode": "A"}), ""));
+        assert!(!allowed(&json!({"owner": null}), ""));
+        assert!(!allowed(&json!({"data": {"Access": {}}}), ""));
+        assert!(!allowed(&json!({"data": null}), ""));
     }
 }

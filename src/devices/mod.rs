@@ -50,15 +50,16 @@ pub static RESOURCE: Resource = Resource {
     alive: "deleted_at IS NULL",
     properties: PROPERTIES,
     not_found: error::Kind::DeviceNotFound,
-    check,
+    check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
     attach,
 };
 
-/// Completes and checks a change to a device, of an event too.
+/// Completes and checks a change to a device, of an event too; `times` are what start and end are
+/// called there.
 ///
 /// # Errors
 /// [`error::Kind::Invalid`] for access rules that are not, and for an end before the start.
-pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes, times: [&str; 2]) -> Result<()> {
     let creating = id.is_none();
     for code in ["code", "public_id"] {
         changes.set_default(code, creating, || {
@@ -67,7 +68,7 @@ pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> 
     }
     changes.set_default("available", creating, || Sql::Integer(1));
     check_access(tx, id, changes)?;
-    check_times(tx, id, changes)
+    check_times(tx, id, changes, times)
 }
 
 /// Access rules are checked as they will be after the merge.
@@ -92,7 +93,12 @@ fn check_access(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
     Ok(())
 }
 
-fn check_times(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
+fn check_times(
+    tx: &Tx<'_>,
+    id: Option<i64>,
+    changes: &Changes,
+    [start, end]: [&str; 2],
+) -> Result<()> {
     if changes.get("start_at").is_none() && changes.get("end_at").is_none() {
         return Ok(());
     }
@@ -108,8 +114,8 @@ fn check_times(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
         None => stored,
     };
     match (after("start_at", stored.0), after("end_at", stored.1)) {
-        (Some(start), Some(end)) if end < start => {
-            Err(Error::invalid("endAt: must not be before startAt"))
+        (Some(start_at), Some(end_at)) if end_at < start_at => {
+            Err(Error::invalid(format!("{end}: must not be before {start}")))
         }
         _ => Ok(()),
     }

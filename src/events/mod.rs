@@ -43,7 +43,7 @@ fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     if id.is_none() {
         changes.set("device_type", "event".to_owned());
     }
-    devices::check(tx, id, changes)
+    devices::check(tx, id, changes, ["eventStartAt", "eventEndAt"])
 }
 
 /// The id of the living event that a selector means.

@@ -342,7 +342,7 @@ impl<'de> Deserialize<'de> for Items {
 mod tests {
     use super::*;
 
-    fn draft(kind: &str, body: Value) -> Result<Draft> {
+    fn draft(kind: &str, body: &Value) -> Result<Draft> {
         let input = crate::types::json::parse(body.to_string().as_bytes())?;
         Draft::new(kind, input, &Arc::default(), &Zone::default())
     }
@@ -403,7 +403,7 @@ mod tests {
             ("", json!({"delegate": 1}), Kind::InteractionType),
         ] {
             assert_eq!(
-                draft(kind, body.clone()).unwrap_err().kind,
+                draft(kind, &body).unwrap_err().kind,
                 expected,
                 "{kind} {body}"
             );
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn a_nonce_compares_what_was_meant() {
-        let of = |body: Value| draft("check-in", body).unwrap().nonce.unwrap().1;
+        let of = |body: Value| draft("check-in", &body).unwrap().nonce.unwrap().1;
         let one =
             of(json!({"nonce": "n", "delegate": 1, "device": "code:a", "data": {"a": 1, "b": 2}}));
         let same = of(

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn reshaped(answers: Value) -> (Value, Value) {
+    fn reshaped(answers: &Value) -> (Value, Value) {
         let mut data = json!({"form": "lead", "answers": answers});
         let before = data.clone();
         reshape(data.as_object_mut().unwrap()).unwrap();
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn paths_nest_and_labels_stay_flat() {
-        let (nested, report) = reshaped(json!([
+        let (nested, report) = reshaped(&json!([
             {"field": "contact.email", "answer": "a@example.org", "fieldLabel": "E-mail"},
             {"field": "contact.age", "answer": 42},
             {"field": "ok", "answer": true, "fieldType": "checkbox"},
@@ -250,7 +250,7 @@ mod tests {
                 json!({"a": {"": {"b": 1}}}),
             ),
         ] {
-            assert_eq!(reshaped(answers.clone()).0, nested, "{answers}");
+            assert_eq!(reshaped(&answers).0, nested, "{answers}");
         }
     }
 

@@ -61,6 +61,12 @@ impl AccessRules {
     /// # Errors
     /// [`crate::error::Kind::Invalid`], with the path of the rule at fault.
     pub fn parse(name: &str, value: &Value) -> Result<Self> {
+        // serde would take a list for the rules in their order.
+        if !value.is_object() {
+            return Err(Error::invalid(format!(
+                "{name}: must be an object of rules"
+            )));
+        }
         serde_path_to_error::deserialize(value).map_err(|cause| {
             let path = cause.path().to_string();
             let path = if path == "." {

@@ -25,7 +25,7 @@ impl Timestamp {
     pub fn from_unix_s(seconds: i64) -> Option<Self> {
         (-62_135_596_800..=LAST_S)
             .contains(&seconds)
-            .then_some(Self(seconds * 1000))
+            .then(|| Self(seconds * 1000))
     }
 }
 

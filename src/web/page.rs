@@ -225,7 +225,7 @@ mod tests {
             offset: 10,
             limit: 20,
         };
-        insta::assert_snapshot!(meta(&address, window, 45), @"");
+        insta::assert_snapshot!(meta(&address, window, 45), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=30","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=0"}}"#);
         assert!(!meta(&address, window, 30).contains("next"));
         assert!(
             !meta(
