@@ -77,12 +77,12 @@ pub fn run(command: Command, db: &Path, json: bool) -> Result<()> {
         columns: &columns,
         rows: checked.rows,
         bad: Vec::new(),
+        written: !args.dry_run && (args.skip_bad || checked.bad.count() == 0),
         imported: 0,
         dry_run: args.dry_run,
         begun,
     };
-    let writes = !args.dry_run && (args.skip_bad || checked.bad.count() == 0);
-    let bad = match store.filter(|_| writes) {
+    let bad = match store.filter(|_| report.written) {
         Some(store) => {
             let done = write(&store, &args.file, &table, &columns, checked, join)?;
             report.imported = done.written;
@@ -201,6 +201,8 @@ struct Report<'a> {
     columns: &'a Columns,
     rows: usize,
     bad: Vec<BadRows>,
+    /// Rows were written, or there were none to write.
+    written: bool,
     imported: usize,
     dry_run: bool,
     begun: Instant,
@@ -274,20 +276,20 @@ impl Report<'_> {
         if untold > 0 {
             lines.push(format!("bad: … and {untold} more"));
         }
-        lines.push(if self.dry_run {
-            format!(
-                "{} rows can be imported, {} cannot; nothing was changed",
+        if self.dry_run {
+            lines.push(format!(
+                "good rows: {}, bad rows: {}; nothing was changed",
                 self.rows - self.bad_count(),
                 self.bad_count()
-            )
-        } else {
-            format!(
+            ));
+        } else if self.written {
+            lines.push(format!(
                 "imported {}, skipped {}, in {:.1} s",
                 self.imported,
                 self.rows - self.imported,
                 self.begun.elapsed().as_secs_f64()
-            )
-        });
+            ));
+        }
         lines.join("\n")
     }
 }

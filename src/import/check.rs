@@ -227,19 +227,23 @@ fn problem_of(columns: &Columns, row: &Row) -> Option<Problem> {
     if row.values().all(str::is_empty) {
         return Some(row_problem("has no values"));
     }
-    let cells = columns.iter().enumerate();
-    let cell_problem = cells
-        .filter_map(|(at, column)| Some((column, cell_problem(column, row.value(at))?)))
-        .map(|(column, reason)| column_problem(column, reason))
-        .next();
+    let mut cells = columns.iter().enumerate();
+    let cell_problem = cells.find_map(|(at, column)| match row.value(at) {
+        "" => None,
+        _ if matches!(column.target, Target::Nameless) => Some(row_problem(format!(
+            "has a value in column {}, which has no header",
+            at + 1
+        ))),
+        value => Some(column_problem(
+            column,
+            value_problem(&column.target, value)?,
+        )),
+    });
     cell_problem.or_else(|| body_problem(columns, row))
 }
 
-fn cell_problem(column: &Column, value: &str) -> Option<String> {
-    if value.is_empty() {
-        return None;
-    }
-    match &column.target {
+fn value_problem(target: &Target, value: &str) -> Option<String> {
+    match target {
         Target::Property(property) => {
             let check = if property.kind == Kind::Code {
                 check_code
@@ -251,8 +255,7 @@ fn cell_problem(column: &Column, value: &str) -> Option<String> {
         Target::Data { .. } => value
             .contains('\0')
             .then(|| "must not contain a NUL character".to_owned()),
-        Target::Nameless => Some("has a value, but its column has no header".to_owned()),
-        Target::Skipped => None,
+        Target::Skipped | Target::Nameless => None,
     }
 }
 
@@ -336,7 +339,7 @@ mod tests {
             told("code,Skip,\n,x,\nA,,y\nB,,\n"),
             [
                 "line 2: has no values but in columns that are skipped",
-                "line 3, column \"\": has a value, but its column has no header",
+                "line 3: has a value in column 3, which has no header",
             ]
         );
     }

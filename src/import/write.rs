@@ -94,3 +94,45 @@ fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> R
         Outcome::Created(_) | Outcome::Replayed(_) => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        import::Table,
+        store::{in_transaction, migrate},
+        types::Timestamp,
+    };
+    use rusqlite::Connection;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
+        let connection = Connection::open_in_memory().unwrap();
+        migrate::create(&connection).unwrap();
+        let table = Table::parse(b"code,slug\nA,a\nB,b\nC,c\n".to_vec()).unwrap();
+        let columns = Columns::new(table.header(), &[]).unwrap();
+        let ctx = Context::of_command("import", Arc::default());
+        let mut import = Import {
+            rows: table.rows(),
+            columns,
+            leave_out: BadRows::default(),
+            ctx: ctx.clone(),
+            join: None,
+            written: 0,
+            late: BadRows::default(),
+        };
+        in_transaction(&connection, Timestamp(0), |tx| {
+            let other = serde_json::Map::from_iter([("slug".to_owned(), "b".into())]);
+            records::write::create(tx, &ctx, &delegates::RESOURCE, other)?;
+            while import.step(tx)? {}
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(import.written, 2);
+        assert_eq!(
+            import.late.told()[0].to_string(),
+            "line 3, column \"slug\": slug: already used by the delegate with id 1"
+        );
+    }
+}

@@ -100,11 +100,22 @@ fn savepoint<T>(
     execute(connection, &format!("SAVEPOINT {name}"))?;
     let outcome = catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
-    if outcome.is_err() && !connection.is_autocommit() {
-        execute(connection, &format!("ROLLBACK TO {name}"))?;
+    if connection.is_autocommit() {
+        let why = outcome.err().map_or_else(String::new, |cause| cause.message);
+        return Err(Error::unavailable(format!(
+            "the store could not take it; the whole group was undone {why}"
+        )));
     }
-    if !connection.is_autocommit() {
-        execute(connection, &format!("RELEASE {name}"))?;
+    let close = || {
+        if outcome.is_err() {
+            execute(connection, &format!("ROLLBACK TO {name}"))?;
+        }
+        execute(connection, &format!("RELEASE {name}"))
+    };
+    if let Err(cause) = close() {
+        // What the work wrote can be told apart from its neighbours' no more: all of it goes.
+        connection.execute_batch("ROLLBACK")?;
+        return Err(cause);
     }
     outcome
 }
@@ -117,7 +128,6 @@ fn execute(connection: &Connection, statement: &str) -> Result<()> {
 trait Job: Send {
     fn waiting_since(&self) -> Instant;
     fn run(&mut self, tx: &Tx<'_>);
-    fn failed(&self) -> bool;
     /// Answers the caller: with what the job gave, or with why the group did not take place.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
@@ -138,10 +148,6 @@ impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
         if let Some(work) = self.work.take() {
             self.outcome = Some(savepoint(tx.connection, "job", || work(tx)));
         }
-    }
-
-    fn failed(&self) -> bool {
-        matches!(self.outcome, Some(Err(_)))
     }
 
     fn answer(self: Box<Self>, lost: Option<&str>) {
@@ -306,9 +312,8 @@ impl Loop {
             if job.waiting_since().elapsed() < WAIT_MAX {
                 job.run(&tx);
             }
-            let failed = job.failed();
             done.push(job);
-            if failed && self.connection.is_autocommit() {
+            if self.connection.is_autocommit() {
                 return Some("the store could not take it; the whole group was undone".into());
             }
             let room = done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX;
