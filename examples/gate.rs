@@ -111,8 +111,7 @@ impl Gate {
         let path = format!("delegate/barcode:{barcode}?fields=firstName,lastName");
         match self.ask(self.http.get(self.address(&path))) {
             Outcome::Done(answer) => {
-                let guest = &answer["data"];
-                text(&guest["firstName"]) + " " + &text(&guest["lastName"])
+                text(&answer["data"]["firstName"]) + " " + &text(&answer["data"]["lastName"])
             }
             _ => String::new(),
         }
@@ -199,10 +198,8 @@ fn text(value: &Value) -> String {
 
 fn say(green: bool, barcode: &str, what: &str) {
     let (colour, light) = if green { (32, "GREEN") } else { (31, "RED  ") };
-    let _ = writeln!(
-        io::stdout(),
-        "\x1b[{colour}m{light}\x1b[0m {barcode}  {what}"
-    );
+    let line = format!("\x1b[{colour}m{light}\x1b[0m {barcode}  {what}\n");
+    let _ = io::stdout().write_all(line.as_bytes());
 }
 
 /// Writes a scan to the disk before the guest is let in. It begins with a line end of its own, in

@@ -6,6 +6,7 @@ use std::{
     fs::File,
     io::Write,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// Prints lines, and writes them to a file where one was asked for.
@@ -46,7 +47,7 @@ pub struct OwnServer {
     pub output: Option<PathBuf>,
 }
 
-/// One line on the machine, where it says.
+/// One line on the machine, where it says; takes a second to see what else it does.
 pub fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let cpu = read("/proc/cpuinfo");
@@ -58,5 +59,27 @@ pub fn machine() -> String {
         });
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let kernel = read("/proc/sys/kernel/osrelease");
-    format!("machine: {cores} cores ({model}), Linux {}", kernel.trim())
+    let (busy, all) = processor_time();
+    std::thread::sleep(Duration::from_secs(1));
+    let (busy_later, all_later) = processor_time();
+    let others_percent =
+        100 * busy_later.saturating_sub(busy) / all_later.saturating_sub(all).max(1);
+    format!(
+        "machine: {cores} cores ({model}), Linux {}; {others_percent} % busy beforehand",
+        kernel.trim()
+    )
+}
+
+/// Time that all processors have spent working, and in all, since the machine started.
+fn processor_time() -> (u64, u64) {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = stat.lines().next().unwrap_or_default();
+    let times: Vec<u64> = line
+        .split_whitespace()
+        .filter_map(|time| time.parse().ok())
+        .collect();
+    // The fourth and fifth are idle and waiting for a disk.
+    let idle: u64 = times.iter().skip(3).take(2).sum();
+    let all: u64 = times.iter().take(8).sum();
+    (all.saturating_sub(idle), all)
 }

@@ -307,7 +307,6 @@ impl Story<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{demo::Plan, types::Timestamp};
 
     #[test]

@@ -14,9 +14,9 @@ use std::{
 const SLICE: Duration = Duration::from_millis(15);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
-const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(5);
 /// The pause while others write to the file.
-const BUSY_PAUSE: Duration = Duration::from_millis(10);
+const BUSY_PAUSE: Duration = Duration::from_millis(15);
 /// For how long after a write of others they are taken to go on writing.
 const BUSY_FOR: Duration = Duration::from_secs(1);
 /// How long a slice is tried anew while others never leave the lock to it.
@@ -118,5 +118,55 @@ fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> 
                 return Ok((turn, outcome?));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Durability;
+    use rusqlite::Connection;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    struct Until(Instant);
+
+    impl Steps for Until {
+        fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+            tx.execute("REPLACE INTO settings (name, value) VALUES ('a', '1')", [])?;
+            Ok(Instant::now() < self.0)
+        }
+    }
+
+    #[test]
+    fn others_get_their_turn_between_slices() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let store = Store::open(&path, Durability::Normal).unwrap();
+        let done = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&done);
+        let other = std::thread::spawn(move || {
+            let connection = Connection::open(path).unwrap();
+            let ask_again = |asked| {
+                std::thread::sleep(Duration::from_millis(1));
+                asked < 5_000
+            };
+            connection.busy_handler(Some(ask_again)).unwrap();
+            let mut turns = 0;
+            while !seen.load(Ordering::Relaxed) {
+                connection
+                    .execute("REPLACE INTO settings (name, value) VALUES ('b', '2')", [])
+                    .unwrap();
+                turns += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            turns
+        });
+        let mut slices = 0;
+        let until = Until(Instant::now() + Duration::from_millis(600));
+        write(&store, until, |_| slices += 1).unwrap();
+        done.store(true, Ordering::Relaxed);
+        let turns = other.join().unwrap();
+        assert!(slices > 5, "{slices} slices");
+        assert!(turns > 5, "{turns} turns");
     }
 }

@@ -13,6 +13,9 @@ use std::{
 /// The largest file that is taken, in bytes: it is held in memory.
 pub const FILE_MAX_BYTES: usize = 512 * 1024 * 1024;
 
+/// The most columns that are taken.
+pub const COLUMNS_MAX: usize = 1_000;
+
 /// The delimiters that are recognised; the first wins where two are as frequent.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 
@@ -46,8 +49,10 @@ impl Table {
             |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
         let mut bytes = Vec::new();
         let most = u64::try_from(FILE_MAX_BYTES).unwrap_or(u64::MAX);
-        File::open(path)
-            .and_then(|file| file.take(most + 1).read_to_end(&mut bytes))
+        let file = File::open(path).map_err(|cause| told(&cause))?;
+        // One byte more, so that what is too large is noticed, in a pipe too.
+        file.take(most + 1)
+            .read_to_end(&mut bytes)
             .map_err(|cause| told(&cause))?;
         Self::parse(bytes).map_err(|cause| told(&cause))
     }
@@ -76,6 +81,12 @@ impl Table {
             return Err(Error::invalid(
                 "a quotation mark in the header is not closed",
             ));
+        }
+        if header.width() > COLUMNS_MAX {
+            return Err(Error::invalid(format!(
+                "has {} columns, at most {COLUMNS_MAX} are taken",
+                header.width()
+            )));
         }
         table.header = header.values().map(str::to_owned).collect();
         Ok(table)
@@ -316,6 +327,7 @@ mod tests {
         assert!(refused(b"a,b\r\nx,M\xfcller\r\n").contains("line 2, byte 8 "));
         assert!(refused(b"\xef\xbb\xbfa\nM\xfc").contains("line 2, byte 6 "));
         assert!(refused(b"\xff\xfea\0").contains("UTF-16"));
+        assert!(refused(&[b','; 1_000]).contains("has 1001 columns"));
         assert!(refused(b"").contains("is empty"));
         assert!(refused(b"\n\n").contains("is empty"));
         assert!(refused(b"a,\"b\nc,d\n").contains("not closed"));

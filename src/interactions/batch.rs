@@ -99,7 +99,7 @@ pub async fn record_all(
     while done < work.0.0.len() {
         let of_slice = Arc::clone(&work);
         let slice = store
-            .write(move |tx| {
+            .write_bulk(move |tx| {
                 let (batch, ctx, key, request_id) = &*of_slice;
                 idempotency::part(tx, key.as_ref(), part, || {
                     record_slice(tx, ctx, &batch.0[done..], request_id)
@@ -117,12 +117,39 @@ pub async fn record_all(
     Ok(answers)
 }
 
-/// Records items until they are done or the slice's time is over; at least one.
+/// How a slice guards its items against each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// Not at all: an item that fails before it wrote anything needs none. Anything worse fails
+    /// the slice, which is then recorded again.
+    None,
+    /// A savepoint for each item, which costs a copy of every page it touches.
+    Savepoints,
+}
+
 fn record_slice(
     tx: &Tx<'_>,
     ctx: &Context,
     items: &[Item],
     request_id: &RequestId,
+) -> Result<Stored> {
+    let unguarded = tx.nested(|tx| record_items(tx, ctx, items, request_id, Guard::None));
+    match unguarded {
+        Err(cause) if cause.kind != Kind::Unavailable => {
+            tracing::warn!(%request_id, "a slice of a batch is recorded again: {cause}");
+            record_items(tx, ctx, items, request_id, Guard::Savepoints)
+        }
+        done => done,
+    }
+}
+
+/// Records items until they are done or the slice's time is over; at least one.
+fn record_items(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    items: &[Item],
+    request_id: &RequestId,
+    guard: Guard,
 ) -> Result<Stored> {
     let begun = Instant::now();
     let mut body = String::with_capacity(items.len().min(512) * 320);
@@ -134,7 +161,7 @@ fn record_slice(
             }
             body.push(',');
         }
-        record_item(tx, ctx, item, request_id, &mut body)?;
+        record_item(tx, ctx, item, request_id, guard, &mut body)?;
         done += 1;
     }
     Ok(Stored {
@@ -149,17 +176,21 @@ fn record_item(
     ctx: &Context,
     item: &Item,
     request_id: &RequestId,
+    guard: Guard,
     out: &mut String,
 ) -> Result<()> {
-    let outcome = match &item.draft {
-        Ok(draft) => tx.nested(|tx| record(tx, ctx, draft)),
-        Err(cause) => Err(Error::new(cause.kind, cause.message.clone())),
+    let changes = tx.total_changes();
+    let outcome = match (&item.draft, guard) {
+        (Ok(draft), Guard::None) => record(tx, ctx, draft),
+        (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record(tx, ctx, draft)),
+        (Err(cause), _) => Err(Error::new(cause.kind, cause.message.clone())),
     };
     let (status, data, meta) = match outcome {
         Ok(Outcome::Created(made)) => (201, made.to_json(&ctx.settings.zone), "{}".to_owned()),
         Ok(Outcome::Replayed(made)) => (200, replayed(made, ctx), REPLAYED.to_owned()),
         Ok(Outcome::Refused(cause)) => failed(&cause, request_id),
         Err(cause) if cause.kind == Kind::Unavailable => return Err(cause),
+        Err(cause) if guard == Guard::None && tx.total_changes() != changes => return Err(cause),
         Err(cause) => failed(&cause, request_id),
     };
     out.push_str("{\"key\":");

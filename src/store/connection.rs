@@ -1,5 +1,6 @@
 //! The pragmas of every connection, in one place, each with its reason.
 
+use super::Durability;
 use crate::error::Result;
 use rusqlite::Connection;
 use std::time::Duration;
@@ -29,5 +30,26 @@ pub fn prepare_reader(connection: &Connection) -> Result<()> {
     connection.pragma_update(None, "query_only", true)?;
     // 4 MiB each: the pages are in the operating system's cache anyway.
     connection.pragma_update(None, "cache_size", -4096)?;
+    Ok(())
+}
+
+/// Sets the writing connection up.
+///
+/// # Errors
+/// When SQLite refuses a pragma.
+pub fn prepare_writer(connection: &Connection, durability: Durability) -> Result<()> {
+    prepare(connection)?;
+    // Checkpoints are the checkpointer's: one inside a commit would make a gate wait for it.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    // FULL syncs the log at every commit: an acknowledged write survives power loss.
+    let synchronous = match durability {
+        Durability::Full => "FULL",
+        Durability::Normal => "NORMAL",
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    // 48 MiB: the pages that check-ins of a large event touch again and again.
+    connection.pragma_update(None, "cache_size", -49_152)?;
+    // Deleted content is overwritten (contract §8, erasure).
+    connection.pragma_update(None, "secure_delete", true)?;
     Ok(())
 }

@@ -8,10 +8,11 @@ pub mod connection;
 pub mod error;
 pub mod migrate;
 pub mod open;
+mod tx;
 mod writer;
 
 pub use open::{Found, ServeLock};
-pub use writer::{Tx, in_transaction};
+pub use tx::{Tx, in_transaction};
 
 use crate::error::{Error, Result};
 use checkpoint::Checkpointer;
@@ -21,7 +22,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use writer::Writer;
+use writer::{Turn, Writer};
 
 /// Marks a SQLite file as Gatepost's (`"GATE"`).
 pub const APPLICATION_ID: i32 = 0x4741_5445;
@@ -62,7 +63,7 @@ impl Store {
                 connection
             }
         };
-        writer::prepare(&connection, durability)?;
+        connection::prepare_writer(&connection, durability)?;
         migrate::upgrade(&mut connection)?;
         Checkpointer::attach(&connection);
         let checkpointer = Checkpointer::start(path.to_owned())?;
@@ -97,7 +98,22 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(work)?
+            .submit(Turn::Soon, work)?
+            .await
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// As [`Store::write`], for a slice of bulk work: it waits until nobody else does. It should not
+    /// hold the writer for more than 10 ms.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_bulk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(Turn::Bulk, work)?
             .await
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
@@ -111,7 +127,7 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(work)?
+            .submit(Turn::Soon, work)?
             .blocking_recv()
             .unwrap_or_else(|_| Err(writer::stopped()))
     }

@@ -2,18 +2,20 @@
 //!
 //! It drains its queue, opens one transaction, runs every job in a savepoint of its own, commits,
 //! and only then answers, so that one fsync serves the whole group and nothing is acknowledged
-//! before it is durable.
+//! before it is durable. Slices of bulk work wait until nobody else does, one a group.
 
-use super::{Durability, checkpoint::Checkpointer};
+use super::{
+    checkpoint::Checkpointer,
+    tx::{Tx, execute, savepoint},
+};
 use crate::{
-    error::{Error, Result, panic_text},
+    error::{Error, Result},
     types::Timestamp,
 };
 use rusqlite::Connection;
 use std::{
     cell::Cell,
-    ops::Deref,
-    panic::{AssertUnwindSafe, catch_unwind},
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -35,97 +37,17 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often the file is asked whether another process changed it.
 const FOREIGN_POLL: Duration = Duration::from_millis(200);
 
-/// What a write runs in: the open transaction and the one time of this group.
-pub struct Tx<'a> {
-    connection: &'a Connection,
-    now: Timestamp,
-    stale: &'a Cell<bool>,
-}
-
-impl Tx<'_> {
-    /// The time at which the group was begun; `created_at` and `updated_at` of all it writes.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.now
-    }
-
-    /// Tells, once this write is committed, every cache of settings, clients and tokens that it is
-    /// out of date (see [`super::Store::epoch`]).
-    pub fn outdate_caches(&self) {
-        self.stale.set(true);
-    }
-
-    /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
-    ///
-    /// # Errors
-    /// What `work` fails with, or SQLite.
-    pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        savepoint(self.connection, "nested", || work(self))
-    }
-}
-
-impl Deref for Tx<'_> {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.connection
-    }
-}
-
-/// Runs `work` as the only job of a transaction on a connection that nobody else uses, such as the
-/// one of a test.
-///
-/// # Errors
-/// What `work` fails with, or SQLite.
-pub fn in_transaction<T>(
-    connection: &Connection,
-    now: Timestamp,
-    work: impl FnOnce(&Tx<'_>) -> Result<T>,
-) -> Result<T> {
-    let stale = Cell::new(false);
-    savepoint(connection, "alone", || {
-        work(&Tx {
-            connection,
-            now,
-            stale: &stale,
-        })
-    })
-}
-
-fn savepoint<T>(
-    connection: &Connection,
-    name: &str,
-    work: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    execute(connection, &format!("SAVEPOINT {name}"))?;
-    let outcome = catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
-    if connection.is_autocommit() {
-        let why = outcome.err().map_or_else(String::new, |cause| cause.message);
-        return Err(Error::unavailable(format!(
-            "the store could not take it; the whole group was undone {why}"
-        )));
-    }
-    let close = || {
-        if outcome.is_err() {
-            execute(connection, &format!("ROLLBACK TO {name}"))?;
-        }
-        execute(connection, &format!("RELEASE {name}"))
-    };
-    if let Err(cause) = close() {
-        // What the work wrote can be told apart from its neighbours' no more: all of it goes.
-        connection.execute_batch("ROLLBACK")?;
-        return Err(cause);
-    }
-    outcome
-}
-
-fn execute(connection: &Connection, statement: &str) -> Result<()> {
-    connection.prepare_cached(statement)?.execute([])?;
-    Ok(())
+/// How a job stands in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Somebody waits at a gate.
+    Soon,
+    /// A slice of a batch or an import: after everybody who waits, one a group.
+    Bulk,
 }
 
 trait Job: Send {
+    fn turn(&self) -> Turn;
     fn waiting_since(&self) -> Instant;
     fn run(&mut self, tx: &Tx<'_>);
     /// Answers the caller: with what the job gave, or with why the group did not take place.
@@ -133,6 +55,7 @@ trait Job: Send {
 }
 
 struct JobOf<T, F> {
+    turn: Turn,
     since: Instant,
     work: Option<F>,
     outcome: Option<Result<T>>,
@@ -140,6 +63,10 @@ struct JobOf<T, F> {
 }
 
 impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
+    fn turn(&self) -> Turn {
+        self.turn
+    }
+
     fn waiting_since(&self) -> Instant {
         self.since
     }
@@ -199,10 +126,12 @@ impl Writer {
     /// [`crate::error::Kind::Unavailable`] at once when the queue is full.
     pub fn submit<T: Send + 'static>(
         &self,
+        turn: Turn,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, outcome) = oneshot::channel();
         let job = Box::new(JobOf {
+            turn,
             since: Instant::now(),
             work: Some(work),
             outcome: None,
@@ -235,9 +164,30 @@ struct Loop {
     connection: Connection,
     checkpointer: Checkpointer,
     epoch: Arc<AtomicU64>,
+    waiting: Waiting,
     stale: Cell<bool>,
     data_version: i64,
     polled: Instant,
+}
+
+/// What was taken from the queue and not run yet.
+#[derive(Default)]
+struct Waiting {
+    soon: VecDeque<Box<dyn Job>>,
+    bulk: VecDeque<Box<dyn Job>>,
+}
+
+impl Waiting {
+    fn put(&mut self, job: Box<dyn Job>) {
+        match job.turn() {
+            Turn::Soon => self.soon.push_back(job),
+            Turn::Bulk => self.bulk.push_back(job),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.soon.is_empty() && self.bulk.is_empty()
+    }
 }
 
 impl Loop {
@@ -247,6 +197,7 @@ impl Loop {
             connection,
             checkpointer,
             epoch,
+            waiting: Waiting::default(),
             stale: Cell::new(false),
             polled: Instant::now(),
         }
@@ -254,10 +205,15 @@ impl Loop {
 
     fn run(mut self, jobs: &Receiver<Box<dyn Job>>) {
         loop {
-            match jobs.recv_timeout(FOREIGN_POLL) {
-                Ok(first) => self.group(first, jobs),
-                Err(RecvTimeoutError::Timeout) => self.checkpointer.idle(&self.connection),
-                Err(RecvTimeoutError::Disconnected) => return,
+            if self.waiting.is_empty() {
+                match jobs.recv_timeout(FOREIGN_POLL) {
+                    Ok(job) => self.waiting.put(job),
+                    Err(RecvTimeoutError::Timeout) => self.checkpointer.idle(&self.connection),
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+            if !self.waiting.is_empty() {
+                self.group(jobs);
             }
             if self.polled.elapsed() >= FOREIGN_POLL {
                 self.notice_other_processes();
@@ -265,17 +221,18 @@ impl Loop {
         }
     }
 
-    /// Runs one group from its first job on: begin, jobs, commit, answers.
-    fn group(&mut self, first: Box<dyn Job>, jobs: &Receiver<Box<dyn Job>>) {
+    /// Runs one group: begin, jobs, commit, answers.
+    fn group(&mut self, jobs: &Receiver<Box<dyn Job>>) {
         let mut done: Vec<Box<dyn Job>> = Vec::with_capacity(64);
         self.stale.set(false);
         let lost = match execute(&self.connection, "BEGIN IMMEDIATE") {
             Ok(()) => {
-                let lost = self.run_jobs(first, jobs, &mut done);
+                let lost = self.run_jobs(jobs, &mut done);
                 lost.or_else(|| self.commit())
             }
             Err(cause) => {
-                done.push(first);
+                done.extend(self.waiting.soon.drain(..));
+                done.extend(self.waiting.bulk.drain(..));
                 Some(cause.message)
             }
         };
@@ -296,28 +253,38 @@ impl Loop {
     /// Why the transaction is gone, when it is. A savepoint does not save from everything: a full
     /// disk, an I/O error or an interrupt can end the whole transaction, earlier jobs included.
     fn run_jobs(
-        &self,
-        first: Box<dyn Job>,
+        &mut self,
         jobs: &Receiver<Box<dyn Job>>,
         done: &mut Vec<Box<dyn Job>>,
     ) -> Option<String> {
         let begun = Instant::now();
-        let tx = Tx {
-            connection: &self.connection,
-            now: Timestamp::now(),
-            stale: &self.stale,
-        };
-        let mut next = Some(first);
-        while let Some(mut job) = next {
+        let mut bulk = 1;
+        while done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX {
+            while let Ok(job) = jobs.try_recv() {
+                self.waiting.put(job);
+                if self.waiting.soon.len() >= GROUP_MAX_JOBS {
+                    break;
+                }
+            }
+            let mut job = match self.waiting.soon.pop_front() {
+                Some(job) => job,
+                None if bulk > 0 => {
+                    bulk -= 1;
+                    self.waiting.bulk.pop_front()?
+                }
+                None => break,
+            };
             if job.waiting_since().elapsed() < WAIT_MAX {
-                job.run(&tx);
+                job.run(&Tx {
+                    connection: &self.connection,
+                    now: Timestamp::now(),
+                    stale: &self.stale,
+                });
             }
             done.push(job);
             if self.connection.is_autocommit() {
                 return Some("the store could not take it; the whole group was undone".into());
             }
-            let room = done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX;
-            next = if room { jobs.try_recv().ok() } else { None };
         }
         None
     }
@@ -344,25 +311,4 @@ fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection
         .prepare_cached("PRAGMA data_version")?
         .query_row([], |row| row.get(0))
-}
-
-/// Sets the writing connection up.
-///
-/// # Errors
-/// When SQLite refuses a pragma.
-pub fn prepare(connection: &Connection, durability: Durability) -> Result<()> {
-    super::connection::prepare(connection)?;
-    // Checkpoints are the checkpointer's: one inside a commit would make a gate wait for it.
-    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-    // FULL syncs the log at every commit: an acknowledged write survives power loss.
-    let synchronous = match durability {
-        Durability::Full => "FULL",
-        Durability::Normal => "NORMAL",
-    };
-    connection.pragma_update(None, "synchronous", synchronous)?;
-    // 48 MiB: the pages that check-ins of a large event touch again and again.
-    connection.pragma_update(None, "cache_size", -49_152)?;
-    // Deleted content is overwritten (contract §8, erasure).
-    connection.pragma_update(None, "secure_delete", true)?;
-    Ok(())
 }

@@ -1,0 +1,106 @@
+//! What a write runs in: an open transaction, and savepoints that keep the failure of one write from
+//! its neighbours.
+
+use crate::{
+    error::{Error, Result, panic_text},
+    types::Timestamp,
+};
+use rusqlite::Connection;
+use std::{
+    cell::Cell,
+    ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+/// What a write runs in: the open transaction and the one time of this group.
+pub struct Tx<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) now: Timestamp,
+    pub(super) stale: &'a Cell<bool>,
+}
+
+impl Tx<'_> {
+    /// The time at which this write was begun; `created_at` and `updated_at` of all it writes.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Tells, once this write is committed, every cache of settings, clients and tokens that it is
+    /// out of date (see [`super::Store::epoch`]).
+    pub fn outdate_caches(&self) {
+        self.stale.set(true);
+    }
+
+    /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
+    ///
+    /// # Errors
+    /// What `work` fails with, or SQLite.
+    pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        savepoint(self.connection, "nested", || work(self))
+    }
+}
+
+impl Deref for Tx<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
+}
+
+/// Runs `work` as the only job of a transaction on a connection that nobody else uses, such as the
+/// one of a test.
+///
+/// # Errors
+/// What `work` fails with, or SQLite.
+pub fn in_transaction<T>(
+    connection: &Connection,
+    now: Timestamp,
+    work: impl FnOnce(&Tx<'_>) -> Result<T>,
+) -> Result<T> {
+    let stale = Cell::new(false);
+    savepoint(connection, "alone", || {
+        work(&Tx {
+            connection,
+            now,
+            stale: &stale,
+        })
+    })
+}
+
+pub(super) fn savepoint<T>(
+    connection: &Connection,
+    name: &str,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    execute(connection, &format!("SAVEPOINT {name}"))?;
+    let outcome = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
+    if connection.is_autocommit() {
+        let why = outcome
+            .err()
+            .map_or_else(String::new, |cause| cause.message);
+        return Err(Error::unavailable(format!(
+            "the store could not take it; the whole group was undone {why}"
+        )));
+    }
+    let close = || {
+        if outcome.is_err() {
+            execute(connection, &format!("ROLLBACK TO {name}"))?;
+        }
+        execute(connection, &format!("RELEASE {name}"))
+    };
+    if let Err(cause) = close() {
+        // What the work wrote can be told apart from its neighbours' no more: all of it goes.
+        connection.execute_batch("ROLLBACK")?;
+        return Err(cause);
+    }
+    outcome
+}
+
+/// Runs a statement that is prepared once.
+pub(super) fn execute(connection: &Connection, statement: &str) -> Result<()> {
+    connection.prepare_cached(statement)?.execute([])?;
+    Ok(())
+}
