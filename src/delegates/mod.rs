@@ -17,6 +17,7 @@ use crate::{
     types::{DelegateId, DelegateSelector, Zone},
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
+use std::sync::OnceLock;
 
 /// Everything a delegate has.
 #[rustfmt::skip]
@@ -66,6 +67,7 @@ pub static RESOURCE: Resource = Resource {
     not_found: error::Kind::DelegateNotFound,
     check,
     attach,
+    own: OnceLock::new(),
 };
 
 #[expect(

@@ -15,6 +15,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
 use serde_json::Value;
+use std::sync::OnceLock;
 
 /// Everything a device has.
 #[rustfmt::skip]
@@ -52,6 +53,7 @@ pub static RESOURCE: Resource = Resource {
     not_found: error::Kind::DeviceNotFound,
     check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
     attach,
+    own: OnceLock::new(),
 };
 
 /// Completes and checks a change to a device, of an event too; `times` are what start and end are

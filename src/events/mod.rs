@@ -11,6 +11,7 @@ use crate::{
     types::{DeviceId, EventSelector},
 };
 use rusqlite::{Connection, OptionalExtension};
+use std::sync::OnceLock;
 
 /// Everything an event has.
 #[rustfmt::skip]
@@ -37,6 +38,7 @@ pub static RESOURCE: Resource = Resource {
     not_found: error::Kind::EventNotFound,
     check,
     attach: |_, _, _, _| Ok(Attachments::default()),
+    own: OnceLock::new(),
 };
 
 fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {

@@ -253,11 +253,12 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<()> 
     tx.prepare_cached(
         "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
                                    recorded_at, created_at, client_id, user_id)
-         VALUES ('connected', ?1, ?2, ?3, ?3, ?4, ?5)",
+         VALUES ('connected', ?1, ?2, ?3, ?4, ?5, ?6)",
     )?
     .execute(rusqlite::params![
         other,
         one,
+        interaction.recorded_at,
         tx.now(),
         ctx.client,
         ctx.user

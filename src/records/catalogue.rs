@@ -7,7 +7,7 @@ use crate::{
     types::Zone,
 };
 use rusqlite::Connection;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 /// One kind of record.
 pub struct Resource {
@@ -26,6 +26,8 @@ pub struct Resource {
     pub check: fn(&Tx<'_>, Option<i64>, &mut Changes) -> Result<()>,
     /// Loads what a page of records carries from other tables.
     pub attach: fn(&Connection, &Selection, &[i64], &Zone) -> Result<Attachments>,
+    /// What a record holds itself, without what is attached; see [`Selection::own`].
+    pub own: OnceLock<Selection>,
 }
 
 /// One property of a resource.

@@ -23,6 +23,14 @@ impl Selection {
         Self::of(resource, resource.properties.iter().collect())
     }
 
+    /// Every property that the record holds itself; made once for each resource.
+    pub fn own(resource: &'static Resource) -> &'static Self {
+        resource.own.get_or_init(|| {
+            let own = |property: &&Property| property.kind != Kind::Attached;
+            Self::of(resource, resource.properties.iter().filter(own).collect())
+        })
+    }
+
     /// The properties that `fields` names (comma-separated; all without it), as far as `visible`
     /// lets the client see them. `id` and `_type` always stand.
     ///

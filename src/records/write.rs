@@ -143,14 +143,7 @@ fn snapshot(
     resource: &'static Resource,
     id: i64,
 ) -> Result<Option<Value>> {
-    let own: Vec<_> = resource
-        .properties
-        .iter()
-        .filter(|property| property.kind != Kind::Attached)
-        .map(|property| property.name)
-        .collect();
-    let selection = Selection::parse(resource, Some(&own.join(",")), None)?;
-    let json = selection.one(tx, "id", &id, &ctx.settings.zone)?;
+    let json = Selection::own(resource).one(tx, "id", &id, &ctx.settings.zone)?;
     json.map(|text| serde_json::from_str(&text).map_err(Error::defect))
         .transpose()
 }

@@ -5,13 +5,20 @@ use crate::error::Result;
 use rusqlite::Connection;
 use std::time::Duration;
 
+/// How long a lock of another process is waited for, in milliseconds.
+const BUSY_MAX_MS: i32 = 5_000;
+
 /// Sets a connection up, whatever it is for.
 ///
 /// # Errors
 /// When SQLite refuses a pragma.
 pub fn prepare(connection: &Connection) -> Result<()> {
     // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
-    connection.busy_timeout(Duration::from_secs(5))?;
+    // SQLite's own timeout would ask again ever more rarely, and a gate would wait for that.
+    connection.busy_handler(Some(|asked| {
+        std::thread::sleep(Duration::from_millis(1));
+        asked < BUSY_MAX_MS
+    }))?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // Functions and virtual tables are never called from inside a schema that came with a file.
     connection.pragma_update(None, "trusted_schema", false)?;

@@ -2,4 +2,5 @@
 //! the API's addresses and the promises of the contract.
 
 mod harness;
+mod luck;
 mod smoke;

@@ -33,7 +33,7 @@ CREATE TABLE delegates (
     delegate_type TEXT,
     raw_flags     TEXT,
     sources       TEXT NOT NULL CHECK (json_valid(sources)),
-    data          TEXT CHECK (json_valid(data)),
+    data          TEXT CHECK (data IS NULL OR json_valid(data)),
     created_at    INTEGER NOT NULL,
     updated_at    INTEGER NOT NULL,
     deleted_at    INTEGER
@@ -239,7 +239,7 @@ CREATE TABLE clients (
     scopes             TEXT NOT NULL CHECK (json_valid(scopes)),
     device_id          INTEGER REFERENCES devices (id),
     -- The delegate properties it sees; NULL: all.
-    visible_properties TEXT CHECK (json_valid(visible_properties)),
+    visible_properties TEXT CHECK (visible_properties IS NULL OR json_valid(visible_properties)),
     created_at         INTEGER NOT NULL,
     revoked_at         INTEGER
 ) STRICT;

@@ -33,12 +33,17 @@ pub fn troubles(connection: &Connection) -> Vec<String> {
             troubles.push(format!("{found} {what}"));
         }
     };
-    count("rows with a broken foreign key", "SELECT count(*) FROM pragma_foreign_key_check");
+    count(
+        "rows with a broken foreign key",
+        "SELECT count(*) FROM pragma_foreign_key_check",
+    );
     count(
         "presences that do not follow from the interactions",
-        &format!("{EXPECTED} SELECT count(*) FROM (
+        &format!(
+            "{EXPECTED} SELECT count(*) FROM (
             SELECT * FROM (SELECT * FROM expected EXCEPT SELECT * FROM stored)
-            UNION ALL SELECT * FROM (SELECT * FROM stored EXCEPT SELECT * FROM expected))"),
+            UNION ALL SELECT * FROM (SELECT * FROM stored EXCEPT SELECT * FROM expected))"
+        ),
     );
     count(
         "occupancies that do not follow from the interactions",
@@ -54,7 +59,9 @@ pub fn troubles(connection: &Connection) -> Vec<String> {
 fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
-    lines.filter(|line| !matches!(line, Ok(line) if line == "ok")).collect()
+    lines
+        .filter(|line| !matches!(line, Ok(line) if line == "ok"))
+        .collect()
 }
 
 /// Presence as contract §6 defines it, from the interactions alone: of each delegate at each device
@@ -107,32 +114,48 @@ fn damage_is_seen() {
     let server = Server::start();
     let gate = server.caller_with_all();
     let device = gate.device(&json!({"name": "Gate"}));
-    for (barcode, kinds) in [("A", ["join", "check-in"]), ("B", ["check-in", "check-out"])] {
+    for (barcode, kinds) in [
+        ("A", ["join", "check-in"]),
+        ("B", ["check-in", "check-out"]),
+    ] {
         let delegate = gate.delegate(&json!({"barcode": barcode}));
         for kind in kinds {
-            gate.interact(kind, &json!({"delegate": delegate, "device": device})).id();
+            gate.interact(kind, &json!({"delegate": delegate, "device": device}))
+                .id();
         }
     }
     let file = Connection::open(server.path()).expect("the file");
     file.busy_timeout(super::wire::PATIENCE).expect("a timeout");
-    file.pragma_update(None, "foreign_keys", false).expect("a pragma");
+    file.pragma_update(None, "foreign_keys", false)
+        .expect("a pragma");
     assert_eq!(troubles(&file), Vec::<String>::new());
     for (damage, seen) in [
-        ("UPDATE presence SET entries = entries + 1 WHERE entries = 1", "2 presences"),
+        (
+            "UPDATE presence SET entries = entries + 1 WHERE entries = 1",
+            "2 presences",
+        ),
         ("DELETE FROM presence", "2 presences"),
-        ("UPDATE presence SET out_at = out_at + 1 WHERE out_at IS NOT NULL", "2 presences"),
+        (
+            "UPDATE presence SET out_at = out_at + 1 WHERE out_at IS NOT NULL",
+            "2 presences",
+        ),
         ("UPDATE occupancy SET inside = inside + 1", "1 occupancies"),
         ("DELETE FROM occupancy", "1 occupancies"),
-        ("DELETE FROM interactions WHERE interaction_type = 'join'", "2 presences"),
+        (
+            "DELETE FROM interactions WHERE interaction_type = 'join'",
+            "2 presences",
+        ),
         ("DELETE FROM delegates", "rows with a broken foreign key"),
     ] {
-        file.execute_batch(&format!("BEGIN; {damage}")).expect(damage);
+        file.execute_batch(&format!("BEGIN; {damage}"))
+            .expect(damage);
         let found = troubles(&file).join(", ");
         assert!(found.contains(seen), "{damage}: {found}");
         file.execute_batch("ROLLBACK").expect(damage);
     }
     let copy = server.folder.path().join("copy.db");
-    file.execute("VACUUM INTO ?1", [copy.to_str()]).expect("a copy");
+    file.execute("VACUUM INTO ?1", [copy.to_str()])
+        .expect("a copy");
     let mut bytes = std::fs::read(&copy).expect("the copy");
     let middle = bytes.len() / 8192 * 4096;
     bytes[middle..middle + 4096].fill(0xa5);

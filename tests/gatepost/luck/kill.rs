@@ -14,15 +14,22 @@ use std::time::Duration;
 const ROUNDS: usize = 50;
 /// A file is made anew after so many rounds, so that looking through it stays quick.
 const ROUNDS_OF_FILE: usize = 50;
-const SHAPES: &[Shape] =
-    &[Shape::Single, Shape::Batch, Shape::Single, Shape::Keyed, Shape::Single, Shape::Single];
+const SHAPES: &[Shape] = &[
+    Shape::Single,
+    Shape::Batch,
+    Shape::Single,
+    Shape::Keyed,
+    Shape::Single,
+    Shape::Single,
+];
 /// Rounds in which the control must find a loss; one is usually enough.
 const CONTROL_ROUNDS: usize = 20;
 
 #[test]
 fn what_was_acknowledged_survives_kill_9() {
-    let rounds = std::env::var("GATEPOST_KILL_ROUNDS")
-        .map_or(ROUNDS, |rounds| rounds.parse().expect("GATEPOST_KILL_ROUNDS: a number"));
+    let rounds = std::env::var("GATEPOST_KILL_ROUNDS").map_or(ROUNDS, |rounds| {
+        rounds.parse().expect("GATEPOST_KILL_ROUNDS: a number")
+    });
     let mut done = 0;
     let mut unanswered = 0;
     while done < rounds {
@@ -31,7 +38,10 @@ fn what_was_acknowledged_survives_kill_9() {
         done += of_file;
     }
     // Otherwise the kill never met a request on its way, and nothing was shown.
-    assert!(unanswered >= rounds, "only {unanswered} requests were cut off in {rounds} rounds");
+    assert!(
+        unanswered >= rounds,
+        "only {unanswered} requests were cut off in {rounds} rounds"
+    );
 }
 
 /// Runs rounds on one file; how many requests a kill cut off.
@@ -48,7 +58,10 @@ fn kill_again_and_again(rounds: usize) -> usize {
         served.kill();
         unsure = book.len();
         book.extend(load.finish());
-        cut_off += book[unsure..].iter().filter(|entry| entry.answers.is_none()).count();
+        cut_off += book[unsure..]
+            .iter()
+            .filter(|entry| entry.answers.is_none())
+            .count();
         assert_eq!(faults(&site, &book), Vec::<String>::new(), "round {round}");
     }
     let mut served = Served::start(&site.db);
@@ -64,7 +77,9 @@ fn send_again(served: &Served, site: &Site, entries: &mut [Entry]) {
     let mut wire = served.wire();
     for entry in entries {
         let answer = wire.call(&entry.request(&site.token)).expect("an answer");
-        entry.take(&answer, true).expect("an answer as the first time");
+        entry
+            .take(&answer, true)
+            .expect("an answer as the first time");
     }
 }
 
@@ -114,23 +129,47 @@ fn an_acknowledgement_before_the_commit_is_found_out() {
 fn a_changed_doubled_or_invented_interaction_is_found_out() {
     let site = Site::prepare();
     let mut served = Served::start(&site.db);
-    let load = Load::start(served.address, &site, "x", &[Shape::Single, Shape::Batch, Shape::Keyed]);
+    let load = Load::start(
+        served.address,
+        &site,
+        "x",
+        &[Shape::Single, Shape::Batch, Shape::Keyed],
+    );
     load.wait_for(30);
     let book = load.finish();
     served.kill();
     assert_eq!(faults(&site, &book), Vec::<String>::new());
     for (tampering, found) in [
         ("DELETE FROM interactions WHERE id = 7", "lost: "),
-        ("UPDATE interactions SET first_device_id = 1 + first_device_id % 2 WHERE id = 7", "not as sent"),
-        ("UPDATE interactions SET first_delegate_id = 1 + first_delegate_id % 2 WHERE id = 7", "not as sent"),
-        ("UPDATE interactions SET recorded_at = recorded_at + 1 WHERE id = 7", "not as sent"),
-        ("UPDATE interactions SET data = json_set(data, '$.more', 1) WHERE id = 7", "not as sent"),
-        ("INSERT INTO interactions (interaction_type, recorded_at, created_at, data)
-          SELECT interaction_type, recorded_at, created_at, data FROM interactions WHERE id = 7", "2 times: "),
-        ("INSERT INTO interactions (interaction_type, recorded_at, created_at) VALUES ('x', 0, 0)", "nobody sent"),
+        (
+            "UPDATE interactions SET first_device_id = 1 + first_device_id % 2 WHERE id = 7",
+            "not as sent",
+        ),
+        (
+            "UPDATE interactions SET first_delegate_id = 1 + first_delegate_id % 2 WHERE id = 7",
+            "not as sent",
+        ),
+        (
+            "UPDATE interactions SET recorded_at = recorded_at + 1 WHERE id = 7",
+            "not as sent",
+        ),
+        (
+            "UPDATE interactions SET data = json_set(data, '$.more', 1) WHERE id = 7",
+            "not as sent",
+        ),
+        (
+            "INSERT INTO interactions (interaction_type, recorded_at, created_at, data)
+          SELECT interaction_type, recorded_at, created_at, data FROM interactions WHERE id = 7",
+            "2 times: ",
+        ),
+        (
+            "INSERT INTO interactions (interaction_type, recorded_at, created_at) VALUES ('x', 0, 0)",
+            "nobody sent",
+        ),
         ("DELETE FROM nonces", "nonce x-"),
     ] {
-        let copy = Connection::open(evidence::copy(&site.db, site.folder.path())).expect("the copy");
+        let copy =
+            Connection::open(evidence::copy(&site.db, site.folder.path())).expect("the copy");
         copy.execute_batch(tampering).expect(tampering);
         let faults = ledger::check(&book, &copy).join(", ");
         assert!(faults.contains(found), "{tampering}: {faults}");

@@ -57,7 +57,11 @@ impl Item {
 
 impl Entry {
     pub fn new(shape: Shape, items: Vec<Item>) -> Self {
-        Self { shape, items, answers: None }
+        Self {
+            shape,
+            items,
+            answers: None,
+        }
     }
 
     /// The request; the same bytes every time.
@@ -65,7 +69,13 @@ impl Entry {
         let first = &self.items[0];
         if self.shape == Shape::Single {
             let body = first.body(true).to_string();
-            return request("POST", &format!("/interaction/new/{}", first.kind), "", token, &body);
+            return request(
+                "POST",
+                &format!("/interaction/new/{}", first.kind),
+                "",
+                token,
+                &body,
+            );
         }
         let items: Map<String, Value> = self
             .items
@@ -126,8 +136,14 @@ impl Entry {
         if self.shape == Shape::Single {
             return vec![outcome(answer.status.into(), &answer.body)];
         }
-        let items = answer.body["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        items.iter().map(|item| outcome(item["status"].as_u64().unwrap_or(0), item)).collect()
+        let items = answer.body["data"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        items
+            .iter()
+            .map(|item| outcome(item["status"].as_u64().unwrap_or(0), item))
+            .collect()
     }
 }
 
@@ -159,9 +175,15 @@ pub fn check(entries: &[Entry], file: &Connection) -> Vec<String> {
                 (several, _) => troubles.push(format!("{} times: {}", several.len(), item.mark)),
             }
             let nonce = nonces.get(&item.mark).copied();
-            let expected = found.first().map(|row| row.id).filter(|_| entry.shape != Shape::Keyed);
+            let expected = found
+                .first()
+                .map(|row| row.id)
+                .filter(|_| entry.shape != Shape::Keyed);
             if nonce != expected {
-                troubles.push(format!("nonce {} stands for {nonce:?}, not {expected:?}", item.mark));
+                troubles.push(format!(
+                    "nonce {} stands for {nonce:?}, not {expected:?}",
+                    item.mark
+                ));
             }
         }
     }

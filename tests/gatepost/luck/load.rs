@@ -45,7 +45,11 @@ impl Load {
                 std::thread::spawn(move || gate.send_all(address))
             })
             .collect();
-        Self { gates, acknowledged, enough }
+        Self {
+            gates,
+            acknowledged,
+            enough,
+        }
     }
 
     /// Waits until so many requests were acknowledged.
@@ -61,7 +65,10 @@ impl Load {
     /// already.
     pub fn finish(self) -> Vec<Entry> {
         self.enough.store(true, Ordering::Relaxed);
-        let books = self.gates.into_iter().map(|gate| gate.join().expect("a gate that goes home"));
+        let books = self
+            .gates
+            .into_iter()
+            .map(|gate| gate.join().expect("a gate that goes home"));
         books.flatten().collect()
     }
 }
@@ -86,8 +93,14 @@ impl Gate {
         };
         let mut number = 0;
         while !self.enough.load(Ordering::Relaxed) {
-            let count = if self.shape == Shape::Single { 1 } else { BATCH_ITEMS };
-            let items = (number..number + count).map(|number| self.item(number)).collect();
+            let count = if self.shape == Shape::Single {
+                1
+            } else {
+                BATCH_ITEMS
+            };
+            let items = (number..number + count)
+                .map(|number| self.item(number))
+                .collect();
             number += count;
             let mut entry = Entry::new(self.shape, items);
             let answered = wire.call(&entry.request(&self.token));

@@ -34,7 +34,13 @@ impl Served {
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(File::options().create(true).append(true).open(&log).expect("a log"))
+            .stderr(
+                File::options()
+                    .create(true)
+                    .append(true)
+                    .open(&log)
+                    .expect("a log"),
+            )
             .spawn()
             .unwrap_or_else(|cause| panic!("{:?} cannot be run: {cause}", command.get_program()));
         let mut line = String::new();
@@ -46,7 +52,10 @@ impl Served {
             panic!("the server did not start: {line}{told}")
         });
         let url = announced["url"].as_str().expect("a url");
-        let address = url.trim_start_matches("http://").parse().expect("an address");
+        let address = url
+            .trim_start_matches("http://")
+            .parse()
+            .expect("an address");
         Self { child, address }
     }
 
@@ -68,7 +77,9 @@ impl Served {
     pub fn stop(mut self) {
         let asked = Command::new("kill").arg(self.pid().to_string()).status();
         assert!(asked.expect("kill").success());
-        until("the server ends", || self.child.try_wait().expect("a child").is_some());
+        until("the server ends", || {
+            self.child.try_wait().expect("a child").is_some()
+        });
     }
 
     pub fn is_running(&mut self) -> bool {
@@ -139,9 +150,20 @@ impl Site {
     pub fn prepare() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let db = folder.path().join("gatepost.db");
-        let client = told(&db, &[
-            "client", "add", "gate", "--json", "--gate", "--role", "delegate-write", "--role", "device-write",
-        ]);
+        let client = told(
+            &db,
+            &[
+                "client",
+                "add",
+                "gate",
+                "--json",
+                "--gate",
+                "--role",
+                "delegate-write",
+                "--role",
+                "device-write",
+            ],
+        );
         let served = Served::start(&db);
         let mut wire = served.wire();
         let token = token(&mut wire, &client).expect("a token");
@@ -149,12 +171,20 @@ impl Site {
             let answer = wire.call(&post(path, &token, &body)).expect("an answer");
             answer.data()["id"].as_i64().expect("an id")
         };
-        let delegates =
-            (0..24).map(|n| made("/delegate/new", json!({"barcode": format!("T-{n}")}))).collect();
-        let devices =
-            (0..3).map(|n| made("/device/new", json!({"name": format!("Gate {n}")}))).collect();
+        let delegates = (0..24)
+            .map(|n| made("/delegate/new", json!({"barcode": format!("T-{n}")})))
+            .collect();
+        let devices = (0..3)
+            .map(|n| made("/device/new", json!({"name": format!("Gate {n}")})))
+            .collect();
         served.stop();
-        Self { folder, db, token, delegates, devices }
+        Self {
+            folder,
+            db,
+            token,
+            delegates,
+            devices,
+        }
     }
 }
 
@@ -164,6 +194,8 @@ pub fn token(wire: &mut Wire, client: &Value) -> Option<String> {
         "grant_type": "client_credentials",
         "client_id": client["clientId"], "client_secret": client["clientSecret"],
     });
-    let answer = wire.call(&post("/oauth/v2/token", "", &body)).expect("an answer");
+    let answer = wire
+        .call(&post("/oauth/v2/token", "", &body))
+        .expect("an answer");
     answer.body["access_token"].as_str().map(ToOwned::to_owned)
 }

@@ -52,7 +52,11 @@ impl Wire {
 
     pub fn answer(&mut self) -> io::Result<Answer> {
         let message = read_message(&mut self.0)?;
-        let status = message.start.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = message
+            .start
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
         Ok(Answer {
             status: status.ok_or_else(|| broken("no status"))?,
             body: if message.body.is_empty() {
@@ -79,7 +83,9 @@ impl Wire {
 impl Answer {
     /// `meta.error.internalCode`, 0 without one.
     pub fn code(&self) -> i64 {
-        self.body["meta"]["error"]["internalCode"].as_i64().unwrap_or(0)
+        self.body["meta"]["error"]["internalCode"]
+            .as_i64()
+            .unwrap_or(0)
     }
 
     /// A header by its name in lower case.
@@ -117,7 +123,11 @@ pub fn read_message(reader: &mut impl BufRead) -> io::Result<Message> {
     let length = header(&headers, "content-length").map_or(Ok(0), str::parse);
     let mut body = vec![0; length.map_err(|_| broken("Content-Length is no number"))?];
     reader.read_exact(&mut body)?;
-    Ok(Message { start, headers, body })
+    Ok(Message {
+        start,
+        headers,
+        body,
+    })
 }
 
 fn header<'a>(headers: &'a str, name: &str) -> Option<&'a str> {
@@ -132,7 +142,10 @@ fn broken(why: &str) -> io::Error {
 }
 
 fn is_timeout(cause: &io::Error) -> bool {
-    matches!(cause.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+    matches!(
+        cause.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 /// A request; `path` comes after `/api/v5`, `headers` are whole lines with their ends.
