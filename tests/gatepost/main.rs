@@ -1,6 +1,7 @@
 //! One integration binary that drives the real server over HTTP, with a real file. Modules mirror
 //! the API's addresses and the promises of the contract.
 
+mod cli;
 mod harness;
 mod luck;
 mod smoke;

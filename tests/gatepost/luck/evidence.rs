@@ -40,7 +40,7 @@ pub fn troubles(connection: &Connection) -> Vec<String> {
     count(
         "presences that do not follow from the interactions",
         &format!(
-            "{EXPECTED} SELECT count(*) FROM (
+            "{EXPECTED} SELECT count(DISTINCT delegate_id || ' at ' || device_id) FROM (
             SELECT * FROM (SELECT * FROM expected EXCEPT SELECT * FROM stored)
             UNION ALL SELECT * FROM (SELECT * FROM stored EXCEPT SELECT * FROM expected))"
         ),

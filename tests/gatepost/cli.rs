@@ -1,0 +1,287 @@
+//! The commands, by the real binary on a file of their own.
+
+use crate::harness::Server;
+use serde_json::{Value, json};
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+/// Runs `gatepost --db <folder>/event.db ARGS`.
+fn gatepost(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gatepost"))
+        .arg("--db")
+        .arg(folder.join("event.db"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The standard output of a command that must succeed.
+fn done(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn count(folder: &Path, sql: &str) -> i64 {
+    let connection = rusqlite::Connection::open(folder.join("event.db")).expect("the file");
+    connection.query_row(sql, [], |row| row.get(0)).expect(sql)
+}
+
+/// A folder with a list in it.
+fn with_list(list: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("list.csv"), list).expect("a list");
+    folder
+}
+
+#[test]
+fn the_sample_list_goes_in_by_its_headers_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/attendees.csv");
+    done(&gatepost(folder.path(), &["import", "delegates", list]));
+    let rows = std::fs::read_to_string(list)
+        .expect("the sample")
+        .lines()
+        .count()
+        - 1;
+    assert_eq!(
+        count(folder.path(), "SELECT count(*) FROM delegates"),
+        i64::try_from(rows).expect("few")
+    );
+    let complete = "SELECT count(*) FROM delegates WHERE barcode IS NULL OR first_name IS NULL OR sources != '[\"import\"]'";
+    assert_eq!(count(folder.path(), complete), 0);
+    let audited = "SELECT count(*) FROM audit WHERE action = 'create' AND record_type = 'delegate'";
+    assert_eq!(
+        count(folder.path(), audited),
+        i64::try_from(rows).expect("few")
+    );
+}
+
+#[test]
+fn bad_rows_are_told_by_line_and_nothing_is_written() {
+    let folder = with_list("Barcode,First name\nA-1,Ada\nA-1,Bob\n,\nA-4,Dan,more\nA-5,Eve\n");
+    let output = gatepost(folder.path(), &["import", "delegates", "list.csv"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told = text(&output.stdout) + &text(&output.stderr);
+    for line in ["line 3", "line 4", "line 5"] {
+        assert!(told.contains(line), "{line} is missing in {told}");
+    }
+    assert!(
+        !folder.path().join("event.db").exists()
+            || count(folder.path(), "SELECT count(*) FROM delegates") == 0
+    );
+    done(&gatepost(
+        folder.path(),
+        &["import", "delegates", "list.csv", "--skip-bad"],
+    ));
+    assert_eq!(count(folder.path(), "SELECT count(*) FROM delegates"), 2);
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = with_list("Ticket code;E-mail\nA-1;ada@example.org\n");
+    let told = done(&gatepost(
+        folder.path(),
+        &["import", "delegates", "list.csv", "--dry-run"],
+    ));
+    assert!(told.contains("barcode"), "{told}");
+    assert!(!folder.path().join("event.db").exists());
+}
+
+#[test]
+fn headers_are_mapped_and_unknown_columns_kept() {
+    let folder = with_list("Nummer,Wer,Menü\nA-1,Ada,vegan\n");
+    let map = [
+        "import",
+        "delegates",
+        "list.csv",
+        "--map",
+        "Nummer=barcode",
+        "--map",
+        "Wer=firstName",
+    ];
+    done(&gatepost(folder.path(), &map));
+    let kept = "SELECT count(*) FROM delegates WHERE barcode = 'A-1' AND first_name = 'Ada' AND data ->> '$.Data.Menü' = 'vegan'";
+    assert_eq!(count(folder.path(), kept), 1);
+    let unknown = gatepost(
+        folder.path(),
+        &["import", "delegates", "list.csv", "--map", "Nummer=barcod"],
+    );
+    assert_ne!(unknown.status.code(), Some(0));
+    assert!(text(&unknown.stderr).contains("barcod"));
+}
+
+#[test]
+fn an_import_is_seen_by_a_server_on_the_file() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let device = caller.device(
+        &json!({"name": "Hall", "code": "hall", "data": {"Access": {"ruleSet": "simple"}}}),
+    );
+    std::fs::write(server.folder.path().join("list.csv"), "Barcode\nA-1\n").expect("a list");
+    let output = Command::new(env!("CARGO_BIN_EXE_gatepost"))
+        .arg("--db")
+        .arg(server.path())
+        .args(["import", "delegates"])
+        .arg(server.folder.path().join("list.csv"))
+        .args(["--join", "code:hall"])
+        .output()
+        .expect("the binary runs");
+    done(&output);
+    let entered = caller.interact(
+        "check-in",
+        &json!({"delegate": "barcode:A-1", "device": device}),
+    );
+    assert_eq!(entered.status, 201, "{entered:?}");
+}
+
+#[test]
+fn the_demo_is_whole_and_the_same_each_time() {
+    let content = || {
+        let folder = tempfile::tempdir().expect("a folder");
+        done(&gatepost(folder.path(), &["demo"]));
+        assert_eq!(
+            count(folder.path(), "SELECT count(*) FROM delegates"),
+            2_000
+        );
+        assert_eq!(
+            count(folder.path(), "SELECT count(*) FROM interactions"),
+            20_000
+        );
+        assert_eq!(
+            count(
+                folder.path(),
+                "SELECT count(*) FROM devices WHERE device_type = 'session'"
+            ),
+            40
+        );
+        let again = gatepost(folder.path(), &["demo"]);
+        assert_eq!(
+            again.status.code(),
+            Some(1),
+            "a file that is not empty is refused"
+        );
+        let connection =
+            rusqlite::Connection::open(folder.path().join("event.db")).expect("the file");
+        let sql = "SELECT group_concat(barcode || first_name || coalesce(data, '')) FROM (SELECT * FROM delegates ORDER BY id)
+                   UNION ALL SELECT group_concat(interaction_type || recorded_at) FROM
+                   (SELECT * FROM interactions WHERE interaction_type != 'connected' ORDER BY id)";
+        let mut statement = connection.prepare(sql).expect(sql);
+        let rows = statement
+            .query_map([], |row| row.get::<_, String>(0))
+            .expect(sql);
+        rows.map(|row| row.expect("text")).collect::<Vec<_>>()
+    };
+    assert_eq!(content(), content());
+}
+
+#[test]
+fn clients_and_users_are_kept_from_the_command_line() {
+    let server = Server::start();
+    let run = |args: &[&str], input: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gatepost"))
+            .arg("--db")
+            .arg(server.path())
+            .args(args)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        std::io::Write::write_all(
+            &mut child.stdin.take().expect("its input"),
+            input.as_bytes(),
+        )
+        .expect("written");
+        child.wait_with_output().expect("it ends")
+    };
+    let made: Value = serde_json::from_str(&done(&run(
+        &["client", "add", "Gate", "--gate", "--json"],
+        "",
+    )))
+    .expect("JSON");
+    let text_of = |name: &str| made[name].as_str().expect(name).to_owned();
+    let gate = server.caller_of(&text_of("clientId"), &text_of("clientSecret"));
+    assert_eq!(gate.get("/ping").status, 200);
+    done(&run(
+        &[
+            "user",
+            "add",
+            "ada@example.org",
+            "--password-stdin",
+            "--role",
+            "delegate-read",
+        ],
+        "correct horse\n",
+    ));
+    let token = server.token(&json!({"grant_type": "password", "client_id": made["clientId"],
+        "client_secret": made["clientSecret"], "username": "ada@example.org", "password": "correct horse"}));
+    assert!(token["refresh_token"].is_string());
+    let short = run(
+        &["user", "add", "bob@example.org", "--password-stdin"],
+        "short\n",
+    );
+    assert_eq!(short.status.code(), Some(1));
+    assert!(!done(&run(&["client", "list", "--json"], "")).contains(&text_of("clientSecret")));
+}
+
+#[test]
+fn configuration_goes_out_and_in_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let apply = |document: &Value| {
+        std::fs::write(folder.path().join("config.json"), document.to_string())
+            .expect("a document");
+        gatepost(folder.path(), &["config", "apply", "config.json"])
+    };
+    done(&apply(
+        &json!({"settings": {"timeZone": "Europe/Berlin", "access": {"ruleSet": "simple"}}}),
+    ));
+    let bad = apply(&json!({"settings": {"name": "Summit", "timeZone": "Mars/Olympus"}}));
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(text(&bad.stderr).contains("timeZone"));
+    let kept: Value =
+        serde_json::from_str(&done(&gatepost(folder.path(), &["config", "export"]))).expect("JSON");
+    assert_eq!(
+        kept["settings"],
+        json!({"access": {"ruleSet": "simple"}, "timeZone": "Europe/Berlin"})
+    );
+    assert_ne!(apply(&json!({"setings": {}})).status.code(), Some(0));
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_every_command_has_an_example() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert_eq!(
+        gatepost(folder.path(), &["serve", "--nope"]).status.code(),
+        Some(2)
+    );
+    for command in [
+        &["serve"][..],
+        &["migrate"],
+        &["import", "delegates"],
+        &["config", "export"],
+        &["config", "apply"],
+        &["client", "add"],
+        &["client", "list"],
+        &["client", "revoke"],
+        &["client", "rotate"],
+        &["user", "add"],
+        &["user", "list"],
+        &["user", "set"],
+        &["user", "remove"],
+        &["openapi"],
+        &["demo"],
+    ] {
+        let help = done(&gatepost(folder.path(), &[command, &["--help"]].concat()));
+        assert!(help.contains("Example"), "{command:?} has no example");
+    }
+    let document: Value =
+        serde_json::from_str(&done(&gatepost(folder.path(), &["openapi"]))).expect("JSON");
+    assert_eq!(document["openapi"], "3.0.0");
+}
