@@ -121,10 +121,7 @@ pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<Dele
             .prepare_cached("SELECT id FROM delegates WHERE id = ?1 AND deleted_at IS NULL")?
             .query_row([id], |row| row.get(0)),
         DelegateSelector::Code(code, value) => connection
-            .prepare_cached(&format!(
-                "SELECT id FROM delegates WHERE {} = ?1 AND deleted_at IS NULL",
-                code.column()
-            ))?
+            .prepare_cached(code.find_sql())?
             .query_row([value], |row| row.get(0)),
     };
     id.optional()?.ok_or_else(|| RESOURCE.missing(selector))

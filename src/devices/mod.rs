@@ -146,10 +146,7 @@ pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<Device
             .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
             .query_row([id], |row| row.get(0)),
         DeviceSelector::Code(code, value) => connection
-            .prepare_cached(&format!(
-                "SELECT id FROM devices WHERE {} = ?1 AND deleted_at IS NULL",
-                code.column()
-            ))?
+            .prepare_cached(code.find_sql())?
             .query_row([value], |row| row.get(0)),
     };
     id.optional()?.ok_or_else(|| RESOURCE.missing(selector))

@@ -10,7 +10,6 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde::Deserialize;
-use serde_json::Value;
 
 /// What is asked: may this delegate pass at this device?
 pub struct Question<'a> {
@@ -73,7 +72,7 @@ pub fn judge(connection: &Connection, question: &Question<'_>) -> Result<()> {
 #[derive(Deserialize)]
 struct AccessSection {
     #[serde(rename = "Access")]
-    access: Option<Value>,
+    access: Option<AccessRules>,
 }
 
 fn place(
@@ -105,11 +104,12 @@ fn place(
 
 /// The rules in a device's stored `data`; `None` when they cannot be read.
 fn stored_rules(data: &str) -> Option<AccessRules> {
-    let section: AccessSection = serde_json::from_str(data).ok()?;
-    match section.access {
-        None => Some(AccessRules::default()),
-        Some(access) => AccessRules::parse("data.Access", &access).ok(),
+    // serde would take a list for the sections in their order.
+    if !data.trim_ascii_start().starts_with('{') {
+        return None;
     }
+    let section: AccessSection = serde_json::from_str(data).ok()?;
+    Some(section.access.unwrap_or_default())
 }
 
 /// Whether the delegate is joined with a device above; one that was deleted admits nobody.

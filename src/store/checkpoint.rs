@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use rusqlite::Connection;
 use std::{
     cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
         Arc,
@@ -17,7 +18,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Log pages (4 KiB each) after which the thread is set to work: 32 MiB.
+/// Log pages (2 KiB each) after which the thread is set to work: 16 MiB. More at once would hold
+/// up the log's own syncs.
 const START_PAGES: i64 = 8_192;
 /// A rest that the writer copies itself, between two groups; a few milliseconds.
 const REST_PAGES: i64 = 1_024;
@@ -59,10 +61,12 @@ impl Checkpointer {
             .name("checkpoint".into())
             .spawn(move || {
                 while woken.recv().is_ok() {
-                    match pass(&connection) {
+                    // Not even a log that cannot be written ends the thread: without it the file's
+                    // log would grow for ever.
+                    let _ = catch_unwind(AssertUnwindSafe(|| match pass(&connection) {
                         Ok(copied) => of_thread.copied.store(copied, Ordering::Release),
                         Err(cause) => tracing::warn!("checkpoint: {cause}"),
-                    }
+                    }));
                     of_thread.running.store(false, Ordering::Release);
                 }
             })

@@ -16,6 +16,7 @@ use rusqlite::Connection;
 use std::{
     cell::Cell,
     collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -213,11 +214,20 @@ impl Loop {
                 }
             }
             if !self.waiting.is_empty() {
-                self.group(jobs);
+                self.guarded_group(jobs);
             }
             if self.polled.elapsed() >= FOREIGN_POLL {
                 self.notice_other_processes();
             }
+        }
+    }
+
+    /// Runs one group. A panic outside its jobs, as from a log that cannot be written, costs this
+    /// group at the most and never the writer; who is not answered by then gets a 1108.
+    fn guarded_group(&mut self, jobs: &Receiver<Box<dyn Job>>) {
+        let finished = catch_unwind(AssertUnwindSafe(|| self.group(jobs)));
+        if finished.is_err() && !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
 

@@ -24,10 +24,14 @@ macro_rules! selector {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// The code's column in the store.
+            /// The statement that finds the living record by this code.
             #[must_use]
-            pub fn column(self) -> &'static str {
-                match self { $(Self::$variant => $column),+ }
+            pub fn find_sql(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!(
+                        "SELECT id FROM ", $kind, "s WHERE ", $column, " = ?1 AND deleted_at IS NULL"
+                    )),+
+                }
             }
         }
 
@@ -144,7 +148,11 @@ fn unknown_id_type(id_type: &str, known: &[&str]) -> Error {
     )
 }
 
-fn whole_number(text: &str) -> Result<i64> {
+/// Reads an id: digits alone.
+///
+/// # Errors
+/// [`Kind::Invalid`].
+pub fn whole_number(text: &str) -> Result<i64> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| plain).ok_or_else(|| {
         Error::invalid(format!(
