@@ -11,7 +11,7 @@ use crate::{
     auth::roles::{ReadInteractions, WriteInteractions},
     error::{Error, Kind},
     idempotency::{self, Key},
-    types::{Timestamp, json},
+    types::{Timestamp, json, selector::whole_number},
     web::{
         Address, Answer, Body, CreatedOnce, Granted, List, NoContent, Outcome, RequestId,
         page::window,
@@ -401,6 +401,5 @@ fn interaction_id(selector: &str) -> Result<i64, Error> {
     let id = selector
         .strip_prefix("id:")
         .ok_or_else(|| Error::new(Kind::UnknownIdType, "an interaction is selected by id:{id}"))?;
-    id.parse()
-        .map_err(|_| Error::invalid("id: must be a whole number"))
+    whole_number(id)
 }

@@ -3,7 +3,8 @@
 
 use super::{
     draft::{BatchInput, Draft, InteractionInput},
-    record::{Outcome, record},
+    places::Places,
+    record::{Outcome, record, record_among},
     shared::SharedValues,
 };
 use crate::{
@@ -96,7 +97,8 @@ pub async fn record_all(
     let mut answers = String::from("[");
     let mut done = 0;
     let mut part = 0;
-    while done < work.0.0.len() {
+    // Once even for a batch of nothing: its key may stand for another request.
+    while part == 0 || done < work.0.0.len() {
         let of_slice = Arc::clone(&work);
         let slice = store
             .write_bulk(move |tx| {
@@ -152,6 +154,7 @@ fn record_items(
     guard: Guard,
 ) -> Result<Stored> {
     let begun = Instant::now();
+    let places = Places::default();
     let mut body = String::with_capacity(items.len().min(512) * 320);
     let mut done = 0;
     for item in items {
@@ -161,7 +164,7 @@ fn record_items(
             }
             body.push(',');
         }
-        record_item(tx, ctx, item, request_id, guard, &mut body)?;
+        record_item(tx, ctx, &places, item, request_id, guard, &mut body)?;
         done += 1;
     }
     Ok(Stored {
@@ -174,6 +177,7 @@ fn record_items(
 fn record_item(
     tx: &Tx<'_>,
     ctx: &Context,
+    places: &Places,
     item: &Item,
     request_id: &RequestId,
     guard: Guard,
@@ -181,8 +185,8 @@ fn record_item(
 ) -> Result<()> {
     let changes = tx.total_changes();
     let outcome = match (&item.draft, guard) {
-        (Ok(draft), Guard::None) => record(tx, ctx, draft),
-        (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record(tx, ctx, draft)),
+        (Ok(draft), Guard::None) => record_among(tx, ctx, places, draft),
+        (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record_among(tx, ctx, places, draft)),
         (Err(cause), _) => Err(Error::new(cause.kind, cause.message.clone())),
     };
     let (status, data, meta) = match outcome {

@@ -3,7 +3,7 @@
 //!
 //! - `draft`: a body to a checked draft, before the store is asked anything
 //! - `forms`, `shared`: what happens to its `data`
-//! - `judge`: the facts that the rules of entry (`crate::rules`) need
+//! - `judge`, `places`: the facts that the rules of entry (`crate::rules`) need
 //! - `record`: the use case: replay, judge, store, all in one transaction
 //! - `presence`: what is kept of each delegate at each device
 //! - `batch`: many at once, in slices
@@ -17,6 +17,7 @@ pub mod forms;
 pub mod judge;
 pub mod list;
 pub mod nonces;
+pub mod places;
 pub mod presence;
 pub mod record;
 pub mod refusals;

@@ -5,14 +5,16 @@
 use super::{
     draft::{Draft, Three},
     judge::{self, Question},
-    nonces, presence,
+    nonces,
+    places::Places,
+    presence,
     presence::Effect,
     refusals,
     rows::Interaction,
 };
 use crate::{
     auth::Context,
-    delegates, devices,
+    delegates,
     error::{Error, Kind, Result},
     rules::{Moment, Standing},
     store::Tx,
@@ -46,14 +48,22 @@ pub struct Participants {
 /// [`Kind::DeviceNotFound`], [`Kind::KeyReused`], and whatever keeps the store from writing. What
 /// the rules or an unknown code refuse is no error here: the refusal is to be committed.
 pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Outcome> {
+    record_among(tx, ctx, &Places::default(), draft)
+}
+
+/// As [`record`], one of several in a transaction that all look at the same `places`.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_among(tx: &Tx<'_>, ctx: &Context, places: &Places, draft: &Draft) -> Result<Outcome> {
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
         && let Some(earlier) = nonces::recall(tx, client, nonce, fingerprint)?
     {
         return Ok(Outcome::Replayed(earlier));
     }
     let mut participants = Participants::default();
-    let assessed = find_participants(tx, draft, &mut participants)
-        .and_then(|()| assess(tx, ctx, draft, &participants, tx.now()));
+    let assessed = find_participants(tx, places, draft, &mut participants)
+        .and_then(|()| assess(tx, ctx, places, draft, &participants, tx.now()));
     let assessment = match assessed {
         Ok(assessment) => assessment,
         Err(refusal) if refusals::is_kept(refusal.kind) => {
@@ -88,8 +98,9 @@ pub fn test(
     now: Timestamp,
 ) -> Result<Interaction> {
     let mut participants = Participants::default();
-    find_participants(connection, draft, &mut participants)?;
-    assess(connection, ctx, draft, &participants, now)?;
+    let places = Places::default();
+    find_participants(connection, &places, draft, &mut participants)?;
+    assess(connection, ctx, &places, draft, &participants, now)?;
     Ok(Interaction {
         id: None,
         kind: draft.kind.clone(),
@@ -106,12 +117,13 @@ pub fn test(
 /// where it was scanned.
 fn find_participants(
     connection: &Connection,
+    places: &Places,
     draft: &Draft,
     found: &mut Participants,
 ) -> Result<()> {
     for (place, selector) in draft.devices.iter().enumerate() {
         if let Some(selector) = selector {
-            found.devices[place] = Some(devices::find(connection, selector)?);
+            found.devices[place] = Some(places.find(connection, selector)?);
         }
     }
     for (place, selector) in draft.delegates.iter().enumerate() {
@@ -133,6 +145,7 @@ struct Assessment {
 fn assess(
     connection: &Connection,
     ctx: &Context,
+    places: &Places,
     draft: &Draft,
     participants: &Participants,
     now: Timestamp,
@@ -153,6 +166,7 @@ fn assess(
     if let Some(passage) = judge::passage(&draft.kind) {
         let verdict = judge::judge(
             connection,
+            places,
             &Question {
                 passage,
                 delegate,

@@ -86,6 +86,11 @@ impl Selection {
                         table = resource.table,
                     );
                 }
+                // What somebody broke in the file must not break the whole answer.
+                Kind::Document => {
+                    let column = property.column;
+                    let _ = write!(sql, ", iif(json_valid({column}), {column}, NULL)");
+                }
                 _ => {
                     let _ = write!(sql, ", {}", property.column);
                 }

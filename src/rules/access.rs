@@ -1,11 +1,12 @@
 //! What a device's `data.Access` says: its rules of entry, as an administrator writes them.
 
 use crate::error::{Error, Result};
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::Value;
+use std::fmt;
 
 /// Who may enter at all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSet {
     /// Everybody with a known code.
@@ -15,7 +16,7 @@ pub enum RuleSet {
 }
 
 /// How often one may enter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Entry {
     /// Again and again.
@@ -25,8 +26,8 @@ pub enum Entry {
 }
 
 /// A device's rules; what is `None` follows the instance's default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase", deny_unknown_fields)]
 pub struct AccessRules {
     /// `ruleSet`: `open` unless set.
     #[serde(default, deserialize_with = "present")]
@@ -49,10 +50,31 @@ pub struct AccessRules {
 }
 
 /// A rule that is written has a value: `null` would be a rule that nobody can read.
-fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
+}
+
+/// Derived, it would take a list too, for the rules in their order.
+impl<'de> Deserialize<'de> for AccessRules {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ReadRules)
+    }
+}
+
+struct ReadRules;
+
+impl<'de> Visitor<'de> for ReadRules {
+    type Value = AccessRules;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of rules")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AccessRules, A::Error> {
+        AccessRules::deserialize(MapAccessDeserializer::new(map))
+    }
 }
 
 impl AccessRules {
@@ -61,12 +83,6 @@ impl AccessRules {
     /// # Errors
     /// [`crate::error::Kind::Invalid`], with the path of the rule at fault.
     pub fn parse(name: &str, value: &Value) -> Result<Self> {
-        // serde would take a list for the rules in their order.
-        if !value.is_object() {
-            return Err(Error::invalid(format!(
-                "{name}: must be an object of rules"
-            )));
-        }
         serde_path_to_error::deserialize(value).map_err(|cause| {
             let path = cause.path().to_string();
             let path = if path == "." {

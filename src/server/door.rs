@@ -36,15 +36,18 @@ impl<E: Endpoint> Endpoint for Door<E> {
     async fn call(&self, mut request: Request) -> Result<Response> {
         let request_id = RequestId::next();
         request.set_data(request_id.clone());
+        let in_api = is_in_api(request.uri());
         let origin = allowed_origin(&request);
         let mut response = if is_preflight(&request) {
             self.preflight(&request)
         } else {
             self.answer(request, &request_id).await
         };
+        let headers = response.headers_mut();
         if let Some(origin) = origin {
-            let headers = response.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        }
+        if in_api {
             headers.insert(header::VARY, HeaderValue::from_static("Origin"));
         }
         Ok(response)
@@ -87,12 +90,11 @@ impl<E: Endpoint> Door<E> {
 
     /// What a browser asks before it calls from another origin.
     fn preflight(&self, request: &Request) -> Response {
+        let shorter = without_json(request.uri());
+        let path = shorter.as_ref().unwrap_or(request.uri()).path();
         Response::builder()
             .status(StatusCode::NO_CONTENT)
-            .header(
-                header::ACCESS_CONTROL_ALLOW_METHODS,
-                self.allow(request.uri().path()),
-            )
+            .header(header::ACCESS_CONTROL_ALLOW_METHODS, self.allow(path))
             .header(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
                 "Authorization, Content-Type, Idempotency-Key",
@@ -100,6 +102,10 @@ impl<E: Endpoint> Door<E> {
             .header(header::ACCESS_CONTROL_MAX_AGE, "600")
             .finish()
     }
+}
+
+fn is_in_api(uri: &Uri) -> bool {
+    uri.path().starts_with("/api/")
 }
 
 fn is_preflight(request: &Request) -> bool {
@@ -112,7 +118,7 @@ fn is_preflight(request: &Request) -> bool {
 /// The value of `Access-Control-Allow-Origin`, where the API is called from an origin that may.
 fn allowed_origin(request: &Request) -> Option<HeaderValue> {
     let origin = request.headers().get(header::ORIGIN)?;
-    if !request.uri().path().starts_with("/api/") {
+    if !is_in_api(request.uri()) {
         return None;
     }
     let settings = request.data::<App>()?.settings();

@@ -1,7 +1,7 @@
 //! The pragmas of every connection, in one place, each with its reason.
 
 use super::Durability;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use rusqlite::Connection;
 use std::time::Duration;
 
@@ -38,6 +38,23 @@ pub fn prepare_reader(connection: &Connection) -> Result<()> {
     // 4 MiB each: the pages are in the operating system's cache anyway.
     connection.pragma_update(None, "cache_size", -4096)?;
     Ok(())
+}
+
+/// Has the file keep a write-ahead log, without which readers and the writer wait for each other. A
+/// file remembers it; one whose making was interrupted, or that came back from a backup, does not.
+///
+/// # Errors
+/// When the file's place does not allow it, such as a network share.
+pub fn keep_log(connection: &Connection) -> Result<()> {
+    let mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode == "wal" {
+        Ok(())
+    } else {
+        Err(Error::invalid(
+            "the database file cannot keep a write-ahead log here; put it on a local disk",
+        ))
+    }
 }
 
 /// Sets the writing connection up.

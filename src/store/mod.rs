@@ -63,6 +63,7 @@ impl Store {
                 connection
             }
         };
+        connection::keep_log(&connection)?;
         connection::prepare_writer(&connection, durability)?;
         migrate::upgrade(&mut connection)?;
         Checkpointer::attach(&connection);
@@ -179,7 +180,6 @@ fn create(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path)?;
     // First the schema, then the log: so the file tells what it is from the start.
     migrate::create(&connection)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     Ok(connection)
 }
 

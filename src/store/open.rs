@@ -43,11 +43,22 @@ pub fn look(path: &Path) -> Result<Found> {
             header[at + 3],
         ]))
     };
+    let interrupted = interrupted(path);
+    if interrupted == Some(0) {
+        // Its making was cut off; SQLite empties it when it is opened.
+        return Ok(Found::Nothing);
+    }
     // With a log beside it, what counts may stand in the log, and the file itself may lawfully be
     // behind, even shorter than it says.
-    let logged = has_log(path);
-    let (application, version) = if logged {
-        identity_with_log(path)?
+    let log = beside(path, "-wal").exists();
+    let connection = if log {
+        open_with_log(path)
+    } else {
+        open_immutable(path)
+    };
+    let connection = connection.map_err(|cause| damaged(path, &cause))?;
+    let (application, version) = if log {
+        identity(&connection).map_err(|cause| damaged(path, &cause))?
     } else {
         (number(68), number(60))
     };
@@ -62,25 +73,40 @@ pub fn look(path: &Path) -> Result<Found> {
             migrate::CURRENT
         )));
     }
-    if !logged {
-        look_at_size(path, &header, number(28))?;
-        look_inside(path)?;
+    // An interrupted change is undone by SQLite when the file is opened; until then it looks torn.
+    if interrupted.is_none() {
+        if !log {
+            look_at_size(path, &header, number(28))?;
+        }
+        look_inside(path, &connection)?;
     }
     Ok(Found::Version(version))
 }
 
-/// Application id and schema version, read through the log. A read-only connection leaves file and
-/// log as they are.
-fn identity_with_log(path: &Path) -> Result<(i64, i64)> {
-    let read = || -> rusqlite::Result<(i64, i64)> {
-        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
-        let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
-        // The schema is read too: it must be readable.
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        Ok((pragma("application_id")?, pragma("user_version")?))
-    };
-    read().map_err(|cause| damaged(path, &cause))
+/// How many pages the file had before a change without a log that was cut off; `None` where there
+/// was no such change. A Gatepost file is changed so only while it is made.
+fn interrupted(path: &Path) -> Option<u32> {
+    let mut header = [0; 28];
+    File::open(beside(path, "-journal"))
+        .and_then(|mut journal| journal.read_exact(&mut header))
+        .ok()?;
+    let pages = [header[16], header[17], header[18], header[19]];
+    header
+        .starts_with(&[0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7])
+        .then_some(u32::from_be_bytes(pages))
+}
+
+/// Application id and schema version, read through the log.
+fn identity(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get(0));
+    Ok((pragma("application_id")?, pragma("user_version")?))
+}
+
+/// A read-only connection leaves file and log as they are.
+fn open_with_log(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
 }
 
 fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
@@ -119,10 +145,6 @@ fn read_header(path: &Path) -> Result<Option<[u8; 100]>> {
     }
 }
 
-fn has_log(path: &Path) -> bool {
-    std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
-}
-
 /// The path of a companion file, such as `gatepost.db-wal`.
 #[must_use]
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -147,11 +169,9 @@ fn look_at_size(path: &Path, header: &[u8; 100], pages: i64) -> Result<()> {
     Ok(())
 }
 
-/// Reads the schema and as many pages as the time allows, on a connection that takes no lock and
-/// makes no file beside it.
-fn look_inside(path: &Path) -> Result<()> {
+/// Reads the schema and as many pages as the time allows.
+fn look_inside(path: &Path, connection: &Connection) -> Result<()> {
     let damaged = |cause: &dyn std::fmt::Display| damaged(path, cause);
-    let connection = open_immutable(path).map_err(|cause| damaged(&cause))?;
     let deadline = Instant::now() + LOOK_MAX;
     connection
         .progress_handler(10_000, Some(move || Instant::now() > deadline))
@@ -169,6 +189,7 @@ fn look_inside(path: &Path) -> Result<()> {
     }
 }
 
+/// A connection that takes no lock and makes no file beside it.
 fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let encoded = percent_encoding::percent_encode(
         path.as_os_str().as_encoded_bytes(),

@@ -71,11 +71,15 @@ fn check_number(number: &[u8], at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Parses JSON text as `T`, naming the path of what does not fit.
+/// Parses a JSON object as `T`, naming the path of what does not fit.
 ///
 /// # Errors
 /// [`crate::error::Kind::Invalid`].
 pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
+    // serde would take a list for the properties in their order.
+    if text.trim_ascii_start().starts_with(b"[") {
+        return Err(Error::invalid("the body must be an object, not a list"));
+    }
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
         let path = cause.path().to_string();

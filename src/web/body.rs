@@ -6,13 +6,14 @@ use crate::{
     error::{Error, Kind, Result},
     types::json,
 };
+use futures_util::{Stream, StreamExt};
 use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, Registry},
 };
 use serde::de::DeserializeOwned;
-use std::marker::PhantomData;
+use std::{marker::PhantomData, time::Duration};
 
 /// A body of at most `MAX` bytes (1 MiB unless said otherwise) that parses as `T`.
 pub struct Body<T, const MAX: usize = { json::RECORD_MAX_BYTES }> {
@@ -67,17 +68,43 @@ pub async fn read_limited(
     let declared = request
         .header("content-length")
         .and_then(|length| length.parse::<usize>().ok());
+    let mut body = body
+        .take()
+        .map_err(|_| Error::defect("the body was read before"))?
+        .into_bytes_stream();
     if declared.is_some_and(|length| length > max) {
+        drain(body).await;
         return Err(too_large());
     }
-    let body = body
-        .take()
-        .map_err(|_| Error::defect("the body was read before"))?;
-    match body.into_bytes_limit(max).await {
-        Ok(bytes) => Ok(bytes.into()),
-        Err(poem::error::ReadBodyError::PayloadTooLarge) => Err(too_large()),
-        Err(cause) => Err(Error::invalid(format!("the body breaks off: {cause}"))),
+    let mut bytes = Vec::with_capacity(declared.unwrap_or_default());
+    while let Some(part) = body.next().await {
+        let part = part.map_err(|cause| Error::invalid(format!("the body breaks off: {cause}")))?;
+        if bytes.len() + part.len() > max {
+            drain(body).await;
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&part);
     }
+    Ok(bytes)
+}
+
+/// How much is still read of a body that is refused, and for how long.
+const DRAINED_MAX_BYTES: usize = 64 * 1024 * 1024;
+const DRAINED_MAX: Duration = Duration::from_secs(5);
+
+/// Reads the rest of a body that is refused: who is cut off while still sending never sees why.
+async fn drain<T: AsRef<[u8]>, E>(mut body: impl Stream<Item = Result<T, E>> + Unpin) {
+    let rest = async {
+        let mut read = 0;
+        while let Some(Ok(part)) = body.next().await {
+            read += part.as_ref().len();
+            if read > DRAINED_MAX_BYTES {
+                break;
+            }
+        }
+    };
+    // What is not there by then is not waited for.
+    let _ = tokio::time::timeout(DRAINED_MAX, rest).await;
 }
 
 impl<'a, T: DeserializeOwned + Described, const MAX: usize> ApiExtractor<'a> for Body<T, MAX> {

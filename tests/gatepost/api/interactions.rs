@@ -211,13 +211,24 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
     let (_, [a, ..]) = cast(&caller);
     let single = caller.device(&json!({"name": "Single", "data": {"Access": {"entry": "single"}}}));
     let dump = || -> String {
-        let tables = ["interactions", "presence", "occupancy", "nonces", "idempotency_keys", "shared_values", "refusals", "conflicts", "audit"];
-        let counts = tables.map(|table| format!("(SELECT count(*) || '/' || ifnull(max(rowid), 0) FROM {table})").replace("rowid", if ["presence", "nonces"].contains(&table) { "1" } else { "rowid" }));
-        server.value(&format!("SELECT {}", counts.join(" || ',' || ")))
+        let tables = [
+            "interactions",
+            "presence",
+            "occupancy",
+            "nonces",
+            "idempotency_keys",
+            "shared_values",
+            "refusals",
+            "conflicts",
+            "audit",
+        ];
+        let counts = tables.map(|table| format!("(SELECT count(*) FROM {table})"));
+        let last_ids = "(SELECT group_concat(name || seq) FROM sqlite_sequence)";
+        server.value(&format!("SELECT {last_ids} || {}", counts.join(" || ',' || ")))
     };
     let before = dump();
     let body = json!({
-        "delegate": "barcode:A", "device": single, "nonce": "n", "recordedAt": 1_795_251_720,
+        "delegate": "barcode:A", "device": single, "nonce": "n", "recordedAt": 1_700_000_000,
         "data": {"form": "f", "answers": [{"field": "a.b", "answer": 1}]},
     });
     let tested = caller.post("/interaction/test/check-in", &body);
@@ -236,7 +247,7 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
     let before = dump();
     // Refusals and unknown codes leave nothing either, and a nonce used up is none of its business.
     let again = caller.post("/interaction/test/check-in", &body);
-    again.refused(412, 740, "already used at Single at 09:02");
+    again.refused(412, 740, "already used at Single at 22:13 on 2023-11-14");
     caller.post("/interaction/test/check-in", &json!({"delegate": "barcode:NOPE", "device": single})).refused(404, 1301, "NOPE");
     let admitted = json!({"delegate": a, "device": single, "admitted": true});
     assert_eq!(caller.post("/interaction/test/check-in", &admitted).status, 200);

@@ -10,12 +10,17 @@ mod envelope;
 mod events;
 mod forms;
 mod interactions;
+mod kept;
 mod lists;
 mod myself;
 mod nonces;
+mod rules;
+mod settings;
+mod tokens;
 
-use crate::harness::{Server, reply};
+use crate::harness::{Caller, Server, reply};
 use reqwest::Method;
+use serde_json::{Value, json};
 
 /// The paths of the server's document with values in their parameters, each with its methods.
 fn document_paths(server: &Server) -> Vec<(String, Vec<String>)> {
@@ -58,4 +63,19 @@ const ODD_VALUES: [&str; 16] = [
 /// A value as it stands in a path.
 fn encoded(value: &str) -> String {
     percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+/// A new device called `Gate` with these rules.
+fn gate(caller: &Caller<'_>, access: &Value) -> i64 {
+    caller.device(&json!({"name": "Gate", "data": {"Access": access}}))
+}
+
+/// The refusals that the file keeps, the oldest first.
+fn refusals(server: &Server) -> Vec<Value> {
+    let rows: String = server.value(
+        "SELECT json_group_array(json_object('kind', interaction_type, 'delegate', delegate,
+             'delegateId', delegate_id, 'device', device, 'deviceId', device_id, 'client', client_id,
+             'user', user_id, 'code', code, 'message', message)) FROM (SELECT * FROM refusals ORDER BY id)",
+    );
+    serde_json::from_str(&rows).expect("JSON")
 }

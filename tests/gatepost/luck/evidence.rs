@@ -137,13 +137,13 @@ fn damage_is_seen() {
         ("DELETE FROM presence", "2 presences"),
         (
             "UPDATE presence SET out_at = out_at + 1 WHERE out_at IS NOT NULL",
-            "2 presences",
+            "1 presences",
         ),
         ("UPDATE occupancy SET inside = inside + 1", "1 occupancies"),
         ("DELETE FROM occupancy", "1 occupancies"),
         (
             "DELETE FROM interactions WHERE interaction_type = 'join'",
-            "2 presences",
+            "1 presences",
         ),
         ("DELETE FROM delegates", "rows with a broken foreign key"),
     ] {

@@ -6,10 +6,10 @@
 //!
 //! `GATEPOST_KILL_ROUNDS=1000` makes the test of `kill -9` longer than its fifty rounds.
 
-//mod at_once;
-//mod cut;
+mod at_once;
+mod cut;
 mod evidence;
-//mod full;
+mod full;
 mod kill;
 mod ledger;
 mod load;

@@ -47,7 +47,11 @@ fn send_one_after_the_other(wire: &mut Wire, site: &Site) -> usize {
     }
     call(&batch(site, SEQUENTIAL..SEQUENTIAL + 5));
     let last = SEQUENTIAL + 5;
-    let id = call(&post("/delegate/new", &site.token, &json!({"firstName": mark(last)})));
+    let id = call(&post(
+        "/delegate/new",
+        &site.token,
+        &json!({"firstName": mark(last)}),
+    ));
     let patch = json!({"lastName": mark(last + 1)}).to_string();
     let path = format!("/delegate/id:{}", id.expect("an id"));
     call(&request("PATCH", &path, "", &site.token, &patch));
@@ -73,7 +77,10 @@ fn send_at_once(served: &super::process::Served, site: &Site) -> usize {
 fn assert_all_seen(verdict: &Verdict, count: usize) {
     let seen: HashSet<&str> = verdict.answered.iter().map(String::as_str).collect();
     for number in 0..count {
-        assert!(seen.contains(&*mark(number)), "the answer to {number} is not in the trace");
+        assert!(
+            seen.contains(&*mark(number)),
+            "the answer to {number} is not in the trace"
+        );
     }
 }
 

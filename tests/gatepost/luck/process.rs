@@ -162,6 +162,8 @@ impl Site {
                 "delegate-write",
                 "--role",
                 "device-write",
+                "--role",
+                "interaction-read",
             ],
         );
         let served = Served::start(&db);

@@ -29,9 +29,15 @@ impl Traced {
         let mut strace = strace(&trace);
         // Pages of 4 KiB are to be seen whole, with the files and sockets they went to.
         strace.args(["-yy", "-s", "5000"]);
-        strace.args(["-e", "trace=pwrite64,pwritev,write,writev,sendto,sendmsg,fdatasync,fsync"]);
+        strace.args([
+            "-e",
+            "trace=pwrite64,pwritev,write,writev,sendto,sendmsg,fdatasync,fsync",
+        ]);
         strace.args(injected).arg(GATEPOST);
-        Self { served: Served::start_by(strace, db, arguments), trace }
+        Self {
+            served: Served::start_by(strace, db, arguments),
+            trace,
+        }
     }
 
     /// Ends the server and gives what it did.
@@ -41,7 +47,9 @@ impl Traced {
         let mut text = String::new();
         until("strace is done", || {
             text = String::from_utf8_lossy(&std::fs::read(&self.trace).expect("a trace")).into();
-            text.lines().last().is_some_and(|line| line.contains("+++ exited with 0 +++"))
+            text.lines()
+                .last()
+                .is_some_and(|line| line.contains("+++ exited with 0 +++"))
         });
         parse(&text)
     }
@@ -49,7 +57,10 @@ impl Traced {
 
 /// strace, that lets the server be our child.
 pub fn strace(output: &Path) -> Command {
-    let found = Command::new("strace").arg("-V").stdout(Stdio::null()).status();
+    let found = Command::new("strace")
+        .arg("-V")
+        .stdout(Stdio::null())
+        .status();
     assert!(
         found.is_ok_and(|status| status.success()),
         "strace is needed to see what would survive a power failure: apt-get install strace"
@@ -135,7 +146,11 @@ impl Call {
     fn file(&self) -> &str {
         let descriptor = self.arguments.split_once('<').map_or("", |(_, rest)| rest);
         let end = descriptor.find(['>', ',']).unwrap_or(descriptor.len());
-        if descriptor.starts_with("TCP:") { descriptor } else { &descriptor[..end] }
+        if descriptor.starts_with("TCP:") {
+            descriptor
+        } else {
+            &descriptor[..end]
+        }
     }
 
     fn marks(&self) -> impl Iterator<Item = &str> {
@@ -176,14 +191,18 @@ pub fn judge_marks(calls: &[Call]) -> Verdict {
                 Some(&write) if is_synced(calls, write, answer.began) => None,
                 Some(_) => Some("was answered before it was synced"),
             };
-            verdict.broken.extend(fault.map(|fault| format!("{mark} {fault}")));
+            verdict
+                .broken
+                .extend(fault.map(|fault| format!("{mark} {fault}")));
         }
     }
     verdict
 }
 
 fn is_synced(calls: &[Call], write: usize, answer: usize) -> bool {
-    calls.iter().any(|call| call.is_log_sync() && call.began > write && call.ended < answer)
+    calls
+        .iter()
+        .any(|call| call.is_log_sync() && call.began > write && call.ended < answer)
 }
 
 /// Where one request is sent after the other, more can be said: when an answer 2xx begins, nothing
@@ -195,7 +214,9 @@ pub fn judge_all(calls: &[Call]) -> Verdict {
         let last_write = calls.iter().filter(before).map(|call| call.ended).max();
         verdict.answered.push(format!("line {}", answer.began));
         if last_write.is_some_and(|write| !is_synced(calls, write, answer.began)) {
-            verdict.broken.push(format!("the answer in line {}", answer.began));
+            verdict
+                .broken
+                .push(format!("the answer in line {}", answer.began));
         }
     }
     verdict
@@ -204,10 +225,19 @@ pub fn judge_all(calls: &[Call]) -> Verdict {
 /// The names of the files survive too: their folder was synced before the first answer.
 pub fn folder_is_synced(calls: &[Call], folder: &Path) -> bool {
     let folder = folder.to_str().expect("a name");
-    let first_answer = calls.iter().find(|call| call.is_success()).expect("an answer");
+    let first_answer = calls
+        .iter()
+        .find(|call| call.is_success())
+        .expect("an answer");
     let synced = |call: &&Call| call.is_sync() && call.file() == folder;
-    let log = calls.iter().find(|call| call.is_log_write()).expect("a write to the log");
-    calls.iter().filter(synced).any(|call| call.began > log.ended && call.ended < first_answer.began)
+    let log = calls
+        .iter()
+        .find(|call| call.is_log_write())
+        .expect("a write to the log");
+    calls
+        .iter()
+        .filter(synced)
+        .any(|call| call.began > log.ended && call.ended < first_answer.began)
 }
 
 /// The controls of the judges: traces written by hand.
@@ -219,24 +249,43 @@ fn a_trace_is_judged_by_the_order_of_its_events() {
     let refusal = "9 writev(8<TCP:[127.0.0.1:1->127.0.0.1:2]>, [{iov_base=\"HTTP/1.1 503\", iov_len=20}], 1) = 30\n";
     let fine = |trace: &[&str]| {
         let calls = parse(&trace.concat());
-        (judge_marks(&calls).broken.is_empty(), judge_all(&calls).broken.is_empty())
+        (
+            judge_marks(&calls).broken.is_empty(),
+            judge_all(&calls).broken.is_empty(),
+        )
     };
     assert_eq!(fine(&[write, sync, answer]), (true, true));
     assert_eq!(fine(&[write, refusal]), (true, true));
     assert_eq!(fine(&[write, answer, sync]), (false, false));
     assert_eq!(fine(&[sync, write, answer]), (false, false));
     assert_eq!(fine(&[sync, answer]), (false, true));
-    assert_eq!(fine(&[write, "7 fdatasync(5</x/g.db>) = 0\n", answer]), (false, false));
-    assert_eq!(fine(&[write, "7 fdatasync(5</x/g.db-wal>) = -1 EIO (Input/output error)\n", answer]), (false, false));
+    assert_eq!(
+        fine(&[write, "7 fdatasync(5</x/g.db>) = 0\n", answer]),
+        (false, false)
+    );
+    assert_eq!(
+        fine(&[
+            write,
+            "7 fdatasync(5</x/g.db-wal>) = -1 EIO (Input/output error)\n",
+            answer
+        ]),
+        (false, false)
+    );
     // A sync that began before the write was done, or is not done when the answer begins.
     let parts = |call: &str, result: &str| {
-        (format!("{call} <unfinished ...>\n"), format!("7 <... fdatasync resumed>) = {result}\n"))
+        (
+            format!("{call} <unfinished ...>\n"),
+            format!("7 <... fdatasync resumed>) = {result}\n"),
+        )
     };
     let (begun, resumed) = parts("7 fdatasync(5</x/g.db-wal>", "0");
     assert_eq!(fine(&[write, &begun, &resumed, answer]), (true, true));
     assert_eq!(fine(&[write, &begun, answer, &resumed]), (false, false));
     let other_thread = write.replacen('7', "6", 1);
-    assert_eq!(fine(&[&begun, &other_thread, &resumed, answer]), (false, false));
+    assert_eq!(
+        fine(&[&begun, &other_thread, &resumed, answer]),
+        (false, false)
+    );
     // Another commit on its way does not spoil the answers of the one before; only where requests
     // come one after the other there must be none.
     let other = write.replace("mark00001", "mark00002");
