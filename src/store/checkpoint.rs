@@ -1,13 +1,18 @@
 //! Moves the write-ahead log back into the file without making a gate wait.
 //!
-//! A thread of its own copies most of the log (`PASSIVE`, beside the writer). It can never quite
-//! catch up with a busy writer, so the writer itself copies the small rest between two groups;
-//! then its next commit starts the log over and the log stays small.
+//! A thread of its own copies most of the log (`PASSIVE`, beside the writer) and syncs the file. It
+//! can never quite catch up with a busy writer, so the writer itself copies the small rest between
+//! two groups; then its next commit starts the log over and the log stays small.
+//!
+//! SQLite syncs the file only with a pass that reaches the log's end: with the writer's, that is.
+//! It would wait for all that the thread copied, so the thread syncs that itself, through a handle
+//! of its own. The handle is never closed: closing it would drop SQLite's locks on the file.
 
 use crate::error::{Error, Result};
 use rusqlite::Connection;
 use std::{
     cell::Cell,
+    fs::File,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     sync::{
@@ -18,9 +23,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Log pages (2 KiB each) after which the thread is set to work: 16 MiB. More at once would hold
-/// up the log's own syncs.
-const START_PAGES: i64 = 8_192;
+/// Log pages (2 KiB each) after which the thread is set to work: 32 MiB.
+const START_PAGES: i64 = 16_384;
 /// A rest that the writer copies itself, between two groups; a few milliseconds.
 const REST_PAGES: i64 = 1_024;
 
@@ -55,17 +59,21 @@ impl Checkpointer {
         });
         let (wake, woken) = sync_channel::<()>(1);
         let of_thread = Arc::clone(&shared);
-        let connection = Connection::open(path)?;
+        let connection = Connection::open(&path)?;
         super::connection::prepare(&connection)?;
+        let file = File::options().write(true).open(&path);
+        let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
         let thread = std::thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {
                 while woken.recv().is_ok() {
                     // Not even a log that cannot be written ends the thread: without it the file's
                     // log would grow for ever.
-                    let _ = catch_unwind(AssertUnwindSafe(|| match pass(&connection) {
-                        Ok(copied) => of_thread.copied.store(copied, Ordering::Release),
-                        Err(cause) => tracing::warn!("checkpoint: {cause}"),
+                    let _ = catch_unwind(AssertUnwindSafe(|| {
+                        match copy_and_sync(&connection, file) {
+                            Ok(copied) => of_thread.copied.store(copied, Ordering::Release),
+                            Err(cause) => tracing::warn!("checkpoint: {cause}"),
+                        }
                     }));
                     of_thread.running.store(false, Ordering::Release);
                 }
@@ -121,6 +129,12 @@ impl Drop for Checkpointer {
             let _ = thread.join();
         }
     }
+}
+
+fn copy_and_sync(connection: &Connection, file: &File) -> Result<i64> {
+    let copied = pass(connection)?;
+    file.sync_data().map_err(Error::unavailable)?;
+    Ok(copied)
 }
 
 /// Copies what can be copied without waiting for anybody; how many log pages are copied by then.

@@ -10,8 +10,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub i64);
 
-/// The last second that is accepted: the end of the year 9999.
-const LAST_S: i64 = 253_402_300_799;
+/// The last second that is accepted, almost the end of the year 9999: the last that every zone can
+/// write with a year of four digits.
+const LAST_S: i64 = 253_402_207_200;
 
 impl Timestamp {
     /// The clock's time.

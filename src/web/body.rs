@@ -76,7 +76,7 @@ pub async fn read_limited(
         drain(body).await;
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(declared.unwrap_or_default());
+    let mut bytes = Vec::with_capacity(declared.unwrap_or_default().min(json::RECORD_MAX_BYTES));
     while let Some(part) = body.next().await {
         let part = part.map_err(|cause| Error::invalid(format!("the body breaks off: {cause}")))?;
         if bytes.len() + part.len() > max {

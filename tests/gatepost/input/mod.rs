@@ -1,1 +1,120 @@
-//! What bad input gets: an answer from the contract's error table, and a server that goes on.
+//! What bad input gets: an answer from the contract's error table, in the envelope, and a server
+//! that goes on as if nothing had been.
+
+mod addresses;
+mod bodies;
+mod fuzz;
+mod laws;
+mod numbers;
+mod sizes;
+mod strings;
+
+use crate::harness::{Caller, Server, Whole, whole};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+/// The contract's error table, as far as a client can be at fault.
+const TABLE: [(u16, &[i64]); 9] = [
+    (400, &[1100, 1101, 1102, 1501, 1502, 1503]),
+    (401, &[1201]),
+    (403, &[1202]),
+    (404, &[1103, 1301, 1401, 1504, 1601]),
+    (405, &[1104]),
+    (409, &[1105, 1109]),
+    (412, &[740, 741, 742, 743, 744, 745]),
+    (413, &[1106]),
+    (415, &[1107]),
+];
+
+/// Checks that an answer is a success, or an error of the table in its envelope.
+#[track_caller]
+fn told(answer: &Whole) {
+    let status = answer.reply.status;
+    if status == 204 {
+        return;
+    }
+    assert_eq!(answer.header("content-type"), "application/json", "{answer:?}");
+    let body = &answer.reply.body;
+    let keys: Option<Vec<&String>> = body.as_object().map(|body| body.keys().collect());
+    assert_eq!(keys, Some(vec![&"data".to_owned(), &"meta".to_owned()]), "{answer:?}");
+    if (200..300).contains(&status) {
+        return;
+    }
+    let row = TABLE.iter().find(|(known, _)| *known == status);
+    let codes = row.unwrap_or_else(|| panic!("{status} is not in the table: {answer:?}")).1;
+    assert!(codes.contains(&answer.reply.code()), "{answer:?}");
+    answer.reply.refused(status, answer.reply.code(), "");
+    let message = answer.reply.message();
+    assert!(!message.is_empty() && message.len() < 1000, "{message}");
+    for inner in ["sqlite", "SQLite", "panicked", "src/"] {
+        assert!(!message.contains(inner), "{message}");
+    }
+}
+
+/// Everybody who is there to be asked for.
+struct Venue<'a> {
+    all: Caller<'a>,
+    user: Caller<'a>,
+    delegate: i64,
+}
+
+/// What takes a body.
+const WRITES: [(&str, &str); 10] = [
+    ("POST", "/delegate/new"),
+    ("PATCH", "/delegate/barcode:A"),
+    ("PATCH", "/delegate/myself"),
+    ("POST", "/device/new"),
+    ("PATCH", "/device/code:gate"),
+    ("POST", "/event/new"),
+    ("PATCH", "/event/externalId:S"),
+    ("POST", "/interaction/new/lead"),
+    ("POST", "/interaction/test/lead"),
+    ("POST", "/interaction/batch"),
+];
+
+impl<'a> Venue<'a> {
+    fn new(server: &'a Server) -> Self {
+        let all = server.caller_with_all();
+        let delegate = all.delegate(&json!({"barcode": "A"}));
+        all.device(&json!({"code": "gate"}));
+        all.post("/event/new", &json!({"eventExternalID": "S"}));
+        let user = server.caller_as_user("ada@example.org", &[], Some(delegate));
+        Self { all, user, delegate }
+    }
+
+    /// Sends a body as it is, with a content type or without one.
+    fn send(&self, write: (&str, &str), content_type: Option<&str>, body: impl Into<Vec<u8>>) -> Whole {
+        let caller = if write.1.ends_with("/myself") { &self.user } else { &self.all };
+        let method: Method = write.0.parse().expect("a method");
+        let mut request = caller.request(method, write.1);
+        if let Some(content_type) = content_type {
+            request = request.header("Content-Type", content_type);
+        }
+        let answer = whole(request.body(body.into()));
+        told(&answer);
+        answer
+    }
+
+    /// Sends a body as JSON.
+    fn send_json(&self, write: (&str, &str), body: impl Into<Vec<u8>>) -> Whole {
+        self.send(write, Some("application/json"), body)
+    }
+
+    /// A number that changes with everything that is written.
+    fn written(&self) -> i64 {
+        self.all.server.value(
+            "SELECT (SELECT sum(seq) FROM sqlite_sequence) + (SELECT count(*) FROM presence)
+                  + (SELECT count(*) FROM nonces) + (SELECT count(*) FROM idempotency_keys)
+                  + (SELECT count(*) FROM shared_values) + (SELECT sum(updated_at) FROM delegates)
+                  + (SELECT sum(updated_at) FROM devices)",
+        )
+    }
+
+    /// Checks that the server answers as ever.
+    #[track_caller]
+    fn goes_on(&self) {
+        let found = self.all.get("/delegate/barcode:A?fields=barcode");
+        assert_eq!(found.data(), &json!({"id": self.delegate, "_type": "delegate", "barcode": "A"}));
+        assert_eq!(self.all.get("/ping").body["meta"], Value::Object(serde_json::Map::new()));
+    }
+}

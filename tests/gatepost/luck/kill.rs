@@ -85,7 +85,7 @@ fn send_again(served: &Served, site: &Site, entries: &mut [Entry]) {
 
 /// Some acknowledgements, then a moment that has nothing to do with them.
 fn await_random_moment(load: &Load) {
-    load.wait_for(10 + random(150));
+    load.wait_for(10 + random(100));
     std::thread::sleep(Duration::from_micros(random(4000) as u64));
 }
 

@@ -165,6 +165,14 @@ pub fn check(entries: &[Entry], file: &Connection) -> Vec<String> {
     let nonces = nonces(file);
     let mut troubles = Vec::new();
     for entry in entries {
+        if entry.shape != Shape::Single && entry.answers.is_none() {
+            let n = entry
+                .items
+                .iter()
+                .filter(|i| rows.contains_key(&i.mark))
+                .count();
+            eprintln!("PARTIAL {:?} {n}/{}", entry.shape, entry.items.len());
+        }
         for (place, item) in entry.items.iter().enumerate() {
             let found = rows.remove(&item.mark).unwrap_or_default();
             let answer = entry.answers.as_ref().map(|answers| &answers[place]);

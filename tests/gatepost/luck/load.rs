@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Items of a batch: several slices of the writer's time in a build without optimisation.
-const BATCH_ITEMS: usize = 60;
+const BATCH_ITEMS: usize = 250;
 
 /// Gates at work.
 pub struct Load {

@@ -7,6 +7,7 @@
 //! `GATEPOST_KILL_ROUNDS=1000` makes the test of `kill -9` longer than its fifty rounds.
 
 mod at_once;
+mod commands;
 mod cut;
 mod evidence;
 mod full;
@@ -14,10 +15,10 @@ mod kill;
 mod ledger;
 mod load;
 mod lying;
-//mod other;
+
 mod power;
 mod process;
-//mod start;
+mod start;
 mod trace;
 mod wire;
-//mod writer;
+mod writer;

@@ -1,0 +1,297 @@
+//! The one writer, without HTTP: a job that panics or fails does so alone, a transaction that is
+//! gone takes its whole group along, and a queue that is full says so at once.
+
+use gatepost::{
+    error::{Error, Kind, Result},
+    store::{Durability, Store, Tx},
+};
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Barrier,
+        mpsc::{Receiver, Sender, channel},
+    },
+    task::{Context, Poll, Waker},
+};
+
+type Write<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + 'a>>;
+
+struct Fixture {
+    store: Store,
+    _folder: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("gatepost.db");
+        let store = Store::open(&path, Durability::Normal).expect("a store");
+        let made =
+            store.write_blocking(|tx| Ok(tx.execute_batch("CREATE TABLE done (name TEXT)")?));
+        made.expect("a table");
+        Self {
+            store,
+            _folder: folder,
+        }
+    }
+
+    /// Queues a job; its future has been polled, so that the writer has it.
+    fn submit<'a, T: Send + 'static>(
+        &'a self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Submitted<'a, T> {
+        let mut write: Write<'a, T> = Box::pin(self.store.write(job));
+        let first = poll(&mut write);
+        Submitted { write, first }
+    }
+
+    /// Keeps the writer busy until the sender is used or dropped.
+    fn hold(&self) -> (Sender<()>, Submitted<'_, ()>) {
+        let (release, released): (Sender<()>, Receiver<()>) = channel();
+        let begun = Arc::new(Barrier::new(2));
+        let has_begun = Arc::clone(&begun);
+        let held = self.submit(move |_| {
+            has_begun.wait();
+            let _ = released.recv();
+            Ok(())
+        });
+        begun.wait();
+        (release, held)
+    }
+
+    /// What stands in the file, as a reader sees it.
+    fn done(&self) -> Vec<String> {
+        let read = self.store.look_up(|connection| {
+            let mut statement = connection.prepare("SELECT name FROM done ORDER BY rowid")?;
+            let names = statement.query_map([], |row| row.get(0))?;
+            Ok(names.collect::<rusqlite::Result<_>>()?)
+        });
+        read.expect("a read")
+    }
+}
+
+struct Submitted<'a, T> {
+    write: Write<'a, T>,
+    first: Poll<Result<T>>,
+}
+
+impl<T> Submitted<'_, T> {
+    /// The outcome, if there was one at once.
+    fn at_once(self) -> Option<Result<T>> {
+        match self.first {
+            Poll::Ready(outcome) => Some(outcome),
+            Poll::Pending => None,
+        }
+    }
+
+    fn outcome(self) -> Result<T> {
+        match self.first {
+            Poll::Ready(outcome) => outcome,
+            Poll::Pending => {
+                let runtime = tokio::runtime::Builder::new_current_thread().build();
+                runtime.expect("a runtime").block_on(self.write)
+            }
+        }
+    }
+}
+
+fn poll<T>(write: &mut Write<'_, T>) -> Poll<Result<T>> {
+    write.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn insert(tx: &Tx<'_>, name: &str) -> Result<()> {
+    tx.execute("INSERT INTO done (name) VALUES (?1)", [name])?;
+    Ok(())
+}
+
+fn kind<T>(outcome: Result<T>) -> Option<Kind> {
+    outcome.err().map(|cause| cause.kind)
+}
+
+/// Runs jobs that are sure to share a group: they are repeated until one of them saw what another
+/// had written while no reader did.
+fn in_one_group(bad: fn(&Tx<'_>) -> Result<()>, check: impl Fn(&Fixture, [Option<Kind>; 3])) {
+    for _ in 0..50 {
+        let fixture = Fixture::new();
+        let path = fixture.store.path().to_owned();
+        let (release, held) = fixture.hold();
+        let first = fixture.submit(|tx| insert(tx, "first"));
+        let failing = fixture.submit(bad);
+        let last = fixture.submit(move |tx| {
+            insert(tx, "last")?;
+            let outside = rusqlite::Connection::open(&path)?;
+            let committed: i64 =
+                outside.query_row("SELECT count(*) FROM done", [], |row| row.get(0))?;
+            Ok(committed == 0)
+        });
+        drop(release);
+        let _ = held.outcome();
+        let outcomes = (first.outcome(), failing.outcome(), last.outcome());
+        // A last job that was lost with its group tells nothing, but then it shared it.
+        let together = *outcomes.2.as_ref().unwrap_or(&true);
+        if together {
+            check(
+                &fixture,
+                [kind(outcomes.0), kind(outcomes.1), kind(outcomes.2)],
+            );
+            return;
+        }
+    }
+    panic!("jobs that wait together are never committed together");
+}
+
+#[test]
+fn a_job_that_panics_fails_alone_and_its_group_is_committed() {
+    let bad = |tx: &Tx<'_>| {
+        insert(tx, "bad")?;
+        panic!("as a bug would");
+    };
+    in_one_group(bad, |fixture, outcomes| {
+        assert_eq!(outcomes, [None, Some(Kind::Defect), None]);
+        assert_eq!(fixture.done(), ["first", "last"]);
+        // And the writer goes on.
+        fixture
+            .store
+            .write_blocking(|tx| insert(tx, "later"))
+            .expect("a write");
+        assert_eq!(fixture.done(), ["first", "last", "later"]);
+    });
+}
+
+#[test]
+fn a_job_that_fails_is_undone_alone() {
+    let bad = |tx: &Tx<'_>| {
+        insert(tx, "bad")?;
+        tx.nested(|tx| insert(tx, "nested in bad"))?;
+        Err(Error::invalid("as a bad request would"))
+    };
+    in_one_group(bad, |fixture, outcomes| {
+        assert_eq!(outcomes, [None, Some(Kind::Invalid), None]);
+        assert_eq!(fixture.done(), ["first", "last"]);
+    });
+}
+
+#[test]
+fn a_part_of_a_job_that_fails_is_undone_alone() {
+    let bad = |tx: &Tx<'_>| {
+        insert(tx, "kept")?;
+        let failed = tx.nested(|tx| {
+            insert(tx, "undone")?;
+            Err::<(), _>(Error::invalid("as a bad item would"))
+        });
+        assert_eq!(failed.map_err(|cause| cause.kind), Err(Kind::Invalid));
+        insert(tx, "kept too")
+    };
+    in_one_group(bad, |fixture, outcomes| {
+        assert_eq!(outcomes, [None, None, None]);
+        assert_eq!(fixture.done(), ["first", "kept", "kept too", "last"]);
+    });
+}
+
+/// As SQLite does by itself on some errors. Whoever wrote before in the group is told the truth.
+#[test]
+fn a_transaction_that_is_gone_takes_its_group_along() {
+    let lost: fn(&Tx<'_>) -> Result<()> = |tx| {
+        tx.execute_batch("ROLLBACK")?;
+        Err(Error::unavailable("as a full disk would"))
+    };
+    // The same where the job does not notice.
+    let unnoticed: fn(&Tx<'_>) -> Result<()> = |tx| Ok(tx.execute_batch("ROLLBACK")?);
+    let unnoticed_within: fn(&Tx<'_>) -> Result<()> = |tx| {
+        let _ = tx.nested(|tx| Ok(tx.execute_batch("ROLLBACK")?));
+        Ok(())
+    };
+    for bad in [lost, unnoticed, unnoticed_within] {
+        let fixture = Fixture::new();
+        let (release, held) = fixture.hold();
+        let first = fixture.submit(|tx| insert(tx, "first"));
+        let failing = fixture.submit(bad);
+        let last = fixture.submit(|tx| insert(tx, "last"));
+        drop(release);
+        let _ = held.outcome();
+        let outcomes = [
+            kind(first.outcome()),
+            kind(failing.outcome()),
+            kind(last.outcome()),
+        ];
+        assert_eq!(outcomes[1], Some(Kind::Unavailable));
+        // Whichever group they were in: who was told "stored" is stored, nobody else.
+        let mut told = Vec::new();
+        told.extend(outcomes[0].is_none().then_some("first"));
+        told.extend(outcomes[2].is_none().then_some("last"));
+        assert_eq!(fixture.done(), told);
+        fixture
+            .store
+            .write_blocking(|tx| insert(tx, "later"))
+            .expect("a write");
+    }
+}
+
+/// At the commit too: a constraint that is checked only then fails the whole group.
+#[test]
+fn a_commit_that_fails_is_answered_to_nobody_as_done() {
+    let bad = |tx: &Tx<'_>| {
+        let sql = "PRAGMA defer_foreign_keys = ON; INSERT INTO idempotency_parts VALUES (999, 0, 0, 0, '')";
+        Ok(tx.execute_batch(sql)?)
+    };
+    in_one_group(bad, |fixture, outcomes| {
+        assert_eq!(outcomes, [Some(Kind::Unavailable); 3]);
+        assert_eq!(fixture.done(), Vec::<String>::new());
+        fixture
+            .store
+            .write_blocking(|tx| insert(tx, "later"))
+            .expect("a write");
+        assert_eq!(fixture.done(), ["later"]);
+    });
+}
+
+#[test]
+fn a_full_queue_refuses_at_once_and_what_is_in_it_is_done() {
+    let fixture = Fixture::new();
+    let (release, held) = fixture.hold();
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let submitted = fixture.submit(|tx| insert(tx, "waited"));
+        if submitted.first.is_ready() {
+            break submitted.at_once().expect("an outcome");
+        }
+        waiting.push(submitted);
+        assert!(waiting.len() < 100_000, "the queue has no end");
+    };
+    assert_eq!(kind(refused), Some(Kind::Unavailable));
+    assert!(waiting.len() >= 1000, "{} find a place", waiting.len());
+    // Reading goes on meanwhile.
+    assert_eq!(fixture.done(), Vec::<String>::new());
+    drop(release);
+    held.outcome().expect("done");
+    let count = waiting.len();
+    for write in waiting {
+        write.outcome().expect("done");
+    }
+    assert_eq!(fixture.done().len(), count);
+}
+
+/// Ending the store does what was accepted, so that a stop loses nothing.
+#[test]
+fn a_store_that_closes_finishes_its_queue() {
+    let fixture = Fixture::new();
+    let (release, _held) = fixture.hold();
+    let waiting: Vec<_> = (0..100)
+        .map(|_| fixture.submit(|tx| insert(tx, "waited")))
+        .collect();
+    drop(waiting);
+    drop(release);
+    drop(_held);
+    let Fixture {
+        store,
+        _folder: folder,
+    } = fixture;
+    let path = store.path().to_owned();
+    drop(store);
+    let file = rusqlite::Connection::open(path).expect("the file");
+    let done: i64 = file
+        .query_row("SELECT count(*) FROM done", [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(done, 100);
+    drop(folder);
+}
