@@ -10,7 +10,9 @@
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
-//! - `idempotency`, `settings`, `audit`, `auth`, `web`: what features stand on
+//! - `idempotency`, `web`: what features stand on
+//! - `app`: what every handler is given
+//! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `store`: the one SQLite file, its one writer and its readers
 //! - `rules`: who may enter where, pure
 //! - `types`, `error`: the values and failures that everything speaks in

@@ -60,7 +60,9 @@ impl Described for Delegate {
 /// A delegate as it is sent.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
-pub struct DelegateInput(pub Map<String, Value>);
+pub struct DelegateInput(
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+);
 
 impl Described for DelegateInput {
     const NAME: &'static str = "DelegateInput";

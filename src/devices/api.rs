@@ -51,7 +51,9 @@ impl Described for Device {
 /// A device as it is sent.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
-pub struct DeviceInput(pub Map<String, Value>);
+pub struct DeviceInput(
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+);
 
 impl Described for DeviceInput {
     const NAME: &'static str = "DeviceInput";

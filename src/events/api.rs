@@ -41,7 +41,9 @@ impl Described for Event {
 /// An event as it is sent.
 #[derive(serde::Deserialize)]
 #[serde(transparent)]
-pub struct EventInput(pub Map<String, Value>);
+pub struct EventInput(
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+);
 
 impl Described for EventInput {
     const NAME: &'static str = "EventInput";

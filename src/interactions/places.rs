@@ -98,6 +98,10 @@ fn load(connection: &Connection, device: DeviceId, settings: &Settings) -> Resul
 
 /// The rules in a device's stored `data`; `None` when they cannot be read.
 fn stored_rules(data: &str) -> Option<AccessRules> {
+    // serde would take a list for the sections in their order.
+    if !data.trim_ascii_start().starts_with('{') {
+        return None;
+    }
     let section: AccessSection = serde_json::from_str(data).ok()?;
     Some(section.access.unwrap_or_default())
 }

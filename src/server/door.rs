@@ -56,7 +56,7 @@ impl<E: Endpoint> Endpoint for Door<E> {
 
 impl<E: Endpoint> Door<E> {
     async fn answer(&self, mut request: Request, request_id: &RequestId) -> Response {
-        if let Err(error) = check_query(request.uri().query().unwrap_or_default()) {
+        if let Err(error) = check_encoding(request.uri()) {
             return respond(&error, request_id);
         }
         if let Some(uri) = without_json(request.uri()) {
@@ -147,20 +147,26 @@ fn without_json(uri: &Uri) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// A query string that cannot be decoded would silently be read as another.
-fn check_query(query: &str) -> Result<(), Error> {
-    let malformed = || Error::invalid("the query string is not valid percent-encoded UTF-8");
-    let bytes = query.as_bytes();
-    for (at, byte) in bytes.iter().enumerate() {
-        let hex = |offset: usize| bytes.get(at + offset).is_some_and(u8::is_ascii_hexdigit);
-        if *byte == b'%' && !(hex(1) && hex(2)) {
-            return Err(malformed());
+/// An address that cannot be decoded would silently be read as another.
+fn check_encoding(uri: &Uri) -> Result<(), Error> {
+    for (part, text) in [
+        ("path", uri.path()),
+        ("query string", uri.query().unwrap_or_default()),
+    ] {
+        if !is_decodable(text.as_bytes()) {
+            return Err(Error::invalid(format!(
+                "the {part} is not valid percent-encoded UTF-8"
+            )));
         }
     }
-    percent_encoding::percent_decode(bytes)
-        .decode_utf8()
-        .map(|_| ())
-        .map_err(|_| malformed())
+    Ok(())
+}
+
+fn is_decodable(text: &[u8]) -> bool {
+    let hex = |at: usize| text.get(at).is_some_and(u8::is_ascii_hexdigit);
+    let mut escapes = text.iter().enumerate().filter(|(_, byte)| **byte == b'%');
+    let whole = escapes.all(|(at, _)| hex(at + 1) && hex(at + 2));
+    whole && percent_encoding::percent_decode(text).decode_utf8().is_ok()
 }
 
 #[cfg(test)]
@@ -185,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_query_strings_are_refused() {
+    fn broken_percent_encoding_is_refused() {
         for (query, fine) in [
             ("", true),
             ("a=%20b", true),
@@ -193,7 +199,7 @@ mod tests {
             ("a=%zz", false),
             ("a=%ff", false),
         ] {
-            assert_eq!(check_query(query).is_ok(), fine, "{query}");
+            assert_eq!(is_decodable(query.as_bytes()), fine, "{query}");
         }
     }
 }

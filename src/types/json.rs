@@ -1,10 +1,10 @@
 //! JSON from outside: what it may hold, how two documents are merged, and when two are the same.
 
 use crate::error::{Error, Result};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// The deepest nesting a body may have (contract §4).
 pub const DEPTH_MAX: usize = 64;
@@ -96,6 +96,38 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
         .end()
         .map_err(|cause| Error::invalid(format!("the body is not valid JSON: {cause}")))?;
     Ok(value)
+}
+
+/// Reads an object and refuses a property that stands twice: one of the two would be lost.
+///
+/// # Errors
+/// The deserializer's, naming the property.
+pub fn no_property_twice<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Map<String, Value>, D::Error> {
+    struct ReadProperties;
+
+    impl<'de> Visitor<'de> for ReadProperties {
+        type Value = Map<String, Value>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut properties = Map::new();
+            while let Some(name) = map.next_key::<String>()? {
+                if properties.contains_key(&name) {
+                    let name = super::text::shortened(&name);
+                    return Err(A::Error::custom(format!("\"{name}\" stands twice")));
+                }
+                properties.insert(name, map.next_value()?);
+            }
+            Ok(properties)
+        }
+    }
+
+    deserializer.deserialize_map(ReadProperties)
 }
 
 /// JSON Merge Patch (RFC 7396): objects merge by key, arrays are replaced, `null` removes a key.

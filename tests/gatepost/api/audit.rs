@@ -15,9 +15,17 @@ fn audit(server: &Server, record_type: &str) -> Vec<(String, String, i64, Value,
     let rows = statement.query_map([record_type], |row| {
         assert!(!row.get::<_, String>(5)?.is_empty(), "a request's id");
         let json = |text: String| serde_json::from_str::<Value>(&text).expect("JSON");
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, json(row.get(3)?), json(row.get(4)?)))
+        Ok((
+            row.get(0)?,
+            row.get(1)?,
+            row.get(2)?,
+            json(row.get(3)?),
+            json(row.get(4)?),
+        ))
     });
-    rows.expect("rows").collect::<rusqlite::Result<_>>().expect("rows")
+    rows.expect("rows")
+        .collect::<rusqlite::Result<_>>()
+        .expect("rows")
 }
 
 #[test]
@@ -25,9 +33,21 @@ fn every_change_leaves_who_what_before_and_after() {
     let server = Server::start();
     let caller = server.caller_with_all();
     for (new, path, name, record_type, taken) in [
-        ("/delegate/new", "/delegate/id:", "firstName", "delegate", "barcode"),
+        (
+            "/delegate/new",
+            "/delegate/id:",
+            "firstName",
+            "delegate",
+            "barcode",
+        ),
         ("/device/new", "/device/id:", "name", "device", "code"),
-        ("/event/new", "/event/", "eventName", "event", "eventExternalID"),
+        (
+            "/event/new",
+            "/event/",
+            "eventName",
+            "event",
+            "eventExternalID",
+        ),
     ] {
         caller.post(new, &json!({taken: "T"}));
         let made = caller.post(new, &json!({name: "One"})).data().clone();
@@ -37,16 +57,30 @@ fn every_change_leaves_who_what_before_and_after() {
         // What changes nothing, or fails, leaves nothing.
         caller.patch(&path, &json!({name: "Two"}));
         caller.patch(&path, &json!({}));
-        assert_eq!(caller.patch(&path, &json!({name: "Three", taken: "T"})).status, 409);
+        assert_eq!(
+            caller
+                .patch(&path, &json!({name: "Three", taken: "T"}))
+                .status,
+            409
+        );
         assert_eq!(caller.patch(&path, &json!({"typo": 1})).status, 400);
         let last = caller.get(&path).data().clone();
         caller.delete(&path);
-        let rows: Vec<_> = audit(&server, record_type).into_iter().filter(|row| row.2 == id).collect();
+        let rows: Vec<_> = audit(&server, record_type)
+            .into_iter()
+            .filter(|row| row.2 == id)
+            .collect();
         let actions: Vec<&str> = rows.iter().map(|row| row.1.as_str()).collect();
         assert_eq!(actions, ["create", "update", "delete"], "{record_type}");
-        assert!(rows.iter().all(|row| row.0.starts_with("client:test-")), "{rows:?}");
+        assert!(
+            rows.iter().all(|row| row.0.starts_with("client:test-")),
+            "{rows:?}"
+        );
         assert_eq!((&rows[0].3, &rows[0].4), (&Value::Null, &made));
-        assert_eq!((&rows[1].3, &rows[1].4), (&json!({name: "One"}), &json!({name: "Two"})));
+        assert_eq!(
+            (&rows[1].3, &rows[1].4),
+            (&json!({name: "One"}), &json!({name: "Two"}))
+        );
         assert_eq!((&rows[2].3, &rows[2].4), (&last, &Value::Null));
     }
 }
@@ -56,9 +90,17 @@ fn interactions_are_in_the_audit_when_they_are_deleted() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let delegate = caller.delegate(&json!({}));
-    let made = caller.interact("lead", &json!({"delegate": delegate, "data": {"x": 1}})).data().clone();
+    let made = caller
+        .interact("lead", &json!({"delegate": delegate, "data": {"x": 1}}))
+        .data()
+        .clone();
     assert!(audit(&server, "interaction").is_empty());
-    assert_eq!(caller.delete(&format!("/interaction/id:{}", made["id"])).status, 204);
+    assert_eq!(
+        caller
+            .delete(&format!("/interaction/id:{}", made["id"]))
+            .status,
+        204
+    );
     let rows = audit(&server, "interaction");
     assert_eq!(rows.len(), 1);
     assert_eq!((&*rows[0].1, &rows[0].4), ("delete", &Value::Null));
@@ -75,7 +117,14 @@ fn clients_users_and_settings_are_audited_without_their_secrets() {
     server.settings(&json!({"name": "Summit"}));
     server.settings(&json!({"name": "Fair"}));
     let rows: String = server.value("SELECT group_concat(record_type || action || ifnull(before, '') || ifnull(after, '')) FROM audit");
-    for expected in ["clientcreate", "usercreate", "settingsupdate", "ada@example.org", "Summit", "Fair"] {
+    for expected in [
+        "clientcreate",
+        "usercreate",
+        "settingsupdate",
+        "ada@example.org",
+        "Summit",
+        "Fair",
+    ] {
         assert!(rows.contains(expected), "{expected} in {rows}");
     }
     for hidden in [&*secret, "argon2", "secret", crate::harness::PASSWORD] {

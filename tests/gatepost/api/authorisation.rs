@@ -67,7 +67,10 @@ fn operations(server: &Server) -> Vec<Operation> {
     for (path, methods) in document["paths"].as_object().expect("paths") {
         for (method, described) in methods.as_object().expect("methods") {
             let id = described["operationId"].as_str().expect("an operationId");
-            let access = TABLE.iter().find(|(row, _)| *row == id).map(|(_, access)| *access);
+            let access = TABLE
+                .iter()
+                .find(|(row, _)| *row == id)
+                .map(|(_, access)| *access);
             operations.push(Operation {
                 id: id.to_owned(),
                 method: method.to_uppercase().parse().expect("a method"),
@@ -106,7 +109,11 @@ impl Operation {
     #[track_caller]
     fn admits(&self, caller: &Caller<'_>, who: &str) {
         let reply = self.called_by(caller);
-        assert!(![401, 403].contains(&reply.status), "{} by {who}: {reply:?}", self.id);
+        assert!(
+            ![401, 403].contains(&reply.status),
+            "{} by {who}: {reply:?}",
+            self.id
+        );
         assert!(reply.status < 500, "{} by {who}: {reply:?}", self.id);
     }
 
@@ -116,7 +123,11 @@ impl Operation {
         let reply = self.called_by(caller);
         reply.refused(403, 1202, "");
         for role in roles {
-            assert!(reply.message().contains(role.name()), "{}: {reply:?}", self.id);
+            assert!(
+                reply.message().contains(role.name()),
+                "{}: {reply:?}",
+                self.id
+            );
         }
     }
 }
@@ -148,12 +159,17 @@ fn without_a_valid_token_there_is_401_whatever_is_sent() {
         }
         let request = || operation.request(&server);
         let basic = format!("Basic {}", caller.token);
-        let broken = request().body("{ not json").header("Content-Type", "text/plain");
+        let broken = request()
+            .body("{ not json")
+            .header("Content-Type", "text/plain");
         for (what, request) in [
             ("no token", request()),
             ("garbage", request().bearer_auth("garbage")),
             ("an empty one", request().header("Authorization", "Bearer ")),
-            ("no scheme", request().header("Authorization", &*caller.token)),
+            (
+                "no scheme",
+                request().header("Authorization", &*caller.token),
+            ),
             ("another scheme", request().header("Authorization", basic)),
             ("an expired one", request().bearer_auth(&expired.token)),
             ("a broken body", broken),
@@ -161,7 +177,11 @@ fn without_a_valid_token_there_is_401_whatever_is_sent() {
             let answer = whole(request);
             answer.reply.refused(401, 1201, "");
             let challenge = answer.header("WWW-Authenticate");
-            assert!(challenge.starts_with("Bearer "), "{what} at {}: {challenge}", operation.id);
+            assert!(
+                challenge.starts_with("Bearer "),
+                "{what} at {}: {challenge}",
+                operation.id
+            );
         }
     }
 }
@@ -190,7 +210,10 @@ fn any_token_passes_where_no_role_is_needed() {
         match operation.access {
             Public => {
                 let reply = reply(operation.request(&server));
-                assert_eq!((reply.status, &reply.body["error"]), (400, &json!("invalid_request")));
+                assert_eq!(
+                    (reply.status, &reply.body["error"]),
+                    (400, &json!("invalid_request"))
+                );
             }
             AnyToken => {
                 operation.admits(&client, "a client without roles");
@@ -252,8 +275,16 @@ fn own_read_admits_to_ones_own_records_alone() {
     let other = all.delegate(&json!({"barcode": "OTHER"}));
     let stand = all.device(&json!({"code": "stand"}));
     let gate = all.device(&json!({"code": "gate"}));
-    assert_eq!(all.interact("own", &json!({"delegate": own, "device": stand})).status, 201);
-    assert_eq!(all.interact("check-in", &json!({"delegate": own, "device": gate})).status, 201);
+    assert_eq!(
+        all.interact("own", &json!({"delegate": own, "device": stand}))
+            .status,
+        201
+    );
+    assert_eq!(
+        all.interact("check-in", &json!({"delegate": own, "device": gate}))
+            .status,
+        201
+    );
     // A user with a delegate has OWN_READ by default.
     let user = server.caller_as_user("own@example.org", &[], Some(own));
     for path in [
@@ -265,7 +296,13 @@ fn own_read_admits_to_ones_own_records_alone() {
     ] {
         assert_eq!(user.get(&path).status, 200, "{path}");
     }
-    let needed = |path: &str| if path.starts_with("/device") { DeviceRead } else { DelegateRead };
+    let needed = |path: &str| {
+        if path.starts_with("/device") {
+            DeviceRead
+        } else {
+            DelegateRead
+        }
+    };
     let client = server.caller(&[OwnRead]);
     for path in [
         format!("/delegate/id:{other}"),
@@ -280,17 +317,29 @@ fn own_read_admits_to_ones_own_records_alone() {
         client.get(&path).refused(403, 1202, needed(&path).name());
     }
     // A client has no own delegate, and own records are not to be written or listed.
-    client.get(&format!("/delegate/id:{own}")).refused(403, 1202, DelegateRead.name());
-    user.patch(&format!("/delegate/id:{own}"), &json!({})).refused(403, 1202, DelegateWrite.name());
-    user.get("/delegate/list").refused(403, 1202, DelegateRead.name());
+    client
+        .get(&format!("/delegate/id:{own}"))
+        .refused(403, 1202, DelegateRead.name());
+    user.patch(&format!("/delegate/id:{own}"), &json!({}))
+        .refused(403, 1202, DelegateWrite.name());
+    user.get("/delegate/list")
+        .refused(403, 1202, DelegateRead.name());
 }
 
 #[test]
 fn the_document_says_what_each_operation_requires() {
     let server = Server::start();
-    for Operation { id, described, access, .. } in operations(&server) {
+    for Operation {
+        id,
+        described,
+        access,
+        ..
+    } in operations(&server)
+    {
         let text = described["description"].as_str().unwrap_or_default();
-        let secured = described["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
+        let secured = described["security"]
+            .as_array()
+            .is_some_and(|schemes| !schemes.is_empty());
         assert_eq!(secured, access != Public, "security of {id}");
         match access {
             Public => {}

@@ -9,8 +9,10 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let a = caller.delegate(&json!({"barcode": "A"}));
-    let gate = caller.device(&json!({"name": "Gate", "code": "gate", "data": {"Access": {"entry": "single"}}}));
-    let scan = json!({"interactionType": "check-in", "delegate": "barcode:A", "device": "code:gate"});
+    let gate = caller
+        .device(&json!({"name": "Gate", "code": "gate", "data": {"Access": {"entry": "single"}}}));
+    let scan =
+        json!({"interactionType": "check-in", "delegate": "barcode:A", "device": "code:gate"});
     let with = |name: &str, value: Value| {
         let mut item = scan.clone();
         item[name] = value;
@@ -34,11 +36,20 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
     assert_eq!((answers.status, &answers.body["meta"]), (200, &json!({})));
     let answers = answers.data().as_array().expect("an array").clone();
     let keys: Vec<&Value> = answers.iter().map(|answer| &answer["key"]).collect();
-    let sent: Vec<&String> = batch["interactions"].as_object().expect("an object").keys().collect();
+    let sent: Vec<&String> = batch["interactions"]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .collect();
     assert_eq!(json!(keys), json!(sent));
     let told: Vec<_> = answers
         .iter()
-        .map(|answer| (answer["status"].as_i64(), answer["meta"]["error"]["internalCode"].as_i64()))
+        .map(|answer| {
+            (
+                answer["status"].as_i64(),
+                answer["meta"]["error"]["internalCode"].as_i64(),
+            )
+        })
         .collect();
     assert_eq!(
         told,
@@ -68,10 +79,17 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
     assert_eq!(answers[0]["data"]["firstDelegate"]["id"], json!(a));
     assert_eq!(answers[0]["data"]["firstDevice"]["id"], json!(gate));
     // What the single call says, word for word.
-    let single = caller.interact("check-in", &json!({"delegate": "barcode:NOPE", "device": "code:gate"}));
+    let single = caller.interact(
+        "check-in",
+        &json!({"delegate": "barcode:NOPE", "device": "code:gate"}),
+    );
     assert_eq!(answers[4]["meta"], single.body["meta"]);
     let list = caller.get("/interaction/list").data().clone();
-    let made: Vec<_> = answers.iter().filter(|answer| answer["status"] == 201).map(|answer| answer["data"].clone()).collect();
+    let made: Vec<_> = answers
+        .iter()
+        .filter(|answer| answer["status"] == 201)
+        .map(|answer| answer["data"].clone())
+        .collect();
     assert_eq!(list, json!(made));
 }
 
@@ -82,7 +100,9 @@ fn a_key_that_stands_twice_is_refused() {
     let a = caller.delegate(&json!({}));
     let item = json!({"interactionType": "lead", "delegate": a});
     let body = format!("{{\"interactions\": {{\"k\": {item}, \"k\": {item}}}}}");
-    let request = caller.request(Method::POST, "/interaction/batch").header("content-type", "application/json");
+    let request = caller
+        .request(Method::POST, "/interaction/batch")
+        .header("content-type", "application/json");
     reply(request.body(body)).refused(400, 1100, "k");
     assert_eq!(caller.get("/interaction/list").data(), &json!([]));
 }
@@ -96,12 +116,22 @@ fn what_is_no_batch_is_refused_whole() {
         (json!({"interactions": null}), "interactions"),
         (json!({"interactions": [1]}), "interactions"),
         (json!({"interactions": "x"}), "interactions"),
-        (json!({"interactions": {}, "sharedValues": [1]}), "sharedValues"),
+        (
+            json!({"interactions": {}, "sharedValues": [1]}),
+            "sharedValues",
+        ),
         (json!({"interactions": {}, "typo": 1}), "typo"),
     ] {
-        caller.post("/interaction/batch", &body).refused(400, 1100, named);
+        caller
+            .post("/interaction/batch", &body)
+            .refused(400, 1100, named);
     }
-    assert_eq!(caller.post("/interaction/batch", &json!({"interactions": {}})).data(), &json!([]));
+    assert_eq!(
+        caller
+            .post("/interaction/batch", &json!({"interactions": {}}))
+            .data(),
+        &json!([])
+    );
     let none = json!({"interactions": {}, "sharedValues": {}});
     assert_eq!(caller.post("/interaction/batch", &none).data(), &json!([]));
 }
@@ -111,17 +141,42 @@ fn one_poison_item_of_ten_thousand_fails_alone_and_one_more_is_too_many() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let a = caller.delegate(&json!({}));
-    let mut items: serde_json::Map<String, Value> =
-        (0..10_000).map(|index| (format!("k{index}"), json!({"interactionType": "lead", "delegate": a}))).collect();
+    let mut items: serde_json::Map<String, Value> = (0..10_000)
+        .map(|index| {
+            (
+                format!("k{index}"),
+                json!({"interactionType": "lead", "delegate": a}),
+            )
+        })
+        .collect();
     items["k5000"] = json!({"interactionType": "lead", "delegate": 999});
     let answers = caller.post("/interaction/batch", &json!({"interactions": items}));
-    let statuses = answers.data().as_array().expect("an array").iter().map(|answer| &answer["status"]);
-    assert_eq!(statuses.clone().filter(|status| **status == 201).count(), 9_999);
+    let statuses = answers
+        .data()
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|answer| &answer["status"]);
+    assert_eq!(
+        statuses.clone().filter(|status| **status == 201).count(),
+        9_999
+    );
     assert_eq!(answers.data()[5000]["status"], 404);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 9_999);
-    items.insert("more".into(), json!({"interactionType": "lead", "delegate": a}));
-    caller.post("/interaction/batch", &json!({"interactions": items})).refused(400, 1100, "10000");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 9_999);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM interactions"),
+        9_999
+    );
+    items.insert(
+        "more".into(),
+        json!({"interactionType": "lead", "delegate": a}),
+    );
+    caller
+        .post("/interaction/batch", &json!({"interactions": items}))
+        .refused(400, 1100, "10000");
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM interactions"),
+        9_999
+    );
 }
 
 #[test]
@@ -133,7 +188,9 @@ fn items_are_judged_in_order_in_one_go() {
     let item = |kind: &str| json!({"interactionType": kind, "delegate": a, "device": gate});
     let batch = json!({"interactions": {"0": item("check-in"), "1": item("join"), "2": item("check-in"), "3": item("check-in")}});
     let answers = caller.post("/interaction/batch", &batch).data().clone();
-    let codes: Vec<_> = (0..4).map(|index| answers[index]["meta"]["error"]["internalCode"].as_i64()).collect();
+    let codes: Vec<_> = (0..4)
+        .map(|index| answers[index]["meta"]["error"]["internalCode"].as_i64())
+        .collect();
     assert_eq!(codes, [Some(741), None, None, Some(740)]);
     assert_eq!(server.value::<i64>("SELECT count(*) FROM refusals"), 2);
 }

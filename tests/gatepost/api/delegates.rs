@@ -5,7 +5,15 @@ use crate::harness::{Server, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-const CODES: [&str; 7] = ["barcode", "rfid", "externalId", "publicId", "code", "uhfId", "slug"];
+const CODES: [&str; 7] = [
+    "barcode",
+    "rfid",
+    "externalId",
+    "publicId",
+    "code",
+    "uhfId",
+    "slug",
+];
 
 #[test]
 fn a_delegate_is_created_with_what_was_sent() {
@@ -22,7 +30,11 @@ fn a_delegate_is_created_with_what_was_sent() {
     assert_eq!(made.body["meta"], json!({}));
     let made = made.data().clone();
     for (name, value) in sent.as_object().expect("an object") {
-        let expected = if name == "rawFlags" { &json!("apsv") } else { value };
+        let expected = if name == "rawFlags" {
+            &json!("apsv")
+        } else {
+            value
+        };
         assert_eq!(&made[name], expected, "{name}");
     }
     assert_eq!(made["_type"], "delegate");
@@ -32,7 +44,11 @@ fn a_delegate_is_created_with_what_was_sent() {
     assert_eq!(caller.get(&format!("/delegate/id:{id}")).data(), &made);
     for code in CODES {
         let value = sent[code].as_str().expect("a code");
-        assert_eq!(caller.get(&format!("/delegate/{code}:{value}")).data(), &made, "{code}");
+        assert_eq!(
+            caller.get(&format!("/delegate/{code}:{value}")).data(),
+            &made,
+            "{code}"
+        );
     }
 }
 
@@ -44,10 +60,16 @@ fn a_public_id_is_made_when_absent_and_when_cleared() {
     let public_id = made["publicId"].as_str().expect("a public id");
     assert_eq!(public_id.len(), 36);
     let path = format!("/delegate/id:{}", made["id"]);
-    let cleared = caller.patch(&path, &json!({"publicId": null})).data().clone();
+    let cleared = caller
+        .patch(&path, &json!({"publicId": null}))
+        .data()
+        .clone();
     let next = cleared["publicId"].as_str().expect("a public id");
     assert!(next.len() == 36 && next != public_id);
-    assert_eq!(caller.patch(&path, &json!({"firstName": "A"})).data()["publicId"], json!(next));
+    assert_eq!(
+        caller.patch(&path, &json!({"firstName": "A"})).data()["publicId"],
+        json!(next)
+    );
 }
 
 #[test]
@@ -59,8 +81,16 @@ fn every_id_type_takes_any_value() {
             let id = caller.delegate(&json!({code: value}));
             let path = format!("/delegate/{code}:{}", encoded(value));
             let found = caller.get(&path);
-            assert_eq!((found.id(), &found.data()[code]), (id, &json!(value)), "{path}");
-            assert_eq!(caller.patch(&path, &json!({"company": "X"})).id(), id, "{path}");
+            assert_eq!(
+                (found.id(), &found.data()[code]),
+                (id, &json!(value)),
+                "{path}"
+            );
+            assert_eq!(
+                caller.patch(&path, &json!({"company": "X"})).id(),
+                id,
+                "{path}"
+            );
             let scan = json!({"delegate": format!("{code}:{value}")});
             let made = caller.interact("lead", &scan);
             assert_eq!(made.data()["firstDelegate"]["id"], json!(id), "{scan}");
@@ -80,12 +110,23 @@ fn codes_are_compared_exactly_and_never_tried_as_another_type() {
     assert_eq!(caller.get("/delegate/barcode:Abc").id(), first);
     assert_eq!(caller.get("/delegate/barcode:ABC").id(), second);
     assert_eq!(caller.get("/delegate/rfid:Abc").id(), second);
-    caller.get("/delegate/barcode:abc").refused(404, 1301, "barcode:abc");
-    caller.get("/delegate/barcode:Abc%20").refused(404, 1301, "");
-    caller.get("/delegate/code:Abc").refused(404, 1301, "code:Abc");
+    caller
+        .get("/delegate/barcode:abc")
+        .refused(404, 1301, "barcode:abc");
+    caller
+        .get("/delegate/barcode:Abc%20")
+        .refused(404, 1301, "");
+    caller
+        .get("/delegate/code:Abc")
+        .refused(404, 1301, "code:Abc");
     // A number that was scanned is not an id.
-    assert_eq!(caller.get(&format!("/delegate/barcode:{first}")).id(), third);
-    caller.get(&format!("/delegate/barcode:{second}")).refused(404, 1301, "");
+    assert_eq!(
+        caller.get(&format!("/delegate/barcode:{first}")).id(),
+        third
+    );
+    caller
+        .get(&format!("/delegate/barcode:{second}"))
+        .refused(404, 1301, "");
 }
 
 #[test]
@@ -109,12 +150,24 @@ fn what_is_no_selector_is_told() {
         ("id:9223372036854775808", 1100),
         ("barcode:", 1100),
     ] {
-        caller.get(&format!("/delegate/{selector}")).refused(400, code, "");
-        caller.patch(&format!("/delegate/{selector}"), &json!({})).refused(400, code, "");
-        caller.delete(&format!("/delegate/{selector}")).refused(400, code, "");
+        caller
+            .get(&format!("/delegate/{selector}"))
+            .refused(400, code, "");
+        caller
+            .patch(&format!("/delegate/{selector}"), &json!({}))
+            .refused(400, code, "");
+        caller
+            .delete(&format!("/delegate/{selector}"))
+            .refused(400, code, "");
     }
-    caller.get("/delegate/email:x").refused(400, 1101, "id barcode rfid externalId publicId code uhfId slug");
-    caller.get("/delegate/id:9223372036854775807").refused(404, 1301, "9223372036854775807");
+    caller.get("/delegate/email:x").refused(
+        400,
+        1101,
+        "id barcode rfid externalId publicId code uhfId slug",
+    );
+    caller
+        .get("/delegate/id:9223372036854775807")
+        .refused(404, 1301, "9223372036854775807");
 }
 
 #[test]
@@ -124,19 +177,35 @@ fn a_taken_code_is_told_by_its_name() {
     for code in CODES {
         let holder = caller.delegate(&json!({code: "taken"}));
         let other = caller.delegate(&json!({code: "other"}));
-        caller.post("/delegate/new", &json!({code: "taken"})).refused(409, 1105, code);
-        caller.patch(&format!("/delegate/id:{other}"), &json!({code: "taken"})).refused(409, 1105, code);
+        caller
+            .post("/delegate/new", &json!({code: "taken"}))
+            .refused(409, 1105, code);
+        caller
+            .patch(&format!("/delegate/id:{other}"), &json!({code: "taken"}))
+            .refused(409, 1105, code);
         // Its own code is not taken.
-        assert_eq!(caller.patch(&format!("/delegate/id:{holder}"), &json!({code: "taken"})).status, 200);
+        assert_eq!(
+            caller
+                .patch(&format!("/delegate/id:{holder}"), &json!({code: "taken"}))
+                .status,
+            200
+        );
         assert_eq!(caller.delete(&format!("/delegate/id:{holder}")).status, 204);
-        assert_eq!(caller.patch(&format!("/delegate/id:{other}"), &json!({code: "taken"})).status, 200);
+        assert_eq!(
+            caller
+                .patch(&format!("/delegate/id:{other}"), &json!({code: "taken"}))
+                .status,
+            200
+        );
         caller.delete(&format!("/delegate/id:{other}"));
     }
     // Nothing of a refused change is written.
     caller.delegate(&json!({"barcode": "A"}));
     let id = caller.delegate(&json!({"barcode": "B", "firstName": "Ada"}));
     let change = json!({"firstName": "Eve", "barcode": "A"});
-    caller.patch(&format!("/delegate/id:{id}"), &change).refused(409, 1105, "barcode");
+    caller
+        .patch(&format!("/delegate/id:{id}"), &change)
+        .refused(409, 1105, "barcode");
     assert_eq!(caller.get("/delegate/barcode:B").data()["firstName"], "Ada");
 }
 
@@ -148,9 +217,20 @@ fn codes_have_1_to_255_characters() {
         let longest = "é".repeat(255);
         let made = caller.post("/delegate/new", &json!({code: longest}));
         assert_eq!(made.data()[code], json!(longest));
-        caller.post("/delegate/new", &json!({code: "é".repeat(256)})).refused(400, 1100, code);
-        for bad in [json!(""), json!(7), json!(["x"]), json!({"x": 1}), json!(true), json!("a\u{0}b")] {
-            caller.post("/delegate/new", &json!({code: bad})).refused(400, 1100, code);
+        caller
+            .post("/delegate/new", &json!({code: "é".repeat(256)}))
+            .refused(400, 1100, code);
+        for bad in [
+            json!(""),
+            json!(7),
+            json!(["x"]),
+            json!({"x": 1}),
+            json!(true),
+            json!("a\u{0}b"),
+        ] {
+            caller
+                .post("/delegate/new", &json!({code: bad}))
+                .refused(400, 1100, code);
         }
     }
 }
@@ -165,18 +245,39 @@ fn a_deleted_delegate_is_out_of_every_answer_and_its_interactions_stay() {
     let made = caller.interact("lead", &json!({"delegate": id})).id();
     assert_eq!(caller.delete(&format!("/delegate/id:{id}")).status, 204);
     caller.get("/delegate/barcode:A").refused(404, 1301, "A");
-    caller.patch("/delegate/barcode:A", &json!({})).refused(404, 1301, "A");
-    caller.delete(&format!("/delegate/id:{id}")).refused(404, 1301, "");
-    caller.interact("lead", &json!({"delegate": id})).refused(404, 1301, "");
+    caller
+        .patch("/delegate/barcode:A", &json!({}))
+        .refused(404, 1301, "A");
+    caller
+        .delete(&format!("/delegate/id:{id}"))
+        .refused(404, 1301, "");
+    caller
+        .interact("lead", &json!({"delegate": id}))
+        .refused(404, 1301, "");
     let listed = caller.get("/delegate/list");
     assert_eq!(listed.body["meta"]["pagination"]["totalItems"], 2);
-    assert!(listed.data().as_array().expect("a list").iter().all(|one| one["id"] != id));
-    assert_eq!(caller.get(&format!("/delegate/id:{parent}")).data().get("children"), None);
+    assert!(
+        listed
+            .data()
+            .as_array()
+            .expect("a list")
+            .iter()
+            .all(|one| one["id"] != id)
+    );
+    assert_eq!(
+        caller
+            .get(&format!("/delegate/id:{parent}"))
+            .data()
+            .get("children"),
+        None
+    );
     let orphan = caller.get(&format!("/delegate/id:{owned}")).data().clone();
     for reference in ["owner", "parent", "previous"] {
         assert_eq!(orphan.get(reference), None, "{reference}");
     }
-    caller.post("/delegate/new", &json!({"parent": id})).refused(400, 1100, "parent");
+    caller
+        .post("/delegate/new", &json!({"parent": id}))
+        .refused(400, 1100, "parent");
     assert_eq!(caller.get("/interaction/list").data()[0]["id"], json!(made));
     // Its code is free, and its id is not used again.
     let next = caller.delegate(&json!({"barcode": "A"}));
@@ -203,37 +304,83 @@ fn a_patch_changes_what_it_names_and_null_clears() {
         assert_eq!(cleared.get(name), None, "{name}");
     }
     let bare = caller.get(&path).data().clone();
-    let keys: Vec<&str> = bare.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["id", "_type", "publicId", "sources", "createdAt", "updatedAt"]);
+    let keys: Vec<&str> = bare
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "id",
+            "_type",
+            "publicId",
+            "sources",
+            "createdAt",
+            "updatedAt"
+        ]
+    );
     // Empty text is no value either.
     caller.patch(&path, &json!({"firstName": "Ada"}));
-    assert_eq!(caller.patch(&path, &json!({"firstName": ""})).data().get("firstName"), None);
+    assert_eq!(
+        caller
+            .patch(&path, &json!({"firstName": ""}))
+            .data()
+            .get("firstName"),
+        None
+    );
 }
 
 #[test]
 fn data_merges_by_key() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"data": {"Data": {"a": 1, "deep": {"x": 1, "y": [1, 2, 3]}}, "Other": {"o": 1}}}));
+    let id = caller.delegate(
+        &json!({"data": {"Data": {"a": 1, "deep": {"x": 1, "y": [1, 2, 3]}}, "Other": {"o": 1}}}),
+    );
     let path = format!("/delegate/id:{id}");
     for (patch, result) in [
         (
             json!({"Data": {"deep": {"y": [9], "z": null}}}),
             json!({"Data": {"a": 1, "deep": {"x": 1, "y": [9]}}, "Other": {"o": 1}}),
         ),
-        (json!({"Data": {"deep": null}}), json!({"Data": {"a": 1}, "Other": {"o": 1}})),
-        (json!({"Other": null, "New": {"n": {}}}), json!({"Data": {"a": 1}, "New": {"n": {}}})),
-        (json!({"Data": "text"}), json!({"Data": "text", "New": {"n": {}}})),
-        (json!({"Data": {"pushTokens": [], "pushTopics": []}}), json!({"Data": {"pushTokens": [], "pushTopics": []}, "New": {"n": {}}})),
-        (json!({}), json!({"Data": {"pushTokens": [], "pushTopics": []}, "New": {"n": {}}})),
+        (
+            json!({"Data": {"deep": null}}),
+            json!({"Data": {"a": 1}, "Other": {"o": 1}}),
+        ),
+        (
+            json!({"Other": null, "New": {"n": {}}}),
+            json!({"Data": {"a": 1}, "New": {"n": {}}}),
+        ),
+        (
+            json!({"Data": "text"}),
+            json!({"Data": "text", "New": {"n": {}}}),
+        ),
+        (
+            json!({"Data": {"pushTokens": [], "pushTopics": []}}),
+            json!({"Data": {"pushTokens": [], "pushTopics": []}, "New": {"n": {}}}),
+        ),
+        (
+            json!({}),
+            json!({"Data": {"pushTokens": [], "pushTopics": []}, "New": {"n": {}}}),
+        ),
     ] {
         let patched = caller.patch(&path, &json!({"data": patch})).data().clone();
         assert_eq!(patched["data"], result, "{patch}");
         assert_eq!(caller.get(&path).data()["data"], result);
     }
-    assert_eq!(caller.patch(&path, &json!({"data": null})).data().get("data"), None);
+    assert_eq!(
+        caller
+            .patch(&path, &json!({"data": null}))
+            .data()
+            .get("data"),
+        None
+    );
     for bad in [json!([]), json!("x"), json!(1)] {
-        caller.patch(&path, &json!({"data": bad})).refused(400, 1100, "data");
+        caller
+            .patch(&path, &json!({"data": bad}))
+            .refused(400, 1100, "data");
     }
 }
 
@@ -243,8 +390,19 @@ fn an_unknown_property_is_refused_by_name_and_a_read_only_one_ignored() {
     let caller = server.caller_with_all();
     let id = caller.delegate(&json!({"firstName": "Ada"}));
     let path = format!("/delegate/id:{id}");
-    for unknown in ["firstname", "first_name", "name", "flags", "deviceType", "", "é", "a.b"] {
-        caller.post("/delegate/new", &json!({unknown: 1})).refused(400, 1100, unknown);
+    for unknown in [
+        "firstname",
+        "first_name",
+        "name",
+        "flags",
+        "deviceType",
+        "",
+        "é",
+        "a.b",
+    ] {
+        caller
+            .post("/delegate/new", &json!({unknown: 1}))
+            .refused(400, 1100, unknown);
         let change = json!({"firstName": "Eve", unknown: "x"});
         caller.patch(&path, &change).refused(400, 1100, unknown);
     }
@@ -258,7 +416,10 @@ fn an_unknown_property_is_refused_by_name_and_a_read_only_one_ignored() {
     let before = caller.get(&path);
     assert_eq!(caller.patch(&path, &read_only).body, before.body);
     // So what was read can be sent back.
-    assert_eq!(caller.patch(&path, before.data()).body["data"]["firstName"], "Ada");
+    assert_eq!(
+        caller.patch(&path, before.data()).body["data"]["firstName"],
+        "Ada"
+    );
 }
 
 #[test]
@@ -272,8 +433,18 @@ fn references_take_an_id_or_an_object_and_show_as_objects() {
             let made = caller.post("/delegate/new", &json!({reference: sent}));
             assert_eq!(made.data()[reference], shown, "{sent}");
         }
-        for bad in [json!("x"), json!(1.5), json!([]), json!({}), json!({"id": "1"}), json!(true), json!(999_999)] {
-            caller.post("/delegate/new", &json!({reference: bad})).refused(400, 1100, reference);
+        for bad in [
+            json!("x"),
+            json!(1.5),
+            json!([]),
+            json!({}),
+            json!({"id": "1"}),
+            json!(true),
+            json!(999_999),
+        ] {
+            caller
+                .post("/delegate/new", &json!({reference: bad}))
+                .refused(400, 1100, reference);
         }
     }
     let children = caller.get(&format!("/delegate/id:{target}")).data()["children"].clone();
@@ -291,12 +462,32 @@ fn a_cycle_of_parents_is_refused() {
     let low = caller.delegate(&json!({"parent": middle}));
     for parent in [top, middle, low] {
         let path = format!("/delegate/id:{top}");
-        caller.patch(&path, &json!({"parent": parent})).refused(400, 1100, "parent");
+        caller
+            .patch(&path, &json!({"parent": parent}))
+            .refused(400, 1100, "parent");
     }
-    assert_eq!(caller.patch(&format!("/delegate/id:{low}"), &json!({"parent": top})).status, 200);
-    assert_eq!(caller.patch(&format!("/delegate/id:{middle}"), &json!({"parent": low})).status, 200);
+    assert_eq!(
+        caller
+            .patch(&format!("/delegate/id:{low}"), &json!({"parent": top}))
+            .status,
+        200
+    );
+    assert_eq!(
+        caller
+            .patch(&format!("/delegate/id:{middle}"), &json!({"parent": low}))
+            .status,
+        200
+    );
     // Owners and predecessors are no tree.
-    assert_eq!(caller.patch(&format!("/delegate/id:{top}"), &json!({"owner": top, "previous": low})).status, 200);
+    assert_eq!(
+        caller
+            .patch(
+                &format!("/delegate/id:{top}"),
+                &json!({"owner": top, "previous": low})
+            )
+            .status,
+        200
+    );
 }
 
 #[test]
@@ -317,14 +508,25 @@ fn at_most_a_thousand_children_are_shown() {
 fn sparse_fields_show_what_they_name() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"barcode": "A", "firstName": "Ada", "company": "X", "data": {"Data": {"x": 1}}}));
+    let id = caller.delegate(
+        &json!({"barcode": "A", "firstName": "Ada", "company": "X", "data": {"Data": {"x": 1}}}),
+    );
     caller.interact("lead", &json!({"delegate": id}));
     for (fields, keys) in [
-        ("id,barcode,firstName", vec!["id", "_type", "barcode", "firstName"]),
+        (
+            "id,barcode,firstName",
+            vec!["id", "_type", "barcode", "firstName"],
+        ),
         ("barcode", vec!["id", "_type", "barcode"]),
-        ("%20firstName%20,barcode,barcode", vec!["id", "_type", "barcode", "firstName"]),
+        (
+            "%20firstName%20,barcode,barcode",
+            vec!["id", "_type", "barcode", "firstName"],
+        ),
         ("lastName", vec!["id", "_type"]),
-        ("data,firstInteractions", vec!["id", "_type", "data", "firstInteractions"]),
+        (
+            "data,firstInteractions",
+            vec!["id", "_type", "data", "firstInteractions"],
+        ),
         ("", vec!["id", "_type"]),
     ] {
         let one = caller.get(&format!("/delegate/id:{id}?fields={fields}"));
@@ -334,8 +536,12 @@ fn sparse_fields_show_what_they_name() {
         assert_eq!(shown, keys, "{fields}");
     }
     for path in [format!("/delegate/id:{id}"), "/delegate/list".into()] {
-        caller.get(&format!("{path}?fields=id,firstname")).refused(400, 1100, "firstname");
-        caller.get(&format!("{path}?fields=deleted_at")).refused(400, 1100, "deleted_at");
+        caller
+            .get(&format!("{path}?fields=id,firstname"))
+            .refused(400, 1100, "firstname");
+        caller
+            .get(&format!("{path}?fields=deleted_at"))
+            .refused(400, 1100, "deleted_at");
     }
 }
 
@@ -346,11 +552,19 @@ fn a_client_sees_the_properties_it_was_given() {
     let limited = server.caller_seeing(&["barcode", "firstName"]);
     let sent = json!({"barcode": "A", "firstName": "Ada", "lastName": "L", "email": "e", "data": {"Data": {"x": 1}}});
     let id = all.delegate(&sent);
-    all.interact("lead", &json!({"delegate": id, "secondDelegate": all.delegate(&json!({}))}));
+    all.interact(
+        "lead",
+        &json!({"delegate": id, "secondDelegate": all.delegate(&json!({}))}),
+    );
     let seen = json!({"id": id, "_type": "delegate", "barcode": "A", "firstName": "Ada"});
     assert_eq!(limited.get("/delegate/barcode:A").data(), &seen);
     assert_eq!(limited.get("/delegate/list").data()[0], seen);
-    assert_eq!(limited.get("/delegate/list?fields=email,firstName,data").data()[0], json!({"id": id, "_type": "delegate", "firstName": "Ada"}));
+    assert_eq!(
+        limited
+            .get("/delegate/list?fields=email,firstName,data")
+            .data()[0],
+        json!({"id": id, "_type": "delegate", "firstName": "Ada"})
+    );
     let patched = limited.patch("/delegate/barcode:A", &json!({"company": "X"}));
     assert_eq!(patched.data(), &seen);
     let mut other = sent.clone();
@@ -369,19 +583,30 @@ fn a_delegate_carries_its_interactions_in_each_place() {
     let device = caller.device(&json!({}));
     let body = json!({"firstDelegate": one, "secondDelegate": two, "thirdDelegate": three, "firstDevice": device, "data": {"x": 1}});
     let made = caller.interact("lead", &body).data().clone();
-    let second = caller.interact("seen", &json!({"delegate": one})).data().clone();
+    let second = caller
+        .interact("seen", &json!({"delegate": one}))
+        .data()
+        .clone();
     for (id, place, interactions) in [
         (one, "firstInteractions", json!([made, second])),
         (two, "secondInteractions", json!([made])),
         (three, "thirdInteractions", json!([made])),
     ] {
         let delegate = caller.get(&format!("/delegate/id:{id}")).data().clone();
-        for other in ["firstInteractions", "secondInteractions", "thirdInteractions"] {
+        for other in [
+            "firstInteractions",
+            "secondInteractions",
+            "thirdInteractions",
+        ] {
             let expected = (other == place).then_some(&interactions);
             assert_eq!(delegate.get(other), expected, "{other} of {id}");
         }
         let listed = caller.get("/delegate/list").data().clone();
-        let listed = listed.as_array().expect("a list").iter().find(|item| item["id"] == id);
+        let listed = listed
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|item| item["id"] == id);
         assert_eq!(listed, Some(&delegate));
     }
 }
@@ -390,12 +615,33 @@ fn a_delegate_carries_its_interactions_in_each_place() {
 fn values_of_a_wrong_type_are_refused_by_name() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    for name in ["firstName", "lastName", "email", "phone", "jobTitle", "company", "delegateType", "rawFlags"] {
-        for bad in [json!(1), json!(true), json!([]), json!({}), json!("a\u{0}b"), json!("x".repeat(10_001))] {
-            caller.post("/delegate/new", &json!({name: bad})).refused(400, 1100, name);
+    for name in [
+        "firstName",
+        "lastName",
+        "email",
+        "phone",
+        "jobTitle",
+        "company",
+        "delegateType",
+        "rawFlags",
+    ] {
+        for bad in [
+            json!(1),
+            json!(true),
+            json!([]),
+            json!({}),
+            json!("a\u{0}b"),
+            json!("x".repeat(10_001)),
+        ] {
+            caller
+                .post("/delegate/new", &json!({name: bad}))
+                .refused(400, 1100, name);
         }
         let long = "é".repeat(if name == "rawFlags" { 1 } else { 10_000 });
-        assert_eq!(caller.post("/delegate/new", &json!({name: long})).data()[name], json!(long));
+        assert_eq!(
+            caller.post("/delegate/new", &json!({name: long})).data()[name],
+            json!(long)
+        );
     }
 }
 
@@ -405,7 +651,9 @@ fn an_idempotency_key_creates_once() {
     let caller = server.caller_with_all();
     let other = server.caller_with_all();
     let post = |caller: &crate::harness::Caller<'_>, key: &str, body: &Value| {
-        let request = caller.request(Method::POST, "/delegate/new").header("Idempotency-Key", key);
+        let request = caller
+            .request(Method::POST, "/delegate/new")
+            .header("Idempotency-Key", key);
         reply(request.json(body))
     };
     let body = json!({"firstName": "Ada", "data": {"Data": {"a": 1, "b": 2}}});
@@ -426,5 +674,8 @@ fn an_idempotency_key_creates_once() {
     assert_eq!(post(&caller, "k", &body), made);
     // After seven days it may be used anew.
     server.sql("UPDATE idempotency_keys SET created_at = created_at - 7 * 86400000 - 1");
-    assert_ne!(post(&caller, "k", &json!({"firstName": "Eve"})).id(), made.id());
+    assert_ne!(
+        post(&caller, "k", &json!({"firstName": "Eve"})).id(),
+        made.id()
+    );
 }

@@ -45,7 +45,10 @@ fn the_operations_are_these() {
     let document = document(&server);
     let mut lines = String::new();
     for (path, method, operation) in operations(&document) {
-        let statuses = operation["responses"].as_object().expect("responses").keys();
+        let statuses = operation["responses"]
+            .as_object()
+            .expect("responses")
+            .keys();
         let mut statuses: Vec<&str> = statuses.map(String::as_str).collect();
         statuses.sort_unstable();
         let _ = writeln!(
@@ -94,10 +97,19 @@ fn every_reference_resolves_and_every_schema_is_used() {
         }
     });
     for reference in &referred {
-        let pointer = reference.strip_prefix('#').expect("a reference into the document");
-        assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere");
+        let pointer = reference
+            .strip_prefix('#')
+            .expect("a reference into the document");
+        assert!(
+            document.pointer(pointer).is_some(),
+            "{reference} leads nowhere"
+        );
     }
-    for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
+    for name in document["components"]["schemas"]
+        .as_object()
+        .expect("schemas")
+        .keys()
+    {
         let reference = format!("#/components/schemas/{name}");
         assert!(referred.contains(reference.as_str()), "{name} is not used");
     }
@@ -113,14 +125,25 @@ fn every_body_and_every_record_has_an_example() {
         });
         let places = [Some(media), Some(&media["schema"]), schema];
         places.into_iter().flatten().any(|place| {
-            !place["example"].is_null() || place["examples"].as_object().is_some_and(|all| !all.is_empty())
+            !place["example"].is_null()
+                || place["examples"]
+                    .as_object()
+                    .is_some_and(|all| !all.is_empty())
         })
     };
     let mut bodies = 0;
     for (path, method, operation) in operations(&document) {
         let body = &operation["requestBody"];
-        assert_eq!(body.is_object(), matches!(&*method, "post" | "patch"), "{method} {path}");
-        for media in body["content"].as_object().into_iter().flat_map(|content| content.values()) {
+        assert_eq!(
+            body.is_object(),
+            matches!(&*method, "post" | "patch"),
+            "{method} {path}"
+        );
+        for media in body["content"]
+            .as_object()
+            .into_iter()
+            .flat_map(|content| content.values())
+        {
             assert!(exampled(media), "no example of a body for {method} {path}");
             bodies += 1;
         }
@@ -138,23 +161,41 @@ fn every_documented_error_tells_its_internal_codes() {
     let document = document(&server);
     for (path, method, operation) in operations(&document) {
         let responses = operation["responses"].as_object().expect("responses");
-        assert!(responses.keys().any(|status| status.starts_with('2')), "{method} {path}");
+        assert!(
+            responses.keys().any(|status| status.starts_with('2')),
+            "{method} {path}"
+        );
         for (status, response) in responses {
             let about = response["description"].as_str().unwrap_or_default();
-            assert!(!about.is_empty(), "{method} {path} {status} is not described");
+            assert!(
+                !about.is_empty(),
+                "{method} {path} {status} is not described"
+            );
             if status.starts_with('2') || path.starts_with("/oauth") {
                 continue;
             }
-            let code = about.split('`').nth(1).and_then(|code| code.parse::<i64>().ok());
-            assert!(code.is_some(), "no internal code at {method} {path} {status}: {about}");
+            let code = about
+                .split('`')
+                .nth(1)
+                .and_then(|code| code.parse::<i64>().ok());
+            assert!(
+                code.is_some(),
+                "no internal code at {method} {path} {status}: {about}"
+            );
             let schema = &response["content"]["application/json"]["schema"]["$ref"];
-            assert_eq!(schema, "#/components/schemas/Error", "{method} {path} {status}");
+            assert_eq!(
+                schema, "#/components/schemas/Error",
+                "{method} {path} {status}"
+            );
         }
         if path.starts_with("/oauth") {
             continue;
         }
         for status in ["400", "401", "403", "500", "503"] {
-            assert!(responses.contains_key(status) || path == "/ping", "{status} at {method} {path}");
+            assert!(
+                responses.contains_key(status) || path == "/ping",
+                "{status} at {method} {path}"
+            );
         }
     }
 }
@@ -170,21 +211,43 @@ fn operations_parameters_and_tags_are_described() {
         let id = operation["operationId"].as_str().expect("an operationId");
         assert!(ids.insert(id), "{id} stands twice");
         for name in ["summary", "description"] {
-            assert!(operation[name].as_str().is_some_and(|text| !text.is_empty()), "{name} of {id}");
+            assert!(
+                operation[name]
+                    .as_str()
+                    .is_some_and(|text| !text.is_empty()),
+                "{name} of {id}"
+            );
         }
         for tag in operation["tags"].as_array().expect("tags") {
-            assert!(tags.contains(tag.as_str().unwrap_or_default()), "{tag} of {id}");
+            assert!(
+                tags.contains(tag.as_str().unwrap_or_default()),
+                "{tag} of {id}"
+            );
         }
-        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let parameters = operation["parameters"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         for parameter in &parameters {
             let about = parameter["description"].as_str().unwrap_or_default();
             assert!(!about.is_empty(), "{} of {id}", parameter["name"]);
-            assert!(!about.contains(":selector"), "{} of {id}", parameter["name"]);
+            assert!(
+                !about.contains(":selector"),
+                "{} of {id}",
+                parameter["name"]
+            );
         }
-        let in_path = parameters.iter().filter(|parameter| parameter["in"] == "path");
-        let in_path: BTreeSet<&str> = strings(in_path.map(|one| &one["name"])).into_iter().collect();
-        let named: BTreeSet<&str> =
-            path.split('{').skip(1).filter_map(|part| part.split('}').next()).collect();
+        let in_path = parameters
+            .iter()
+            .filter(|parameter| parameter["in"] == "path");
+        let in_path: BTreeSet<&str> = strings(in_path.map(|one| &one["name"]))
+            .into_iter()
+            .collect();
+        let named: BTreeSet<&str> = path
+            .split('{')
+            .skip(1)
+            .filter_map(|part| part.split('}').next())
+            .collect();
         assert_eq!(in_path, named, "{method} {path}");
     }
 }
@@ -203,8 +266,14 @@ fn selectors_stand_as_the_spec_writes_them() {
         assert!(document["paths"][path].is_object(), "{path}");
     }
     let id_types = |path: &str| {
-        let parameters = document["paths"][path]["get"]["parameters"].as_array().expect(path).iter();
-        let found = parameters.clone().find(|one| one["name"] == "idType").expect("idType");
+        let parameters = document["paths"][path]["get"]["parameters"]
+            .as_array()
+            .expect(path)
+            .iter();
+        let found = parameters
+            .clone()
+            .find(|one| one["name"] == "idType")
+            .expect("idType");
         strings(found["schema"]["enum"].as_array().expect("an enum").iter()).join(" ")
     };
     // Contract §1.
@@ -212,7 +281,10 @@ fn selectors_stand_as_the_spec_writes_them() {
         id_types("/delegate/{idType}:{id}"),
         "id barcode rfid externalId publicId code uhfId slug"
     );
-    assert_eq!(id_types("/device/{idType}:{id}"), "id code publicId externalId rfid slug");
+    assert_eq!(
+        id_types("/device/{idType}:{id}"),
+        "id code publicId externalId rfid slug"
+    );
 }
 
 #[test]
@@ -223,19 +295,37 @@ fn a_schema_names_what_the_server_answers() {
     let known = |schema: &str, record: &Value| {
         let properties = &document["components"]["schemas"][schema]["properties"];
         for name in record.as_object().expect("a record").keys() {
-            assert!(properties[name].is_object(), "{schema} does not know {name}");
+            assert!(
+                properties[name].is_object(),
+                "{schema} does not know {name}"
+            );
         }
-        for name in document["components"]["schemas"][schema]["required"].as_array().expect("required") {
-            assert!(record.get(name.as_str().unwrap_or_default()).is_some(), "{name} of {schema}");
+        for name in document["components"]["schemas"][schema]["required"]
+            .as_array()
+            .expect("required")
+        {
+            assert!(
+                record.get(name.as_str().unwrap_or_default()).is_some(),
+                "{name} of {schema}"
+            );
         }
     };
     let data = |reply: Reply| reply.data().clone();
     let parent = caller.delegate(&json!({}));
-    let delegate = data(caller.post("/delegate/new", &json!({"parent": parent, "email": "a@example.org"})));
+    let delegate = data(caller.post(
+        "/delegate/new",
+        &json!({"parent": parent, "email": "a@example.org"}),
+    ));
     known("Delegate", &delegate);
     let device = data(caller.post("/device/new", &json!({"name": "Gate", "startAt": 0})));
     known("Device", &device);
-    known("Event", &data(caller.post("/event/new", &json!({"eventName": "Summit", "eventStartAt": 0}))));
+    known(
+        "Event",
+        &data(caller.post(
+            "/event/new",
+            &json!({"eventName": "Summit", "eventStartAt": 0}),
+        )),
+    );
     let made = json!({"delegate": delegate["id"], "device": device["id"], "data": {"a": 1}});
     known("Interaction", &data(caller.interact("lead", &made)));
     known("Ping", &data(caller.get("/ping")));
@@ -259,11 +349,24 @@ fn the_reference_page_needs_nothing_from_elsewhere() {
     assert_eq!(page.reply.status, 200);
     assert!(page.header("content-type").starts_with("text/html"));
     assert!(page.text.contains("createInteraction"));
-    for fetched in ["src=\"http", "href=\"http", "src='http", "@import", "src=\"//", "href=\"//"] {
-        assert!(!page.text.contains(fetched), "the page fetches by {fetched}");
+    for fetched in [
+        "src=\"http",
+        "href=\"http",
+        "src='http",
+        "@import",
+        "src=\"//",
+        "href=\"//",
+    ] {
+        assert!(
+            !page.text.contains(fetched),
+            "the page fetches by {fetched}"
+        );
     }
     let document = whole(server.request(Method::GET, "/openapi.json"));
     assert_eq!(document.header("content-type"), "application/json");
-    let version = document.reply.body["openapi"].as_str().unwrap_or_default().to_owned();
+    let version = document.reply.body["openapi"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     assert!(version.starts_with("3."), "{version}");
 }

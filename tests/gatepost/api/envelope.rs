@@ -41,16 +41,29 @@ fn an_unknown_path_is_told_in_the_envelope() {
         "/..%2f..%2fetc%2fpasswd",
     ] {
         for method in METHODS {
-            let request = server.request(method.clone(), path).bearer_auth(&caller.token);
+            let request = server
+                .request(method.clone(), path)
+                .bearer_auth(&caller.token);
             let answer = whole(request);
             let status = answer.reply.status;
-            assert!(status == 404 || status == 405, "{method} {path}: {answer:?}");
-            assert_eq!(answer.header("content-type"), "application/json", "{method} {path}");
+            assert!(
+                status == 404 || status == 405,
+                "{method} {path}: {answer:?}"
+            );
+            assert_eq!(
+                answer.header("content-type"),
+                "application/json",
+                "{method} {path}"
+            );
             let code = if status == 404 { 1103 } else { 1104 };
             answer.reply.refused(status, code, "");
         }
         let reply = reply(server.request(Method::GET, path).bearer_auth(&caller.token));
-        assert_eq!((reply.status, reply.code()), (404, 1103), "{path}: {reply:?}");
+        assert_eq!(
+            (reply.status, reply.code()),
+            (404, 1103),
+            "{path}: {reply:?}"
+        );
     }
 }
 
@@ -61,8 +74,13 @@ fn a_wrong_method_is_told_with_those_that_are_right() {
     for prefix in ["/api/v5", "/api/5"] {
         for (path, known) in document_paths(&server) {
             let path = format!("{prefix}{path}");
-            for method in METHODS.iter().filter(|method| !known.contains(&method.to_string())) {
-                let request = server.request(method.clone(), &path).bearer_auth(&caller.token);
+            for method in METHODS
+                .iter()
+                .filter(|method| !known.contains(&method.to_string()))
+            {
+                let request = server
+                    .request(method.clone(), &path)
+                    .bearer_auth(&caller.token);
                 let answer = whole(request);
                 answer.reply.refused(405, 1104, "method");
                 let mut allowed: Vec<&str> = answer.header("allow").split(", ").collect();
@@ -88,18 +106,33 @@ fn ping_tells_time_name_and_version() {
     assert_eq!(answer.reply.body["meta"], json!({}));
     let keys: Vec<&String> = data.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["time", "name", "version", "apiVersion"]);
-    assert!(data["time"].as_str().is_some_and(|time| time.ends_with("+00:00")), "{data}");
+    assert!(
+        data["time"]
+            .as_str()
+            .is_some_and(|time| time.ends_with("+00:00")),
+        "{data}"
+    );
     server.settings(&json!({"name": "Summit", "timeZone": "Asia/Kolkata"}));
     let data = caller.get("/ping").data().clone();
     assert_eq!(data["name"], "Summit");
-    assert!(data["time"].as_str().is_some_and(|time| time.ends_with("+05:30")), "{data}");
+    assert!(
+        data["time"]
+            .as_str()
+            .is_some_and(|time| time.ends_with("+05:30")),
+        "{data}"
+    );
 }
 
 #[test]
 fn both_prefixes_and_the_json_suffix_serve_the_same() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let event = caller.post("/event/new", &json!({"eventName": "Summit", "eventExternalID": "S"})).id();
+    let event = caller
+        .post(
+            "/event/new",
+            &json!({"eventName": "Summit", "eventExternalID": "S"}),
+        )
+        .id();
     let device = caller.device(&json!({"code": "gate"}));
     let delegate = caller.delegate(&json!({"barcode": "A-1"}));
     caller.interact("check-in", &json!({"delegate": delegate, "device": device}));
@@ -119,16 +152,38 @@ fn both_prefixes_and_the_json_suffix_serve_the_same() {
         assert_eq!(caller.get(&format!("{path}.json")), plain, "{path}");
         assert_eq!(caller.get(&format!("{path}.json?")), plain, "{path}");
         for other in [format!("/api/5{path}"), format!("/api/5{path}.json")] {
-            let request = server.request(Method::GET, &other).bearer_auth(&caller.token);
+            let request = server
+                .request(Method::GET, &other)
+                .bearer_auth(&caller.token);
             assert_eq!(reply(request), plain, "{other}");
         }
     }
     // Writing too.
-    assert_eq!(caller.post("/delegate/new.json", &json!({"barcode": "A-2"})).status, 201);
-    assert_eq!(caller.patch("/delegate/barcode:A-2.json", &json!({"company": "X"})).status, 200);
+    assert_eq!(
+        caller
+            .post("/delegate/new.json", &json!({"barcode": "A-2"}))
+            .status,
+        201
+    );
+    assert_eq!(
+        caller
+            .patch("/delegate/barcode:A-2.json", &json!({"company": "X"}))
+            .status,
+        200
+    );
     assert_eq!(caller.delete("/delegate/barcode:A-2.json").status, 204);
-    assert_eq!(caller.interact("lead.json", &json!({"delegate": delegate})).status, 201);
-    assert_eq!(caller.post("/interaction/batch.json", &json!({"interactions": {}})).status, 200);
+    assert_eq!(
+        caller
+            .interact("lead.json", &json!({"delegate": delegate}))
+            .status,
+        201
+    );
+    assert_eq!(
+        caller
+            .post("/interaction/batch.json", &json!({"interactions": {}}))
+            .status,
+        200
+    );
     let user = server.caller_as_user("a@example.org", &[], Some(delegate));
     assert_eq!(user.get("/delegate/myself.json").id(), delegate);
 }
@@ -139,7 +194,9 @@ fn the_json_suffix_is_removed_once() {
     let caller = server.caller_with_all();
     let id = caller.delegate(&json!({"barcode": "A.json"}));
     assert_eq!(caller.get("/delegate/barcode:A.json.json").id(), id);
-    caller.get("/delegate/barcode:A.json").refused(404, 1301, "barcode:A");
+    caller
+        .get("/delegate/barcode:A.json")
+        .refused(404, 1301, "barcode:A");
     // Encoded, the dot is the value's own.
     assert_eq!(caller.get("/delegate/barcode:A%2Ejson").id(), id);
 }
@@ -169,12 +226,21 @@ fn times_have_the_offset_of_the_instances_zone_and_whole_seconds() {
     for name in ["createdAt", "updatedAt"] {
         let time = device[name].as_str().unwrap_or_default();
         assert_eq!(time.len(), 25, "{time}");
-        assert!(time.ends_with("-03:30") || time.ends_with("-02:30"), "{time}");
+        assert!(
+            time.ends_with("-03:30") || time.ends_with("-02:30"),
+            "{time}"
+        );
     }
-    let event = caller.post("/event/new", &json!({"eventStartAt": 1_795_251_720})).data().clone();
+    let event = caller
+        .post("/event/new", &json!({"eventStartAt": 1_795_251_720}))
+        .data()
+        .clone();
     assert_eq!(event["eventStartAt"], "2026-11-21 05:32:00");
     server.settings(&json!({"timeZone": null}));
-    let device = caller.get(&format!("/device/id:{}", device["id"])).data().clone();
+    let device = caller
+        .get(&format!("/device/id:{}", device["id"]))
+        .data()
+        .clone();
     assert_eq!(device["startAt"], "2026-11-21T09:02:00+00:00");
 }
 
@@ -191,18 +257,42 @@ fn times_are_read_in_three_forms() {
         json!("2026-11-21 09:02:00"),
         json!("2026-11-21T09:02:00"),
     ] {
-        let device = caller.post("/device/new", &json!({"startAt": sent})).data().clone();
+        let device = caller
+            .post("/device/new", &json!({"startAt": sent}))
+            .data()
+            .clone();
         assert_eq!(device["startAt"], "2026-11-21T09:02:00+01:00", "{sent}");
-        let event = caller.post("/event/new", &json!({"eventStartAt": sent})).data().clone();
+        let event = caller
+            .post("/event/new", &json!({"eventStartAt": sent}))
+            .data()
+            .clone();
         assert_eq!(event["eventStartAt"], "2026-11-21 09:02:00", "{sent}");
         let made = caller.interact("lead", &json!({"device": device["id"], "recordedAt": sent}));
-        assert_eq!(made.data()["recordedAt"], "2026-11-21T09:02:00+01:00", "{sent}");
+        assert_eq!(
+            made.data()["recordedAt"],
+            "2026-11-21T09:02:00+01:00",
+            "{sent}"
+        );
     }
-    let long_before = caller.post("/device/new", &json!({"startAt": -1})).data().clone();
+    let long_before = caller
+        .post("/device/new", &json!({"startAt": -1}))
+        .data()
+        .clone();
     assert_eq!(long_before["startAt"], "1970-01-01T00:59:59+01:00");
-    for bad in [json!("soon"), json!(1.5), json!(true), json!([]), json!("2026-02-30 00:00:00"), json!("")] {
-        caller.post("/device/new", &json!({"startAt": bad})).refused(400, 1100, "startAt");
-        caller.post("/event/new", &json!({"eventEndAt": bad})).refused(400, 1100, "eventEndAt");
+    for bad in [
+        json!("soon"),
+        json!(1.5),
+        json!(true),
+        json!([]),
+        json!("2026-02-30 00:00:00"),
+        json!(""),
+    ] {
+        caller
+            .post("/device/new", &json!({"startAt": bad}))
+            .refused(400, 1100, "startAt");
+        caller
+            .post("/event/new", &json!({"eventEndAt": bad}))
+            .refused(400, 1100, "eventEndAt");
     }
 }
 
@@ -210,13 +300,40 @@ fn times_are_read_in_three_forms() {
 fn what_has_no_value_is_left_out_but_never_inside_data() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let made = caller.post("/delegate/new", &json!({"firstName": "", "lastName": null, "data": {}})).data().clone();
-    let keys: Vec<&str> = made.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["id", "_type", "publicId", "sources", "createdAt", "updatedAt"]);
+    let made = caller
+        .post(
+            "/delegate/new",
+            &json!({"firstName": "", "lastName": null, "data": {}}),
+        )
+        .data()
+        .clone();
+    let keys: Vec<&str> = made
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "id",
+            "_type",
+            "publicId",
+            "sources",
+            "createdAt",
+            "updatedAt"
+        ]
+    );
     let data = json!({"Data": {"text": "", "list": [], "object": {}, "nulls": [null, {"a": null}], "no": false, "zero": 0}});
-    let made = caller.post("/delegate/new", &json!({"data": data})).data().clone();
+    let made = caller
+        .post("/delegate/new", &json!({"data": data}))
+        .data()
+        .clone();
     assert_eq!(made["data"], data);
-    let of_device = caller.post("/device/new", &json!({"data": {"Empty": {}}})).data().clone();
+    let of_device = caller
+        .post("/device/new", &json!({"data": {"Empty": {}}}))
+        .data()
+        .clone();
     assert_eq!(of_device["data"], json!({"Empty": {}}));
     let inner = json!({"text": "", "none": null, "list": [null, []], "object": {}});
     let lead = caller.interact("lead", &json!({"delegate": made["id"], "data": inner}));

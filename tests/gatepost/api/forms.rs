@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 fn lead(caller: &Caller<'_>, data: Value) -> Value {
     let delegate = caller.delegate(&json!({}));
-    let made = caller.interact("lead", &json!({"delegate": delegate, "data": data})).data().clone();
+    let made = caller
+        .interact("lead", &json!({"delegate": delegate, "data": data}))
+        .data()
+        .clone();
     let list = caller.get(&format!("/delegate/id:{delegate}")).data()["firstInteractions"].clone();
     assert_eq!(list, json!([made]));
     made["data"].clone()
@@ -24,7 +27,10 @@ fn a_form_is_reshaped_and_kept_as_sent() {
         {"field": "tags", "answer": "x"},
         {"field": "tags", "answer": "y"},
     ]);
-    let stored = lead(&caller, json!({"form": "lead-1", "answers": answers, "note": "kept"}));
+    let stored = lead(
+        &caller,
+        json!({"form": "lead-1", "answers": answers, "note": "kept"}),
+    );
     assert_eq!(
         stored,
         json!({
@@ -58,9 +64,14 @@ fn what_is_no_form_stays_as_sent() {
         (json!({"form": "f"}), "data.answers"),
         (json!({"form": "f", "answers": {"a": 1}}), "data.answers"),
         (json!({"form": "f", "answers": ["a"]}), "data.answers[0]"),
-        (json!({"form": "f", "answers": [{"field": ["a"]}]}), "data.answers[0].field"),
+        (
+            json!({"form": "f", "answers": [{"field": ["a"]}]}),
+            "data.answers[0].field",
+        ),
     ] {
-        caller.interact("lead", &json!({"delegate": delegate, "data": data})).refused(400, 1503, named);
+        caller
+            .interact("lead", &json!({"delegate": delegate, "data": data}))
+            .refused(400, 1503, named);
     }
 }
 
@@ -74,7 +85,10 @@ fn every_source_of_interactions_reshapes_alike() {
     let single = caller.interact("poll-vote", &body).data()["data"].clone();
     let tested = caller.post("/interaction/test/poll-vote", &body).data()["data"].clone();
     let item = json!({"interactionType": "poll-vote", "delegate": delegate, "data": data});
-    let batch = caller.post("/interaction/batch", &json!({"interactions": {"k": item}})).data().clone();
+    let batch = caller
+        .post("/interaction/batch", &json!({"interactions": {"k": item}}))
+        .data()
+        .clone();
     assert_eq!(single["answersData"], json!({"a": {"b": 1}}));
     assert_eq!(single["reportData"], json!({"L": 1}));
     assert_eq!((&tested, &batch[0]["data"]["data"]), (&single, &single));
@@ -96,13 +110,24 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
         },
         "sharedValues": {"photo": photo, "terms": {"v": [1, null]}, "unused": 1},
     }));
-    let statuses: Vec<_> = answers.data().as_array().expect("answers").iter().map(|one| one["status"].clone()).collect();
+    let statuses: Vec<_> = answers
+        .data()
+        .as_array()
+        .expect("answers")
+        .iter()
+        .map(|one| one["status"].clone())
+        .collect();
     assert_eq!(statuses, [201, 201, 400, 201]);
     assert_eq!(answers.data()[2]["meta"]["error"]["internalCode"], 1503);
-    let message = answers.data()[2]["meta"]["error"]["message"].as_str().unwrap_or_default();
+    let message = answers.data()[2]["meta"]["error"]["message"]
+        .as_str()
+        .unwrap_or_default();
     assert!(message.contains("nope"), "{message}");
     let list = caller.get("/interaction/list").data().clone();
-    assert_eq!(list[0]["data"], json!({"photo": photo, "list": [{"x": {"v": [1, null]}}, 1]}));
+    assert_eq!(
+        list[0]["data"],
+        json!({"photo": photo, "list": [{"x": {"v": [1, null]}}, 1]})
+    );
     assert_eq!(
         list[1]["data"],
         json!({"deep": {"a/b~c": photo}, "not": {"$shared": "photo", "more": 1}})
@@ -114,7 +139,10 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
     assert!(server.value::<i64>("SELECT max(length(data)) FROM interactions") < 1000);
     // A later batch with the same value does not store it again.
     let again = json!({"interactions": {"e": item(json!({"p": {"$shared": "q"}}))}, "sharedValues": {"q": photo}});
-    assert_eq!(caller.post("/interaction/batch", &again).data()[0]["status"], 201);
+    assert_eq!(
+        caller.post("/interaction/batch", &again).data()[0]["status"],
+        201
+    );
     assert_eq!(server.value::<i64>("SELECT count(*) FROM shared_values"), 2);
     // Outside a batch nothing is shared.
     let alone = json!({"delegate": delegate, "data": {"p": {"$shared": "photo"}}});

@@ -28,7 +28,10 @@ fn an_interaction_is_recorded_as_sent() {
     assert_eq!((made.status, &made.body["meta"]), (201, &json!({})));
     let mut made = made.data().clone();
     for time in ["createdAt", "updatedAt"] {
-        let at = made.as_object_mut().and_then(|made| made.remove(time)).unwrap_or_default();
+        let at = made
+            .as_object_mut()
+            .and_then(|made| made.remove(time))
+            .unwrap_or_default();
         assert!(at.as_str().is_some_and(|at| at.len() == 25), "{time}");
     }
     let id = made["id"].as_i64().expect("an id");
@@ -60,7 +63,10 @@ fn participants_are_ids_or_selectors_under_short_or_full_names() {
         assert_eq!(made["firstDelegate"], of_type(a, "delegate"), "{body}");
         assert_eq!(made["firstDevice"], of_type(gate, "device"), "{body}");
     }
-    let both = caller.interact("seen", &json!({"delegate": "barcode:A", "secondDelegate": "barcode:B"}));
+    let both = caller.interact(
+        "seen",
+        &json!({"delegate": "barcode:A", "secondDelegate": "barcode:B"}),
+    );
     assert_eq!(both.data()["secondDelegate"], of_type(b, "delegate"));
     assert_eq!(both.data().get("firstDevice"), None);
     for alone in [json!({"delegate": a}), json!({"device": gate})] {
@@ -78,15 +84,23 @@ fn participants_missing_or_out_of_order_are_refused() {
         (json!({"data": {"x": 1}}), "device"),
         (json!({"delegate": null, "device": null}), "delegate"),
         (json!({"secondDelegate": b}), "secondDelegate"),
-        (json!({"device": gate, "secondDelegate": b}), "secondDelegate"),
+        (
+            json!({"device": gate, "secondDelegate": b}),
+            "secondDelegate",
+        ),
         (json!({"delegate": a, "thirdDelegate": c}), "thirdDelegate"),
         (json!({"delegate": a, "secondDevice": gate}), "secondDevice"),
-        (json!({"delegate": a, "device": gate, "thirdDevice": gate}), "thirdDevice"),
+        (
+            json!({"delegate": a, "device": gate, "thirdDevice": gate}),
+            "thirdDevice",
+        ),
         (json!({"delegate": a, "firstDelegate": a}), "delegate"),
         (json!({"device": gate, "firstDevice": gate}), "device"),
     ] {
         for way in ["new", "test"] {
-            caller.post(&format!("/interaction/{way}/seen"), &body).refused(400, 1502, named);
+            caller
+                .post(&format!("/interaction/{way}/seen"), &body)
+                .refused(400, 1502, named);
         }
     }
     for (body, code) in [
@@ -112,11 +126,21 @@ fn unknown_participants_are_told_apart() {
     let (gate, [a, ..]) = cast(&caller);
     for way in ["new", "test"] {
         let path = format!("/interaction/{way}/seen");
-        caller.post(&path, &json!({"delegate": 999})).refused(404, 1301, "999");
-        caller.post(&path, &json!({"delegate": "barcode:NOPE", "device": gate})).refused(404, 1301, "NOPE");
-        caller.post(&path, &json!({"delegate": a, "secondDelegate": 999})).refused(404, 1301, "999");
-        caller.post(&path, &json!({"delegate": a, "device": 999})).refused(404, 1401, "999");
-        caller.post(&path, &json!({"delegate": a, "device": "code:NOPE"})).refused(404, 1401, "NOPE");
+        caller
+            .post(&path, &json!({"delegate": 999}))
+            .refused(404, 1301, "999");
+        caller
+            .post(&path, &json!({"delegate": "barcode:NOPE", "device": gate}))
+            .refused(404, 1301, "NOPE");
+        caller
+            .post(&path, &json!({"delegate": a, "secondDelegate": 999}))
+            .refused(404, 1301, "999");
+        caller
+            .post(&path, &json!({"delegate": a, "device": 999}))
+            .refused(404, 1401, "999");
+        caller
+            .post(&path, &json!({"delegate": a, "device": "code:NOPE"}))
+            .refused(404, 1401, "NOPE");
     }
     assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 0);
 }
@@ -128,23 +152,71 @@ fn types_are_well_formed_and_connected_is_the_servers() {
     let (_, [a, ..]) = cast(&caller);
     let longest = "x".repeat(64);
     for kind in [
-        "check-in", "check-out", "join", "check-in-override", "seen", "entered", "exited", "connect", "booking",
-        "cancel-booking", "invite", "uninvite", "notify-invitees", "notify-invitee", "order", "order-processing",
-        "order-cleared", "download", "downloaded", "upload", "feedback", "competition", "voucher", "question",
-        "lead", "poll-vote", "own", "print", "a", "0", "our-own--type-", &longest,
+        "check-in",
+        "check-out",
+        "join",
+        "check-in-override",
+        "seen",
+        "entered",
+        "exited",
+        "connect",
+        "booking",
+        "cancel-booking",
+        "invite",
+        "uninvite",
+        "notify-invitees",
+        "notify-invitee",
+        "order",
+        "order-processing",
+        "order-cleared",
+        "download",
+        "downloaded",
+        "upload",
+        "feedback",
+        "competition",
+        "voucher",
+        "question",
+        "lead",
+        "poll-vote",
+        "own",
+        "print",
+        "a",
+        "0",
+        "our-own--type-",
+        &longest,
     ] {
         let made = caller.interact(kind, &json!({"delegate": a}));
         assert_eq!(made.data()["interactionType"], kind);
     }
     let too_long = "x".repeat(65);
-    for kind in ["connected", "Check-in", "-x", "a_b", "a.b", "a%20b", "%C3%A9", "%00", "a%2Fb", &too_long] {
+    for kind in [
+        "connected",
+        "Check-in",
+        "-x",
+        "a_b",
+        "a.b",
+        "a%20b",
+        "%C3%A9",
+        "%00",
+        "a%2Fb",
+        &too_long,
+    ] {
         for way in ["new", "test"] {
             let path = format!("/interaction/{way}/{kind}");
-            caller.post(&path, &json!({"delegate": a})).refused(400, 1501, "");
+            caller
+                .post(&path, &json!({"delegate": a}))
+                .refused(400, 1501, "");
         }
     }
-    caller.interact("lead", &json!({"delegate": a, "interactionType": "seen"})).refused(400, 1501, "interactionType");
-    assert_eq!(caller.interact("lead", &json!({"delegate": a, "interactionType": "lead"})).status, 201);
+    caller
+        .interact("lead", &json!({"delegate": a, "interactionType": "seen"}))
+        .refused(400, 1501, "interactionType");
+    assert_eq!(
+        caller
+            .interact("lead", &json!({"delegate": a, "interactionType": "lead"}))
+            .status,
+        201
+    );
 }
 
 #[test]
@@ -155,20 +227,41 @@ fn recorded_at_is_kept_as_sent_whenever_it_is() {
     for (sent, shown) in [
         (json!(0), "1970-01-01T00:00:00+00:00"),
         (json!(4_102_444_800_i64), "2100-01-01T00:00:00+00:00"),
-        (json!("1999-12-31T23:00:00-01:00"), "2000-01-01T00:00:00+00:00"),
+        (
+            json!("1999-12-31T23:00:00-01:00"),
+            "2000-01-01T00:00:00+00:00",
+        ),
         (json!(-1), "1969-12-31T23:59:59+00:00"),
     ] {
-        let made = caller.interact("lead", &json!({"delegate": a, "recordedAt": sent})).data().clone();
+        let made = caller
+            .interact("lead", &json!({"delegate": a, "recordedAt": sent}))
+            .data()
+            .clone();
         assert_eq!(made["recordedAt"], shown);
         assert_ne!(made["createdAt"], shown);
     }
-    let made = caller.interact("lead", &json!({"delegate": a, "recordedAt": null})).data().clone();
+    let made = caller
+        .interact("lead", &json!({"delegate": a, "recordedAt": null}))
+        .data()
+        .clone();
     assert_eq!(made["recordedAt"], made["createdAt"]);
-    for bad in [json!("soon"), json!(1.5), json!(true), json!([]), json!({}), json!(i64::MAX), json!("")] {
-        caller.interact("lead", &json!({"delegate": a, "recordedAt": bad})).refused(400, 1503, "recordedAt");
+    for bad in [
+        json!("soon"),
+        json!(1.5),
+        json!(true),
+        json!([]),
+        json!({}),
+        json!(i64::MAX),
+        json!(""),
+    ] {
+        caller
+            .interact("lead", &json!({"delegate": a, "recordedAt": bad}))
+            .refused(400, 1503, "recordedAt");
     }
     for bad in [json!([]), json!("x"), json!(1), json!(true)] {
-        caller.interact("lead", &json!({"delegate": a, "data": bad})).refused(400, 1503, "data");
+        caller
+            .interact("lead", &json!({"delegate": a, "data": bad}))
+            .refused(400, 1503, "data");
     }
 }
 
@@ -177,13 +270,33 @@ fn an_unknown_property_is_refused_by_name_and_a_read_only_one_ignored() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let (gate, [a, ..]) = cast(&caller);
-    for unknown in ["delegates", "firstdelegate", "barcode", "recorded_at", "sources", "é"] {
-        caller.interact("lead", &json!({"delegate": a, unknown: 1})).refused(400, 1100, unknown);
+    for unknown in [
+        "delegates",
+        "firstdelegate",
+        "barcode",
+        "recorded_at",
+        "sources",
+        "é",
+    ] {
+        caller
+            .interact("lead", &json!({"delegate": a, unknown: 1}))
+            .refused(400, 1100, unknown);
     }
-    let read_only = json!({"delegate": a, "id": 77, "_type": "x", "createdAt": [], "updatedAt": {"x": 1}});
+    let read_only =
+        json!({"delegate": a, "id": 77, "_type": "x", "createdAt": [], "updatedAt": {"x": 1}});
     assert_ne!(caller.interact("lead", &read_only).id(), 77);
-    for (name, bad) in [("nonce", json!(7)), ("nonce", json!("")), ("admitted", json!("yes")), ("admitted", json!(1))] {
-        caller.interact("check-in", &json!({"delegate": a, "device": gate, name: bad})).refused(400, 1100, name);
+    for (name, bad) in [
+        ("nonce", json!(7)),
+        ("nonce", json!("")),
+        ("admitted", json!("yes")),
+        ("admitted", json!(1)),
+    ] {
+        caller
+            .interact(
+                "check-in",
+                &json!({"delegate": a, "device": gate, name: bad}),
+            )
+            .refused(400, 1100, name);
     }
 }
 
@@ -194,11 +307,28 @@ fn a_deleted_interaction_is_gone_and_cannot_be_deleted_twice() {
     let (_, [a, ..]) = cast(&caller);
     let id = caller.interact("lead", &json!({"delegate": a})).id();
     assert_eq!(caller.delete(&format!("/interaction/id:{id}")).status, 204);
-    caller.delete(&format!("/interaction/id:{id}")).refused(404, 1504, &id.to_string());
+    caller
+        .delete(&format!("/interaction/id:{id}"))
+        .refused(404, 1504, &id.to_string());
     assert_eq!(caller.get("/interaction/list").data(), &json!([]));
-    assert_eq!(caller.get("/delegate/barcode:A").data().get("firstInteractions"), None);
-    for (selector, code) in [("7", 1101), ("code:x", 1101), ("id:x", 1100), ("id:", 1100), ("id:1.5", 1100), ("id:+1", 1100)] {
-        caller.delete(&format!("/interaction/{selector}")).refused(400, code, "");
+    assert_eq!(
+        caller
+            .get("/delegate/barcode:A")
+            .data()
+            .get("firstInteractions"),
+        None
+    );
+    for (selector, code) in [
+        ("7", 1101),
+        ("code:x", 1101),
+        ("id:x", 1100),
+        ("id:", 1100),
+        ("id:1.5", 1100),
+        ("id:+1", 1100),
+    ] {
+        caller
+            .delete(&format!("/interaction/{selector}"))
+            .refused(400, code, "");
     }
     // Ids are not used again.
     assert!(caller.interact("lead", &json!({"delegate": a})).id() > id);
@@ -224,7 +354,10 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
         ];
         let counts = tables.map(|table| format!("(SELECT count(*) FROM {table})"));
         let last_ids = "(SELECT group_concat(name || seq) FROM sqlite_sequence)";
-        server.value(&format!("SELECT {last_ids} || {}", counts.join(" || ',' || ")))
+        server.value(&format!(
+            "SELECT {last_ids} || {}",
+            counts.join(" || ',' || ")
+        ))
     };
     let before = dump();
     let body = json!({
@@ -235,24 +368,46 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
     assert_eq!((tested.status, &tested.body["meta"]), (200, &json!({})));
     let tested = tested.data().clone();
     assert_eq!(tested["id"], Value::Null);
-    assert!(tested.as_object().is_some_and(|tested| tested.contains_key("id")));
+    assert!(
+        tested
+            .as_object()
+            .is_some_and(|tested| tested.contains_key("id"))
+    );
     assert_eq!(tested["data"]["answersData"], json!({"a": {"b": 1}}));
     assert_eq!(dump(), before);
     // It is what is then created.
     let made = caller.interact("check-in", &body);
     assert_eq!(made.status, 201);
-    for name in ["_type", "firstDelegate", "firstDevice", "interactionType", "data", "recordedAt"] {
+    for name in [
+        "_type",
+        "firstDelegate",
+        "firstDevice",
+        "interactionType",
+        "data",
+        "recordedAt",
+    ] {
         assert_eq!(made.data()[name], tested[name], "{name}");
     }
     let before = dump();
     // Refusals and unknown codes leave nothing either, and a nonce used up is none of its business.
     let again = caller.post("/interaction/test/check-in", &body);
     again.refused(412, 740, "already used at Single at 22:13 on 2023-11-14");
-    caller.post("/interaction/test/check-in", &json!({"delegate": "barcode:NOPE", "device": single})).refused(404, 1301, "NOPE");
+    caller
+        .post(
+            "/interaction/test/check-in",
+            &json!({"delegate": "barcode:NOPE", "device": single}),
+        )
+        .refused(404, 1301, "NOPE");
     let admitted = json!({"delegate": a, "device": single, "admitted": true});
-    assert_eq!(caller.post("/interaction/test/check-in", &admitted).status, 200);
+    assert_eq!(
+        caller.post("/interaction/test/check-in", &admitted).status,
+        200
+    );
     let connect = json!({"delegate": a, "secondDelegate": "barcode:B"});
-    assert_eq!(caller.post("/interaction/test/connect", &connect).status, 200);
+    assert_eq!(
+        caller.post("/interaction/test/connect", &connect).status,
+        200
+    );
     assert_eq!(dump(), before);
 }
 
@@ -263,7 +418,11 @@ fn two_connects_make_one_connected() {
     let (_, [a, b, c]) = cast(&caller);
     let connected = || {
         let list = caller.get("/interaction/list").data().clone();
-        let of = list.as_array().expect("a list").iter().filter(|one| one["interactionType"] == "connected");
+        let of = list
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter(|one| one["interactionType"] == "connected");
         of.cloned().collect::<Vec<_>>()
     };
     let connect = |from: i64, to: i64| {
@@ -284,10 +443,15 @@ fn two_connects_make_one_connected() {
     // With oneself, or with nobody, there is no connection.
     connect(c, c);
     connect(c, c);
-    assert_eq!(caller.interact("connect", &json!({"delegate": c})).status, 201);
+    assert_eq!(
+        caller.interact("connect", &json!({"delegate": c})).status,
+        201
+    );
     assert_eq!(connected().len(), 1);
     // A connect that was taken back does not count.
-    let taken_back = caller.interact("connect", &json!({"delegate": b, "secondDelegate": c})).id();
+    let taken_back = caller
+        .interact("connect", &json!({"delegate": b, "secondDelegate": c}))
+        .id();
     caller.delete(&format!("/interaction/id:{taken_back}"));
     connect(c, b);
     assert_eq!(connected().len(), 1);

@@ -22,7 +22,12 @@ fn a_refusal_is_kept_with_who_where_when_by_which_client_and_why() {
     let second = caller.interact("lead", &json!({"delegate": a, "secondDelegate": 999}));
     second.refused(404, 1301, "999");
     let client: i64 = server.value("SELECT max(id) FROM clients");
-    let row = |kind: &str, delegate: Value, delegate_id: Value, device: Value, device_id: Value, reply: &Reply| {
+    let row = |kind: &str,
+               delegate: Value,
+               delegate_id: Value,
+               device: Value,
+               device_id: Value,
+               reply: &Reply| {
         json!({
             "kind": kind, "delegate": delegate, "delegateId": delegate_id, "device": device, "deviceId": device_id,
             "client": client, "user": null, "code": reply.code(), "message": reply.message(),
@@ -33,12 +38,36 @@ fn a_refusal_is_kept_with_who_where_when_by_which_client_and_why() {
     assert_eq!(
         kept,
         [
-            row("check-in", json!("barcode:A"), json!(a), json!("code:gate"), json!(door), &again),
-            row("lead", json!("barcode:NOPE"), null.clone(), json!(format!("id:{door}")), json!(door), &unknown),
-            row("lead", json!(format!("id:{a}")), json!(a), null.clone(), null, &second),
+            row(
+                "check-in",
+                json!("barcode:A"),
+                json!(a),
+                json!("code:gate"),
+                json!(door),
+                &again
+            ),
+            row(
+                "lead",
+                json!("barcode:NOPE"),
+                null.clone(),
+                json!(format!("id:{door}")),
+                json!(door),
+                &unknown
+            ),
+            row(
+                "lead",
+                json!(format!("id:{a}")),
+                json!(a),
+                null.clone(),
+                null,
+                &second
+            ),
         ]
     );
-    assert_eq!(server.value::<i64>("SELECT recorded_at FROM refusals ORDER BY id LIMIT 1"), 1_591_002_120_000);
+    assert_eq!(
+        server.value::<i64>("SELECT recorded_at FROM refusals ORDER BY id LIMIT 1"),
+        1_591_002_120_000
+    );
     assert!(server.value::<i64>("SELECT min(at) FROM refusals") > 1_591_002_120_000);
     assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 1);
 }
@@ -48,10 +77,18 @@ fn what_is_malformed_or_at_an_unknown_device_is_not_a_refusal() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let a = caller.delegate(&json!({}));
-    caller.interact("check-in", &json!({"delegate": a, "device": 999})).refused(404, 1401, "");
-    caller.interact("check-in", &json!({"delegate": a, "typo": 1})).refused(400, 1100, "");
-    caller.interact("Bad", &json!({"delegate": a})).refused(400, 1501, "");
-    caller.interact("check-in", &json!({})).refused(400, 1502, "");
+    caller
+        .interact("check-in", &json!({"delegate": a, "device": 999}))
+        .refused(404, 1401, "");
+    caller
+        .interact("check-in", &json!({"delegate": a, "typo": 1}))
+        .refused(400, 1100, "");
+    caller
+        .interact("Bad", &json!({"delegate": a}))
+        .refused(400, 1501, "");
+    caller
+        .interact("check-in", &json!({}))
+        .refused(400, 1502, "");
     assert!(refusals(&server).is_empty());
 }
 
@@ -59,7 +96,8 @@ fn what_is_malformed_or_at_an_unknown_device_is_not_a_refusal() {
 fn a_users_refusal_names_the_user() {
     let server = Server::start();
     let user = server.caller_as_user("crew@example.org", &[Role::InteractionWrite], None);
-    user.interact("check-in", &json!({"delegate": "barcode:NOPE"})).refused(404, 1301, "");
+    user.interact("check-in", &json!({"delegate": "barcode:NOPE"}))
+        .refused(404, 1301, "");
     let kept = refusals(&server);
     assert_eq!(kept[0]["user"], 1);
     assert!(kept[0]["client"].is_i64());
@@ -72,18 +110,31 @@ fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
     let a = caller.delegate(&json!({}));
     let conflicts = || server.value::<i64>("SELECT count(*) FROM conflicts");
     let door = gate(&caller, &json!({"entry": "single"}));
-    let admitted = json!({"delegate": a, "device": door, "admitted": true, "recordedAt": 1_591_002_120});
+    let admitted =
+        json!({"delegate": a, "device": door, "admitted": true, "recordedAt": 1_591_002_120});
     // Two offline gates admit one ticket: two check-ins, one conflict.
     assert_eq!(caller.interact("check-in", &admitted).status, 201);
     assert_eq!(conflicts(), 0);
     let second = caller.interact("check-in", &admitted);
     assert_eq!(second.status, 201);
     assert_eq!(conflicts(), 1);
-    let kept: String = server.value("SELECT interaction_id || ' ' || code || ' ' || message FROM conflicts");
-    assert_eq!(kept, format!("{} 740 already used at Gate at 09:02 on 2020-06-01", second.id()));
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions WHERE admitted"), 2);
+    let kept: String =
+        server.value("SELECT interaction_id || ' ' || code || ' ' || message FROM conflicts");
+    assert_eq!(
+        kept,
+        format!(
+            "{} 740 already used at Gate at 09:02 on 2020-06-01",
+            second.id()
+        )
+    );
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM interactions WHERE admitted"),
+        2
+    );
     // It counts as being inside.
-    caller.interact("check-in", &json!({"delegate": a, "device": door})).refused(412, 740, "");
+    caller
+        .interact("check-in", &json!({"delegate": a, "device": door}))
+        .refused(412, 740, "");
     for (access, code) in [
         (json!({"ruleSet": "simple"}), 741),
         (json!({"capacity": 0}), 744),
@@ -92,15 +143,24 @@ fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
         let door = gate(&caller, &access);
         let body = json!({"delegate": a, "device": door, "admitted": true});
         assert_eq!(caller.interact("check-in", &body).status, 201, "{access}");
-        assert_eq!(server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"), code);
+        assert_eq!(
+            server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"),
+            code
+        );
     }
     let door = gate(&caller, &json!({"entry": "single"}));
     let out = json!({"delegate": a, "device": door, "admitted": true});
     assert_eq!(caller.interact("check-out", &out).status, 201);
-    assert_eq!(server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"), 745);
+    assert_eq!(
+        server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"),
+        745
+    );
     server.sql(&format!("UPDATE devices SET data = '[]' WHERE id = {door}"));
     assert_eq!(caller.interact("check-in", &out).status, 201);
-    assert_eq!(server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"), 743);
+    assert_eq!(
+        server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"),
+        743
+    );
     assert_eq!(conflicts(), 6);
     assert_eq!(refusals(&server).len(), 1);
     // Somebody unknown cannot be stored, and a deleted interaction takes its conflict along.
@@ -117,13 +177,27 @@ fn fifty_gates_redeem_one_ticket_at_once_and_one_succeeds() {
     caller.delegate(&json!({"barcode": "A"}));
     let door = gate(&caller, &json!({"entry": "single"}));
     let scan = json!({"delegate": "barcode:A", "device": door});
-    let gates: Vec<_> = (0..50).map(|_| server.caller(&[Role::InteractionWrite])).collect();
+    let gates: Vec<_> = (0..50)
+        .map(|_| server.caller(&[Role::InteractionWrite]))
+        .collect();
     let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let threads: Vec<_> = gates.iter().map(|gate| scope.spawn(|| gate.interact("check-in", &scan))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("an answer")).collect()
+        let threads: Vec<_> = gates
+            .iter()
+            .map(|gate| scope.spawn(|| gate.interact("check-in", &scan)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an answer"))
+            .collect()
     });
-    assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
-    assert_eq!(replies.iter().filter(|reply| reply.code() == 740).count(), 49);
+    assert_eq!(
+        replies.iter().filter(|reply| reply.status == 201).count(),
+        1
+    );
+    assert_eq!(
+        replies.iter().filter(|reply| reply.code() == 740).count(),
+        49
+    );
     assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 1);
     assert_eq!(refusals(&server).len(), 49);
 }
@@ -140,7 +214,10 @@ fn the_last_place_is_taken_once() {
             scope.spawn(move || caller.interact("check-in", &body).status)
         };
         let threads: Vec<_> = guests.iter().map(enter).collect();
-        threads.into_iter().map(|thread| thread.join().expect("an answer")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an answer"))
+            .collect()
     });
     assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 3);
     assert_eq!(server.value::<i64>("SELECT inside FROM occupancy"), 3);

@@ -20,7 +20,9 @@ fn followed(caller: &Caller<'_>, first: &str, direction: &str) -> Vec<Vec<i64>> 
 
 fn ids(page: &Reply) -> Vec<i64> {
     let items = page.data().as_array().expect("a list").iter();
-    items.map(|item| item["id"].as_i64().expect("an id")).collect()
+    items
+        .map(|item| item["id"].as_i64().expect("an id"))
+        .collect()
 }
 
 fn pagination(page: &Reply) -> &Value {
@@ -31,7 +33,9 @@ fn pagination(page: &Reply) -> &Value {
 /// A server with so many of each, and a deleted one between them.
 fn filled(count: i64) -> Server {
     let server = Server::start();
-    let many = format!("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= {count})");
+    let many = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= {count})"
+    );
     let deleted = "iif(i = 2, 1, NULL)";
     server.sql(&format!(
         "{many} INSERT INTO delegates (public_id, barcode, sources, created_at, updated_at, deleted_at)
@@ -55,8 +59,16 @@ fn links_lead_through_every_page_and_back() {
         let pages = followed(&caller, &format!("/api/v5/{list}/list?limit=5"), "next");
         assert_eq!(pages.len(), 5, "{list}");
         assert_eq!(pages.concat(), all, "{list}");
-        let back = followed(&caller, &format!("/api/v5/{list}/list?limit=5&offset=20"), "previous");
-        assert_eq!(back.into_iter().rev().flatten().collect::<Vec<_>>(), all, "{list}");
+        let back = followed(
+            &caller,
+            &format!("/api/v5/{list}/list?limit=5&offset=20"),
+            "previous",
+        );
+        assert_eq!(
+            back.into_iter().rev().flatten().collect::<Vec<_>>(),
+            all,
+            "{list}"
+        );
     }
 }
 
@@ -65,9 +77,18 @@ fn pagination_tells_totals_and_the_window() {
     let server = filled(23);
     let caller = server.caller_with_all();
     for (query, expected) in [
-        ("", json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 5000})),
-        ("?limit=23", json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 23})),
-        ("?limit=50000", json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 50000})),
+        (
+            "",
+            json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 5000}),
+        ),
+        (
+            "?limit=23",
+            json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 23}),
+        ),
+        (
+            "?limit=50000",
+            json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 50000}),
+        ),
     ] {
         let page = caller.get(&format!("/delegate/list{query}"));
         assert_eq!(pagination(&page), &expected, "{query}");
@@ -89,7 +110,10 @@ fn pagination_tells_totals_and_the_window() {
             let link = pagination.get(direction).and_then(Value::as_str);
             let limit = pagination["limit"].as_i64().unwrap_or_default();
             let expected = offset.map(|offset| {
-                format!("{}/api/5/device/list?limit={limit}&offset={offset}", server.url())
+                format!(
+                    "{}/api/5/device/list?limit={limit}&offset={offset}",
+                    server.url()
+                )
             });
             assert_eq!(link, expected.as_deref(), "{direction} of {query}");
         }
@@ -102,21 +126,39 @@ fn links_carry_every_other_parameter_along() {
     let caller = server.caller_with_all();
     let path = "/delegate/list?fields=id%2Cbarcode&offset=2&limit=2";
     let page = caller.get(path);
-    let link = |direction: &str| pagination(&page)[direction].as_str().expect(direction).to_owned();
-    let base = format!("{}/api/5/delegate/list?fields=id%2Cbarcode&limit=2", server.url());
+    let link = |direction: &str| {
+        pagination(&page)[direction]
+            .as_str()
+            .expect(direction)
+            .to_owned()
+    };
+    let base = format!(
+        "{}/api/5/delegate/list?fields=id%2Cbarcode&limit=2",
+        server.url()
+    );
     assert_eq!(link("next"), format!("{base}&offset=4"));
     assert_eq!(link("previous"), format!("{base}&offset=0"));
     let next = reply(server.http.get(link("next")).bearer_auth(&caller.token));
-    let keys: Vec<&String> = next.data()[0].as_object().expect("an object").keys().collect();
+    let keys: Vec<&String> = next.data()[0]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .collect();
     assert_eq!(keys, ["id", "_type", "barcode"]);
     // Whichever address the list was asked for at.
     for path in ["/api/5/delegate/list", "/api/v5/delegate/list.json"] {
         let request = server.request(Method::GET, &format!("{path}?limit=1"));
         let page = reply(request.bearer_auth(&caller.token));
-        let link = pagination(&page)["next"].as_str().expect("a link").to_owned();
+        let link = pagination(&page)["next"]
+            .as_str()
+            .expect("a link")
+            .to_owned();
         let next = reply(server.http.get(&link).bearer_auth(&caller.token));
         assert_eq!(ids(&next).len(), 1, "{link}");
-        assert!(link.starts_with(&format!("{}/api/5/delegate/list", server.url())), "{link}");
+        assert!(
+            link.starts_with(&format!("{}/api/5/delegate/list", server.url())),
+            "{link}"
+        );
     }
 }
 
@@ -151,7 +193,9 @@ fn a_window_out_of_range_is_refused_by_name() {
             ("offset=x", "offset"),
             ("offset=18446744073709551616", "offset"),
         ] {
-            caller.get(&format!("/{list}/list?{query}")).refused(400, 1100, named);
+            caller
+                .get(&format!("/{list}/list?{query}"))
+                .refused(400, 1100, named);
         }
         let far = caller.get(&format!("/{list}/list?offset=9223372036854775807"));
         assert_eq!(far.data(), &json!([]), "{list}");
@@ -170,7 +214,10 @@ fn long_lists_are_whole() {
         let expected: Vec<i64> = (1..=count + 1).filter(|id| *id != 2).collect();
         assert_eq!(listed, expected);
         assert_eq!(pagination(&answer.reply)["totalItems"], count);
-        assert_eq!(ids(&caller.get("/interaction/list?limit=600")).len() as i64, count.min(600));
+        assert_eq!(
+            ids(&caller.get("/interaction/list?limit=600")).len() as i64,
+            count.min(600)
+        );
     }
 }
 
@@ -179,10 +226,15 @@ fn interactions_show_the_fields_they_are_asked_for() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let delegate = caller.delegate(&json!({}));
-    let made = caller.interact("lead", &json!({"delegate": delegate, "data": {"x": 1}})).data().clone();
+    let made = caller
+        .interact("lead", &json!({"delegate": delegate, "data": {"x": 1}}))
+        .data()
+        .clone();
     assert_eq!(caller.get("/interaction/list").data(), &json!([made]));
     let sparse = caller.get("/interaction/list?fields=interactionType,data,secondDevice");
     let expected = json!([{"id": made["id"], "_type": "interaction", "interactionType": "lead", "data": {"x": 1}}]);
     assert_eq!(sparse.data(), &expected);
-    caller.get("/interaction/list?fields=nonce").refused(400, 1100, "nonce");
+    caller
+        .get("/interaction/list?fields=nonce")
+        .refused(400, 1100, "nonce");
 }

@@ -20,33 +20,62 @@ fn a_user_gets_its_own_delegate() {
     let own = ada.get("/delegate/myself");
     assert_eq!(own, all.get(&format!("/delegate/id:{id}")));
     let sparse = ada.get("/delegate/myself?fields=firstName");
-    assert_eq!(sparse.data(), &json!({"id": id, "_type": "delegate", "firstName": "Ada"}));
-    ada.get("/delegate/myself?fields=nope").refused(400, 1100, "nope");
+    assert_eq!(
+        sparse.data(),
+        &json!({"id": id, "_type": "delegate", "firstName": "Ada"})
+    );
+    ada.get("/delegate/myself?fields=nope")
+        .refused(400, 1100, "nope");
     all.get("/delegate/myself").refused(401, 1201, "user");
-    all.patch("/delegate/myself", &json!({})).refused(401, 1201, "user");
+    all.patch("/delegate/myself", &json!({}))
+        .refused(401, 1201, "user");
 }
 
 #[test]
 fn a_user_changes_what_is_its_own() {
     let server = Server::start();
     let (ada, _) = ada(&server);
-    for name in ["firstName", "lastName", "email", "phone", "jobTitle", "company"] {
-        assert_eq!(ada.patch("/delegate/myself", &json!({name: "mine"})).data()[name], "mine");
-        assert_eq!(ada.patch("/delegate/myself", &json!({name: null})).data().get(name), None);
+    for name in [
+        "firstName",
+        "lastName",
+        "email",
+        "phone",
+        "jobTitle",
+        "company",
+    ] {
+        assert_eq!(
+            ada.patch("/delegate/myself", &json!({name: "mine"})).data()[name],
+            "mine"
+        );
+        assert_eq!(
+            ada.patch("/delegate/myself", &json!({name: null}))
+                .data()
+                .get(name),
+            None
+        );
     }
     let push = json!({"data": {"Data": {"pushTokens": ["t"], "pushTopics": []}}});
     let own = ada.patch("/delegate/myself", &push).data().clone();
-    assert_eq!(own["data"], json!({"Data": {"x": 1, "pushTokens": ["t"], "pushTopics": []}, "Staff": {"y": 1}}));
+    assert_eq!(
+        own["data"],
+        json!({"Data": {"x": 1, "pushTokens": ["t"], "pushTopics": []}, "Staff": {"y": 1}})
+    );
     for (flags, stored) in [("epsv", "epsv"), ("E", "e"), ("eVS", "esv")] {
-        let own = ada.patch("/delegate/myself", &json!({"rawFlags": flags})).data().clone();
+        let own = ada
+            .patch("/delegate/myself", &json!({"rawFlags": flags}))
+            .data()
+            .clone();
         assert_eq!(own["rawFlags"], stored);
     }
     assert_eq!(own["sources"], json!(["api"]));
     // What was read may be sent back but for what is not one's own.
-    let read_only = json!({"id": 1, "_type": "x", "createdAt": 1, "sources": [], "firstInteractions": []});
+    let read_only =
+        json!({"id": 1, "_type": "x", "createdAt": 1, "sources": [], "firstInteractions": []});
     assert_eq!(ada.patch("/delegate/myself", &read_only).status, 200);
     assert_eq!(
-        server.value::<String>("SELECT DISTINCT actor FROM audit WHERE action = 'update' AND record_type = 'delegate'"),
+        server.value::<String>(
+            "SELECT DISTINCT actor FROM audit WHERE action = 'update' AND record_type = 'delegate'"
+        ),
         "user:1"
     );
 }
@@ -76,11 +105,15 @@ fn anything_else_of_itself_is_403_by_name() {
         (json!({"rawFlags": null}), "e"),
         (json!({"firstName": "Eve", "barcode": "B"}), "barcode"),
     ] {
-        ada.patch("/delegate/myself", &change).refused(403, 1202, named);
+        ada.patch("/delegate/myself", &change)
+            .refused(403, 1202, named);
     }
-    ada.patch("/delegate/myself", &json!({"typo": 1})).refused(400, 1100, "typo");
-    ada.patch("/delegate/myself", &json!({"firstName": 1})).refused(400, 1100, "firstName");
-    ada.patch("/delegate/myself", &json!({"rawFlags": 1})).refused(400, 1100, "rawFlags");
+    ada.patch("/delegate/myself", &json!({"typo": 1}))
+        .refused(400, 1100, "typo");
+    ada.patch("/delegate/myself", &json!({"firstName": 1}))
+        .refused(400, 1100, "firstName");
+    ada.patch("/delegate/myself", &json!({"rawFlags": 1}))
+        .refused(400, 1100, "rawFlags");
     assert_eq!(ada.get("/delegate/myself"), before);
 }
 
@@ -89,12 +122,16 @@ fn a_user_without_a_delegate_gets_1301() {
     let server = Server::start();
     let lone = server.caller_as_user("lone@example.org", &[], None);
     lone.get("/delegate/myself").refused(404, 1301, "delegate");
-    lone.patch("/delegate/myself", &json!({"firstName": "x"})).refused(404, 1301, "delegate");
+    lone.patch("/delegate/myself", &json!({"firstName": "x"}))
+        .refused(404, 1301, "delegate");
     // So does one whose delegate is deleted.
     let (ada, id) = ada(&server);
-    server.caller_with_all().delete(&format!("/delegate/id:{id}"));
+    server
+        .caller_with_all()
+        .delete(&format!("/delegate/id:{id}"));
     ada.get("/delegate/myself").refused(404, 1301, "");
-    ada.patch("/delegate/myself", &json!({"firstName": "x"})).refused(404, 1301, "");
+    ada.patch("/delegate/myself", &json!({"firstName": "x"}))
+        .refused(404, 1301, "");
 }
 
 #[test]

@@ -9,7 +9,12 @@ fn interactions(server: &Server) -> i64 {
 }
 
 fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> Reply {
-    reply(caller.request(Method::POST, path).header("Idempotency-Key", key).json(body))
+    reply(
+        caller
+            .request(Method::POST, path)
+            .header("Idempotency-Key", key)
+            .json(body),
+    )
 }
 
 fn item(answer: &Reply, index: usize) -> Value {
@@ -82,22 +87,39 @@ fn only_a_success_uses_a_nonce_up_and_a_test_ignores_it() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let body = json!({"delegate": "barcode:A", "device": "code:gate", "nonce": "n"});
-    caller.interact("check-in", &body).refused(404, 1401, "gate");
+    caller
+        .interact("check-in", &body)
+        .refused(404, 1401, "gate");
     let gate = caller.device(&json!({"code": "gate", "available": false}));
     caller.interact("check-in", &body).refused(404, 1301, "A");
     caller.delegate(&json!({"barcode": "A"}));
     caller.interact("check-in", &body).refused(412, 743, "");
-    caller.interact("check-in", &json!({"nonce": "n"})).refused(400, 1502, "");
+    caller
+        .interact("check-in", &json!({"nonce": "n"}))
+        .refused(400, 1502, "");
     assert_eq!(caller.post("/interaction/test/lead", &body).status, 200);
     caller.patch(&format!("/device/id:{gate}"), &json!({"available": true}));
     assert_eq!(caller.interact("check-in", &body).status, 201);
     assert_eq!(caller.post("/interaction/test/lead", &body).status, 200);
     let longest = "é".repeat(128);
     for nonce in ["'; --", " ", &*longest] {
-        assert_eq!(caller.interact("lead", &json!({"delegate": "barcode:A", "nonce": nonce})).status, 201);
+        assert_eq!(
+            caller
+                .interact("lead", &json!({"delegate": "barcode:A", "nonce": nonce}))
+                .status,
+            201
+        );
     }
-    for bad in [json!(""), json!("x".repeat(129)), json!("a\u{0}"), json!(1), json!([])] {
-        caller.interact("lead", &json!({"delegate": "barcode:A", "nonce": bad})).refused(400, 1100, "nonce");
+    for bad in [
+        json!(""),
+        json!("x".repeat(129)),
+        json!("a\u{0}"),
+        json!(1),
+        json!([]),
+    ] {
+        caller
+            .interact("lead", &json!({"delegate": "barcode:A", "nonce": bad}))
+            .refused(400, 1100, "nonce");
     }
 }
 
@@ -106,29 +128,56 @@ fn batch_and_single_share_nonces() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let a = caller.delegate(&json!({}));
-    let single = |nonce: &str, data: &Value| caller.interact("lead", &json!({"delegate": a, "nonce": nonce, "data": data}));
+    let single = |nonce: &str, data: &Value| {
+        caller.interact(
+            "lead",
+            &json!({"delegate": a, "nonce": nonce, "data": data}),
+        )
+    };
     let batch = |nonce: &str, data: &Value, shared: &Value| {
         let item = json!({"interactionType": "lead", "delegate": a, "nonce": nonce, "data": data});
-        caller.post("/interaction/batch", &json!({"interactions": {"k": item}, "sharedValues": shared}))
+        caller.post(
+            "/interaction/batch",
+            &json!({"interactions": {"k": item}, "sharedValues": shared}),
+        )
     };
     let data = json!({"photo": "x".repeat(200)});
     let first = single("s", &data);
     let answer = item(&batch("s", &data, &json!({})), 0);
-    assert_eq!((&answer["status"], &answer["meta"]), (&json!(200), &json!({"replayed": true})));
+    assert_eq!(
+        (&answer["status"], &answer["meta"]),
+        (&json!(200), &json!({"replayed": true}))
+    );
     assert_eq!(&answer["data"], first.data());
     let made = item(&batch("b", &data, &json!({})), 0);
     assert_eq!(made["status"], 201);
     let again = single("b", &data);
     assert_eq!((again.status, again.data()), (200, &made["data"]));
     let differs = item(&batch("s", &json!({}), &json!({})), 0);
-    assert_eq!((&differs["status"], &differs["meta"]["error"]["internalCode"]), (&json!(409), &json!(1109)));
+    assert_eq!(
+        (
+            &differs["status"],
+            &differs["meta"]["error"]["internalCode"]
+        ),
+        (&json!(409), &json!(1109))
+    );
     // Shared or carried, a value is the same.
-    let shared = batch("s", &json!({"photo": {"$shared": "p"}}), &json!({"p": data["photo"]}));
+    let shared = batch(
+        "s",
+        &json!({"photo": {"$shared": "p"}}),
+        &json!({"p": data["photo"]}),
+    );
     assert_eq!(item(&shared, 0)["meta"], json!({"replayed": true}));
     // Twice in one batch.
     let one = json!({"interactionType": "lead", "delegate": a, "nonce": "twice"});
-    let twice = caller.post("/interaction/batch", &json!({"interactions": {"x": one, "y": one}}));
-    assert_eq!((&item(&twice, 0)["status"], &item(&twice, 1)["status"]), (&json!(201), &json!(200)));
+    let twice = caller.post(
+        "/interaction/batch",
+        &json!({"interactions": {"x": one, "y": one}}),
+    );
+    assert_eq!(
+        (&item(&twice, 0)["status"], &item(&twice, 1)["status"]),
+        (&json!(201), &json!(200))
+    );
     assert_eq!(interactions(&server), 3);
 }
 
@@ -141,10 +190,19 @@ fn an_idempotency_key_records_an_interaction_once() {
     let body = json!({"delegate": a, "device": gate});
     let made = keyed(&caller, "/interaction/new/check-in", "k", &body);
     assert_eq!(made.status, 201);
-    assert_eq!(keyed(&caller, "/interaction/new/check-in", "k", &body), made);
-    assert_eq!(keyed(&caller, "/interaction/new/check-in.json", "k", &body), made);
+    assert_eq!(
+        keyed(&caller, "/interaction/new/check-in", "k", &body),
+        made
+    );
+    assert_eq!(
+        keyed(&caller, "/interaction/new/check-in.json", "k", &body),
+        made
+    );
     for (path, changed) in [
-        ("/interaction/new/check-in", json!({"delegate": a, "device": gate, "recordedAt": 1})),
+        (
+            "/interaction/new/check-in",
+            json!({"delegate": a, "device": gate, "recordedAt": 1}),
+        ),
         ("/interaction/new/check-out", body.clone()),
         ("/interaction/batch", json!({"interactions": {}})),
         ("/delegate/new", json!({})),
@@ -153,9 +211,18 @@ fn an_idempotency_key_records_an_interaction_once() {
     }
     // Only a stored success is given again: what is refused is judged anew.
     keyed(&other, "/interaction/new/check-in", "k", &body).refused(412, 740, "");
-    keyed(&other, "/interaction/new/check-in", "k", &json!({"typo": 1})).refused(400, 1100, "typo");
+    keyed(
+        &other,
+        "/interaction/new/check-in",
+        "k",
+        &json!({"typo": 1}),
+    )
+    .refused(400, 1100, "typo");
     assert_eq!(caller.interact("check-out", &body).status, 201);
-    assert_eq!(keyed(&other, "/interaction/new/check-in", "k", &body).status, 201);
+    assert_eq!(
+        keyed(&other, "/interaction/new/check-in", "k", &body).status,
+        201
+    );
     assert_eq!(interactions(&server), 3);
     for bad in ["", &*"x".repeat(256)] {
         keyed(&caller, "/interaction/new/lead", bad, &body).refused(400, 1100, "Idempotency-Key");
@@ -170,7 +237,10 @@ fn an_idempotency_key_records_a_batch_once() {
     let items: serde_json::Map<String, Value> = (0..300)
         .map(|index| {
             let delegate = if index == 7 { 999 } else { a };
-            (index.to_string(), json!({"interactionType": "lead", "delegate": delegate}))
+            (
+                index.to_string(),
+                json!({"interactionType": "lead", "delegate": delegate}),
+            )
         })
         .collect();
     let body = json!({"interactions": items});
@@ -178,7 +248,13 @@ fn an_idempotency_key_records_a_batch_once() {
     assert_eq!((made.status, &made.data()[7]["status"]), (200, &json!(404)));
     assert_eq!(keyed(&caller, "/interaction/batch", "k", &body), made);
     assert_eq!(interactions(&server), 299);
-    keyed(&caller, "/interaction/batch", "k", &json!({"interactions": {}})).refused(409, 1109, "Idempotency-Key");
+    keyed(
+        &caller,
+        "/interaction/batch",
+        "k",
+        &json!({"interactions": {}}),
+    )
+    .refused(409, 1109, "Idempotency-Key");
 }
 
 #[test]
@@ -194,9 +270,19 @@ fn one_nonce_sent_at_once_makes_one_row_and_equal_answers() {
                 scope.spawn(move || caller.interact("lead", body))
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().expect("an answer")).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("an answer"))
+            .collect()
     });
-    assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
-    assert!(replies.iter().all(|reply| reply.data() == replies[0].data()));
+    assert_eq!(
+        replies.iter().filter(|reply| reply.status == 201).count(),
+        1
+    );
+    assert!(
+        replies
+            .iter()
+            .all(|reply| reply.data() == replies[0].data())
+    );
     assert_eq!(interactions(&server), 1);
 }

@@ -13,7 +13,10 @@ fn scan(caller: &Caller<'_>, kind: &str, delegate: i64, device: i64) -> Reply {
 }
 
 fn scan_at(caller: &Caller<'_>, kind: &str, who: (i64, i64), at: i64) -> Reply {
-    caller.interact(kind, &json!({"delegate": who.0, "device": who.1, "recordedAt": at}))
+    caller.interact(
+        kind,
+        &json!({"delegate": who.0, "device": who.1, "recordedAt": at}),
+    )
 }
 
 #[track_caller]
@@ -35,7 +38,10 @@ fn an_open_door_lets_everybody_in_again_and_again() {
     }
     // Without a delegate or a device there is nothing to judge.
     passes(&caller.interact("check-in", &json!({"delegate": a})));
-    passes(&caller.interact("check-out", &json!({"device": gate(&caller, &json!({"capacity": 0}))})));
+    passes(&caller.interact(
+        "check-out",
+        &json!({"device": gate(&caller, &json!({"capacity": 0}))}),
+    ));
 }
 
 #[test]
@@ -43,7 +49,9 @@ fn simple_acl_needs_a_join_or_booking_here_or_above() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let simple = json!({"ruleSet": "simple"});
-    let event = caller.post("/event/new", &json!({"eventName": "Summit"})).id();
+    let event = caller
+        .post("/event/new", &json!({"eventName": "Summit"}))
+        .id();
     let room = gate(&caller, &simple);
     let session = gate(&caller, &simple);
     caller.patch(&format!("/device/id:{room}"), &json!({"parent": event}));
@@ -63,7 +71,8 @@ fn simple_acl_needs_a_join_or_booking_here_or_above() {
     let (a, b) = (caller.delegate(&json!({})), caller.delegate(&json!({})));
     passes(&scan(&caller, "join", a, session));
     scan(&caller, "check-in", a, room).refused(412, 741, "");
-    let second = json!({"delegate": a, "secondDelegate": b, "device": room, "secondDevice": session});
+    let second =
+        json!({"delegate": a, "secondDelegate": b, "device": room, "secondDevice": session});
     passes(&caller.interact("join", &second));
     scan(&caller, "check-in", b, room).refused(412, 741, "");
 }
@@ -75,7 +84,11 @@ fn an_uninvite_or_cancelled_booking_takes_a_join_back() {
     let event = caller.post("/event/new", &json!({})).id();
     let door = gate(&caller, &json!({"ruleSet": "simple"}));
     caller.patch(&format!("/device/id:{door}"), &json!({"parent": event}));
-    for (given, taken) in [("join", "uninvite"), ("booking", "cancel-booking"), ("join", "cancel-booking")] {
+    for (given, taken) in [
+        ("join", "uninvite"),
+        ("booking", "cancel-booking"),
+        ("join", "cancel-booking"),
+    ] {
         for place in [event, door] {
             let a = caller.delegate(&json!({}));
             passes(&scan(&caller, given, a, place));
@@ -94,7 +107,10 @@ fn an_uninvite_or_cancelled_booking_takes_a_join_back() {
     // A host uninvites a guest.
     let host = caller.delegate(&json!({}));
     passes(&scan(&caller, "join", host, door));
-    passes(&caller.interact("uninvite", &json!({"delegate": host, "secondDelegate": a, "device": door})));
+    passes(&caller.interact(
+        "uninvite",
+        &json!({"delegate": host, "secondDelegate": a, "device": door}),
+    ));
     scan(&caller, "check-in", a, door).refused(412, 741, "");
     passes(&scan(&caller, "check-in", host, door));
     // What was taken back before it was given stays given.
@@ -113,7 +129,11 @@ fn single_entry_needs_a_check_out_between() {
     let (a, b) = (caller.delegate(&json!({})), caller.delegate(&json!({})));
     scan(&caller, "check-out", a, door).refused(412, 745, "not checked in at Gate");
     passes(&scan_at(&caller, "check-in", (a, door), NINE_TWO));
-    scan(&caller, "check-in", a, door).refused(412, 740, "already used at Gate at 09:02 on 2020-06-01");
+    scan(&caller, "check-in", a, door).refused(
+        412,
+        740,
+        "already used at Gate at 09:02 on 2020-06-01",
+    );
     passes(&scan(&caller, "check-in", b, door));
     passes(&scan(&caller, "check-in", a, other_door));
     passes(&scan(&caller, "check-out", a, door));
@@ -164,7 +184,10 @@ fn capacity_counts_who_is_inside_now() {
     passes(&scan(&caller, "check-out", b, door));
     let d = caller.delegate(&json!({}));
     scan(&caller, "check-in", d, door).refused(412, 744, "2 of 2");
-    passes(&caller.interact("check-in", &json!({"delegate": d, "device": door, "admitted": true})));
+    passes(&caller.interact(
+        "check-in",
+        &json!({"delegate": d, "device": door, "admitted": true}),
+    ));
     scan(&caller, "check-in", b, door).refused(412, 744, "3 of 2");
     let closed = gate(&caller, &json!({"capacity": 0}));
     scan(&caller, "check-in", a, closed).refused(412, 744, "0 of 0");
@@ -186,7 +209,10 @@ fn the_window_opens_and_closes_around_start_and_end() {
     at(3600 + 601).refused(412, 742, "Talk has been closed since 10:12 on 2020-06-01");
     scan(&caller, "check-in", a, talk).refused(412, 742, "closed since");
     // A clock that runs ahead does not open a door: it is now that counts.
-    caller.patch(&format!("/device/id:{talk}"), &json!({"startAt": 4_102_444_800_i64, "endAt": null}));
+    caller.patch(
+        &format!("/device/id:{talk}"),
+        &json!({"startAt": 4_102_444_800_i64, "endAt": null}),
+    );
     at(0).refused(412, 742, "opens at 23:45 on 2099-12-31");
     scan_at(&caller, "check-in", (a, talk), 4_102_444_800).refused(412, 742, "opens at");
     // Leaving is not bound to a time, and a window needs both a rule and a time.
@@ -238,16 +264,23 @@ fn unreadable_rules_close_the_gate_and_nothing_else() {
         r#""text""#,
         "",
     ] {
-        server.sql(&format!("UPDATE devices SET data = '{broken}' WHERE id = {door}"));
+        server.sql(&format!(
+            "UPDATE devices SET data = '{broken}' WHERE id = {door}"
+        ));
         scan(&caller, "check-in", a, door).refused(412, 743, "rules of Gate cannot be read");
         let test = json!({"delegate": a, "device": door});
-        caller.post("/interaction/test/check-in", &test).refused(412, 743, "data.Access");
+        caller
+            .post("/interaction/test/check-in", &test)
+            .refused(412, 743, "data.Access");
         passes(&scan(&caller, "check-in-override", a, door));
         passes(&scan(&caller, "check-out", a, door));
         passes(&scan(&caller, "check-in", a, healthy));
         // Reading goes on, and a PATCH mends it.
         let listed = caller.get("/device/list");
-        assert_eq!(listed.body["meta"]["pagination"]["totalItems"], 2, "{broken}: {listed:?}");
+        assert_eq!(
+            listed.body["meta"]["pagination"]["totalItems"], 2,
+            "{broken}: {listed:?}"
+        );
         assert_eq!(caller.get(&path).id(), door, "{broken}");
         let mended = caller.patch(&path, &json!({"data": {"Access": null}}));
         assert_eq!(mended.status, 200, "{broken}: {mended:?}");
@@ -282,7 +315,12 @@ fn an_override_is_never_refused() {
     scan(&caller, "check-in", a, door).refused(412, 740, "already used");
     passes(&scan(&caller, "check-out", a, door));
     // An unknown code is unknown for it too.
-    caller.interact("check-in-override", &json!({"delegate": 999, "device": door})).refused(404, 1301, "");
+    caller
+        .interact(
+            "check-in-override",
+            &json!({"delegate": 999, "device": door}),
+        )
+        .refused(404, 1301, "");
 }
 
 #[test]
@@ -315,7 +353,10 @@ fn order_is_by_the_earlier_of_recording_and_arrival() {
 fn deleted_interactions_do_not_count() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let door = gate(&caller, &json!({"ruleSet": "simple", "entry": "single", "capacity": 1}));
+    let door = gate(
+        &caller,
+        &json!({"ruleSet": "simple", "entry": "single", "capacity": 1}),
+    );
     let (a, b) = (caller.delegate(&json!({})), caller.delegate(&json!({})));
     let delete = |id: i64| assert_eq!(caller.delete(&format!("/interaction/id:{id}")).status, 204);
     let join = passes(&scan(&caller, "join", a, door));
@@ -345,7 +386,10 @@ fn deleted_interactions_do_not_count() {
 fn only_the_first_delegate_at_the_first_device_is_judged() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let (open, closed) = (gate(&caller, &json!({})), gate(&caller, &json!({"capacity": 0})));
+    let (open, closed) = (
+        gate(&caller, &json!({})),
+        gate(&caller, &json!({"capacity": 0})),
+    );
     let (a, b) = (caller.delegate(&json!({})), caller.delegate(&json!({})));
     let body = json!({"delegate": a, "secondDelegate": b, "device": open, "secondDevice": closed});
     passes(&caller.interact("check-in", &body));

@@ -29,7 +29,11 @@ fn ask_form(server: &Server, body: impl Into<String>) -> RequestBuilder {
 
 /// Whatever the answer, it is JSON without an envelope that nobody may store.
 fn checked(answer: Whole) -> Whole {
-    assert_eq!(answer.header("content-type"), "application/json", "{answer:?}");
+    assert_eq!(
+        answer.header("content-type"),
+        "application/json",
+        "{answer:?}"
+    );
     assert_eq!(answer.header("cache-control"), "no-store", "{answer:?}");
     assert_eq!(answer.header("pragma"), "no-cache", "{answer:?}");
     for key in ["data", "meta"] {
@@ -41,10 +45,18 @@ fn checked(answer: Whole) -> Whole {
 #[track_caller]
 fn refused(answer: &Whole, status: u16, error: &str, about: &str) {
     let body = &answer.reply.body;
-    assert_eq!((answer.reply.status, &body["error"]), (status, &json!(error)), "{answer:?}");
+    assert_eq!(
+        (answer.reply.status, &body["error"]),
+        (status, &json!(error)),
+        "{answer:?}"
+    );
     let description = body["error_description"].as_str().unwrap_or_default();
     assert!(description.contains(about), "no {about:?} in {answer:?}");
-    assert_eq!(body.as_object().map(serde_json::Map::len), Some(2), "{answer:?}");
+    assert_eq!(
+        body.as_object().map(serde_json::Map::len),
+        Some(2),
+        "{answer:?}"
+    );
 }
 
 fn granted(answer: &Whole) -> &Value {
@@ -77,12 +89,21 @@ fn a_client_gets_a_token_for_an_hour_at_every_address() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[]);
     for path in PATHS {
-        let request = server.request(Method::POST, path).json(&of_client(&id, &secret));
+        let request = server
+            .request(Method::POST, path)
+            .json(&of_client(&id, &secret));
         let answer = checked(whole(request));
         let body = granted(&answer);
         let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
-        assert_eq!(keys, ["access_token", "expires_in", "token_type", "scope"], "{path}");
-        assert_eq!((&body["expires_in"], &body["token_type"]), (&json!(3600), &json!("bearer")));
+        assert_eq!(
+            keys,
+            ["access_token", "expires_in", "token_type", "scope"],
+            "{path}"
+        );
+        assert_eq!(
+            (&body["expires_in"], &body["token_type"]),
+            (&json!(3600), &json!("bearer"))
+        );
         assert_eq!(body["scope"], Value::Null);
         assert!(works(&server, &body["access_token"]), "{path}");
     }
@@ -97,18 +118,35 @@ fn credentials_come_in_json_in_a_form_or_by_basic() {
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
     granted(&checked(whole(ask_form(&server, &*form))));
     let grant = "grant_type=client_credentials";
-    granted(&checked(whole(ask_form(&server, grant).basic_auth(&id, Some(&secret)))));
+    granted(&checked(whole(
+        ask_form(&server, grant).basic_auth(&id, Some(&secret)),
+    )));
     let json = json!({"grant_type": "client_credentials"});
-    granted(&checked(whole(endpoint(&server).json(&json).basic_auth(&id, Some(&secret)))));
+    granted(&checked(whole(
+        endpoint(&server).json(&json).basic_auth(&id, Some(&secret)),
+    )));
     // The id may stand beside Basic, another or a second secret may not.
     let named = with(&json, &json!({"client_id": id}));
-    granted(&checked(whole(endpoint(&server).json(&named).basic_auth(&id, Some(&secret)))));
-    for both in [json!({"client_secret": secret}), json!({"client_id": "other"})] {
-        let request = endpoint(&server).json(&with(&json, &both)).basic_auth(&id, Some(&secret));
+    granted(&checked(whole(
+        endpoint(&server)
+            .json(&named)
+            .basic_auth(&id, Some(&secret)),
+    )));
+    for both in [
+        json!({"client_secret": secret}),
+        json!({"client_id": "other"}),
+    ] {
+        let request = endpoint(&server)
+            .json(&with(&json, &both))
+            .basic_auth(&id, Some(&secret));
         refused(&checked(whole(request)), 400, "invalid_request", "not both");
     }
     // An old bearer token that an app sends along is passed over.
-    granted(&checked(whole(endpoint(&server).json(&of_client(&id, &secret)).bearer_auth("old"))));
+    granted(&checked(whole(
+        endpoint(&server)
+            .json(&of_client(&id, &secret))
+            .bearer_auth("old"),
+    )));
 }
 
 #[test]
@@ -116,22 +154,40 @@ fn a_wrong_client_is_invalid_client() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[]);
     let (other, _) = server.client(&[], &[]);
-    for (id, secret) in [(&*id, "wrong"), ("nobody", &*secret), (&*other, &*secret), ("'; --", "'; --")] {
+    for (id, secret) in [
+        (&*id, "wrong"),
+        ("nobody", &*secret),
+        (&*other, &*secret),
+        ("'; --", "'; --"),
+    ] {
         let answer = ask(&server, &of_client(id, secret));
         refused(&answer, 401, "invalid_client", "");
         assert_eq!(answer.header("www-authenticate"), "");
-        let by_basic = ask_form(&server, "grant_type=client_credentials").basic_auth(id, Some(secret));
+        let by_basic =
+            ask_form(&server, "grant_type=client_credentials").basic_auth(id, Some(secret));
         let answer = checked(whole(by_basic));
         refused(&answer, 401, "invalid_client", "");
-        assert!(answer.header("www-authenticate").starts_with("Basic "), "{answer:?}");
+        assert!(
+            answer.header("www-authenticate").starts_with("Basic "),
+            "{answer:?}"
+        );
     }
-    let broken = ask_form(&server, "grant_type=client_credentials").header("Authorization", "Basic %%%");
+    let broken =
+        ask_form(&server, "grant_type=client_credentials").header("Authorization", "Basic %%%");
     refused(&checked(whole(broken)), 401, "invalid_client", "");
     let ctx = server.context();
     let revoked = id.clone();
-    let done = server.app.store.write_blocking(move |tx| gatepost::auth::clients::revoke(tx, &ctx, &revoked));
+    let done = server
+        .app
+        .store
+        .write_blocking(move |tx| gatepost::auth::clients::revoke(tx, &ctx, &revoked));
     done.expect("it is revoked");
-    refused(&ask(&server, &of_client(&id, &secret)), 401, "invalid_client", "");
+    refused(
+        &ask(&server, &of_client(&id, &secret)),
+        401,
+        "invalid_client",
+        "",
+    );
 }
 
 #[test]
@@ -143,13 +199,41 @@ fn a_malformed_request_is_told_by_what_is_missing() {
         (json!({"grant_type": null}), "invalid_request", "grant_type"),
         (json!({"grant_type": ""}), "invalid_request", "grant_type"),
         (json!({"client_id": null}), "invalid_request", "client_id"),
-        (json!({"client_secret": null}), "invalid_request", "client_secret"),
-        (json!({"grant_type": "password", "password": "x"}), "invalid_request", "username"),
-        (json!({"grant_type": "password", "username": "x"}), "invalid_request", "password"),
-        (json!({"grant_type": "refresh_token"}), "invalid_request", "refresh_token"),
-        (json!({"grant_type": "authorization_code"}), "unsupported_grant_type", "grant_type"),
-        (json!({"grant_type": "Password"}), "unsupported_grant_type", "grant_type"),
-        (json!({"client_secret": 7}), "invalid_request", "client_secret"),
+        (
+            json!({"client_secret": null}),
+            "invalid_request",
+            "client_secret",
+        ),
+        (
+            json!({"grant_type": "password", "password": "x"}),
+            "invalid_request",
+            "username",
+        ),
+        (
+            json!({"grant_type": "password", "username": "x"}),
+            "invalid_request",
+            "password",
+        ),
+        (
+            json!({"grant_type": "refresh_token"}),
+            "invalid_request",
+            "refresh_token",
+        ),
+        (
+            json!({"grant_type": "authorization_code"}),
+            "unsupported_grant_type",
+            "grant_type",
+        ),
+        (
+            json!({"grant_type": "Password"}),
+            "unsupported_grant_type",
+            "grant_type",
+        ),
+        (
+            json!({"client_secret": 7}),
+            "invalid_request",
+            "client_secret",
+        ),
         (json!({"client_id": ["x"]}), "invalid_request", "client_id"),
         (json!({"scope": "\u{0}"}), "invalid_scope", "scope"),
     ] {
@@ -163,15 +247,40 @@ fn a_malformed_request_is_told_by_what_is_missing() {
         "x".into(),
         format!("{form}&x={}", "x".repeat(70_000)),
     ] {
-        refused(&checked(whole(ask_form(&server, body))), 400, "invalid_request", "");
+        refused(
+            &checked(whole(ask_form(&server, body))),
+            400,
+            "invalid_request",
+            "",
+        );
     }
-    for body in ["", "{", "[]", "null", "\"x\"", "{\"grant_type\": \"a\", \"grant_type\": \"b\"}"] {
-        let request = endpoint(&server).header("Content-Type", "application/json").body(body);
+    for body in [
+        "",
+        "{",
+        "[]",
+        "null",
+        "\"x\"",
+        "{\"grant_type\": \"a\", \"grant_type\": \"b\"}",
+    ] {
+        let request = endpoint(&server)
+            .header("Content-Type", "application/json")
+            .body(body);
         refused(&checked(whole(request)), 400, "invalid_request", "");
     }
-    for other in ["text/plain", "multipart/form-data; boundary=x", "application/xml"] {
-        let request = endpoint(&server).header("Content-Type", other).body(form.clone());
-        refused(&checked(whole(request)), 400, "invalid_request", "application/json");
+    for other in [
+        "text/plain",
+        "multipart/form-data; boundary=x",
+        "application/xml",
+    ] {
+        let request = endpoint(&server)
+            .header("Content-Type", other)
+            .body(form.clone());
+        refused(
+            &checked(whole(request)),
+            400,
+            "invalid_request",
+            "application/json",
+        );
     }
 }
 
@@ -180,18 +289,39 @@ fn scopes_are_granted_whether_named_or_not() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[Scope::ReportRead, Scope::Trusted]);
     let fine = of_client(&id, &secret);
-    for named in [json!(null), json!("TRUSTED"), json!("TRUSTED REPORT_READ"), json!("")] {
+    for named in [
+        json!(null),
+        json!("TRUSTED"),
+        json!("TRUSTED REPORT_READ"),
+        json!(""),
+    ] {
         let answer = ask(&server, &with(&fine, &json!({"scope": named})));
         assert_eq!(granted(&answer)["scope"], "REPORT_READ TRUSTED", "{named}");
     }
-    for lacking in ["REPORT_LIST", "TRUSTED REPORT_LIST", "trusted", "ROLE_OAUTH2_DELEGATE_READ"] {
-        refused(&ask(&server, &with(&fine, &json!({"scope": lacking}))), 400, "invalid_scope", "scope");
+    for lacking in [
+        "REPORT_LIST",
+        "TRUSTED REPORT_LIST",
+        "trusted",
+        "ROLE_OAUTH2_DELEGATE_READ",
+    ] {
+        refused(
+            &ask(&server, &with(&fine, &json!({"scope": lacking}))),
+            400,
+            "invalid_scope",
+            "scope",
+        );
     }
     // TRUSTED never comes to a user.
     server.user("ada@example.org", &[], None);
-    let user = with(&fine, &json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD}));
+    let user = with(
+        &fine,
+        &json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD}),
+    );
     let answer = ask(&server, &user);
-    assert!(!granted(&answer)["scope"].to_string().contains("TRUSTED"), "{answer:?}");
+    assert!(
+        !granted(&answer)["scope"].to_string().contains("TRUSTED"),
+        "{answer:?}"
+    );
     let lacking = with(&user, &json!({"scope": "REPORT_LIST"}));
     refused(&ask(&server, &lacking), 400, "invalid_scope", "scope");
 }
@@ -206,16 +336,42 @@ fn a_user_signs_in_by_password() {
         &json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD}),
     );
     let answer = ask(&server, &fine);
-    let keys: Vec<&String> = granted(&answer).as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["access_token", "expires_in", "token_type", "scope", "refresh_token"]);
+    let keys: Vec<&String> = granted(&answer)
+        .as_object()
+        .expect("an object")
+        .keys()
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "access_token",
+            "expires_in",
+            "token_type",
+            "scope",
+            "refresh_token"
+        ]
+    );
     let token = granted(&answer)["access_token"].as_str().expect("a token");
-    assert_eq!(Caller::with_token(&server, token).get("/delegate/list").status, 200);
+    assert_eq!(
+        Caller::with_token(&server, token)
+            .get("/delegate/list")
+            .status,
+        200
+    );
     let wrong = ask(&server, &with(&fine, &json!({"password": "wrong horse"})));
     refused(&wrong, 400, "invalid_grant", "");
     // Who does not exist is told in the same words.
-    let nobody = ask(&server, &with(&fine, &json!({"username": "nobody@example.org"})));
+    let nobody = ask(
+        &server,
+        &with(&fine, &json!({"username": "nobody@example.org"})),
+    );
     assert_eq!(nobody.reply, wrong.reply);
-    refused(&ask(&server, &with(&fine, &json!({"client_secret": "x"}))), 401, "invalid_client", "");
+    refused(
+        &ask(&server, &with(&fine, &json!({"client_secret": "x"}))),
+        401,
+        "invalid_client",
+        "",
+    );
 }
 
 #[test]
@@ -224,10 +380,17 @@ fn a_refresh_token_is_good_once_and_its_reuse_ends_the_family() {
     let (id, secret) = server.client(&[], &[]);
     server.user("ada@example.org", &[], None);
     let client = of_client(&id, &secret);
-    let password = json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
     let sign_in = || granted(&ask(&server, &with(&client, &password))).clone();
     let refresh = |token: &Value| {
-        ask(&server, &with(&client, &json!({"grant_type": "refresh_token", "refresh_token": token})))
+        ask(
+            &server,
+            &with(
+                &client,
+                &json!({"grant_type": "refresh_token", "refresh_token": token}),
+            ),
+        )
     };
     let first = sign_in();
     let second = granted(&refresh(&first["refresh_token"])).clone();
@@ -243,11 +406,22 @@ fn a_refresh_token_is_good_once_and_its_reuse_ends_the_family() {
     }
     assert!(works(&server, &elsewhere["access_token"]));
     // One kind of token is not the other, and one client's is not another's.
-    refused(&refresh(&elsewhere["access_token"]), 400, "invalid_grant", "");
+    refused(
+        &refresh(&elsewhere["access_token"]),
+        400,
+        "invalid_grant",
+        "",
+    );
     assert!(!works(&server, &elsewhere["refresh_token"]));
     let (other, other_secret) = server.client(&[], &[]);
-    let stolen = json!({"grant_type": "refresh_token", "refresh_token": elsewhere["refresh_token"]});
-    refused(&ask(&server, &with(&of_client(&other, &other_secret), &stolen)), 400, "invalid_grant", "");
+    let stolen =
+        json!({"grant_type": "refresh_token", "refresh_token": elsewhere["refresh_token"]});
+    refused(
+        &ask(&server, &with(&of_client(&other, &other_secret), &stolen)),
+        400,
+        "invalid_grant",
+        "",
+    );
     granted(&refresh(&elsewhere["refresh_token"]));
     refused(&refresh(&json!("garbage")), 400, "invalid_grant", "");
 }
@@ -258,14 +432,21 @@ fn tokens_end_when_they_expire() {
     let (id, secret) = server.client(&[], &[]);
     server.user("ada@example.org", &[], None);
     let client = of_client(&id, &secret);
-    let password = json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
     let issued = granted(&ask(&server, &with(&client, &password))).clone();
     let lasts = |kind: &str| -> i64 {
-        server.value(&format!("SELECT (expires_at - issued_at) / 1000 FROM tokens WHERE kind = '{kind}'"))
+        server.value(&format!(
+            "SELECT (expires_at - issued_at) / 1000 FROM tokens WHERE kind = '{kind}'"
+        ))
     };
     assert_eq!((lasts("access"), lasts("refresh")), (3600, 30 * 24 * 3600));
     // Neither the token nor the secret is in the file.
-    for hidden in [&issued["access_token"], &issued["refresh_token"], &json!(secret)] {
+    for hidden in [
+        &issued["access_token"],
+        &issued["refresh_token"],
+        &json!(secret),
+    ] {
         let text = hidden.as_str().expect("text").as_bytes();
         let file = std::fs::read(server.path().with_extension("db-wal")).expect("the log");
         assert!(!file.windows(text.len()).any(|window| window == text));
@@ -273,7 +454,12 @@ fn tokens_end_when_they_expire() {
     server.sql("UPDATE tokens SET expires_at = 1000");
     assert!(!works(&server, &issued["access_token"]));
     let refresh = json!({"grant_type": "refresh_token", "refresh_token": issued["refresh_token"]});
-    refused(&ask(&server, &with(&client, &refresh)), 400, "invalid_grant", "");
+    refused(
+        &ask(&server, &with(&client, &refresh)),
+        400,
+        "invalid_grant",
+        "",
+    );
 }
 
 #[test]
@@ -282,7 +468,12 @@ fn guesses_are_throttled_and_good_sign_ins_elsewhere_are_not() {
     let (id, secret) = server.client(&[], &[]);
     let (other, other_secret) = server.client(&[], &[]);
     for _ in 0..10 {
-        refused(&ask(&server, &of_client(&id, "wrong")), 401, "invalid_client", "");
+        refused(
+            &ask(&server, &of_client(&id, "wrong")),
+            401,
+            "invalid_client",
+            "",
+        );
     }
     let answer = ask(&server, &of_client(&id, &secret));
     refused(&answer, 429, "temporarily_unavailable", "seconds");
@@ -291,11 +482,20 @@ fn guesses_are_throttled_and_good_sign_ins_elsewhere_are_not() {
     granted(&ask(&server, &of_client(&other, &other_secret)));
     server.user("ada@example.org", &[], None);
     let client = of_client(&other, &other_secret);
-    let password = json!({"grant_type": "password", "username": "ada@example.org", "password": "wrong horse"});
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": "wrong horse"});
     for _ in 0..10 {
-        refused(&ask(&server, &with(&client, &password)), 400, "invalid_grant", "");
+        refused(
+            &ask(&server, &with(&client, &password)),
+            400,
+            "invalid_grant",
+            "",
+        );
     }
-    let right = with(&with(&client, &password), &json!({"password": PASSWORD, "username": "ADA@example.org"}));
+    let right = with(
+        &with(&client, &password),
+        &json!({"password": PASSWORD, "username": "ADA@example.org"}),
+    );
     let answer = ask(&server, &right);
     refused(&answer, 429, "temporarily_unavailable", "");
     assert_ne!(answer.header("retry-after"), "");

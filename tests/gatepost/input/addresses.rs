@@ -10,7 +10,9 @@ fn target(venue: &Venue<'_>, target: &[u8]) -> (u16, Value) {
     let mut request = b"GET ".to_vec();
     request.extend_from_slice(target);
     let token = &venue.all.token;
-    let rest = format!(" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n");
+    let rest = format!(
+        " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+    );
     request.extend_from_slice(rest.as_bytes());
     let (status, text) = venue.all.server.send_bytes(&request);
     let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
@@ -20,31 +22,61 @@ fn target(venue: &Venue<'_>, target: &[u8]) -> (u16, Value) {
 #[track_caller]
 fn in_table(answer: &(u16, Value), of: &[u8]) {
     let of = String::from_utf8_lossy(&of[..of.len().min(200)]);
-    let code = answer.1["meta"]["error"]["internalCode"].as_i64().unwrap_or_default();
+    let code = answer.1["meta"]["error"]["internalCode"]
+        .as_i64()
+        .unwrap_or_default();
     let row = TABLE.iter().find(|(status, _)| *status == answer.0);
-    assert!(row.is_some_and(|(_, codes)| codes.contains(&code)), "{of}: {answer:?}");
+    assert!(
+        row.is_some_and(|(_, codes)| codes.contains(&code)),
+        "{of}: {answer:?}"
+    );
 }
 
 #[test]
 fn broken_percent_encoding_is_refused() {
     let server = Server::start();
     let venue = Venue::new(&server);
-    for broken in ["%", "%4", "%zz", "%G1", "a%", "%%41", "%ff", "%C3", "%C3%28", "%ED%A0%80", "%F8%88%80%80%80"] {
-        for path in ["/delegate/barcode:", "/device/code:", "/event/externalId:", "/interaction/id:"] {
+    for broken in [
+        "%",
+        "%4",
+        "%zz",
+        "%G1",
+        "a%",
+        "%%41",
+        "%ff",
+        "%C3",
+        "%C3%28",
+        "%ED%A0%80",
+        "%F8%88%80%80%80",
+    ] {
+        for path in [
+            "/delegate/barcode:",
+            "/device/code:",
+            "/event/externalId:",
+            "/interaction/id:",
+        ] {
             let path = format!("/api/v5{path}{broken}");
             let answer = target(&venue, path.as_bytes());
             if path.contains("/interaction") {
                 in_table(&answer, path.as_bytes());
             } else {
                 let code = &answer.1["meta"]["error"]["internalCode"];
-                assert_eq!((answer.0, code), (400, &Value::from(1100)), "{path}: {answer:?}");
+                assert_eq!(
+                    (answer.0, code),
+                    (400, &Value::from(1100)),
+                    "{path}: {answer:?}"
+                );
             }
         }
         for query in ["limit=", "offset=", "fields=", "", "search=", "x="] {
             let path = format!("/api/v5/delegate/list?{query}{broken}");
             let answer = target(&venue, path.as_bytes());
             let code = &answer.1["meta"]["error"]["internalCode"];
-            assert_eq!((answer.0, code), (400, &Value::from(1100)), "{path}: {answer:?}");
+            assert_eq!(
+                (answer.0, code),
+                (400, &Value::from(1100)),
+                "{path}: {answer:?}"
+            );
         }
     }
     venue.goes_on();
@@ -54,10 +86,18 @@ fn broken_percent_encoding_is_refused() {
 fn a_nul_in_a_selector_finds_nothing() {
     let server = Server::start();
     let venue = Venue::new(&server);
-    for path in ["/delegate/barcode:A%00", "/delegate/barcode:%00", "/device/code:gate%00x", "/delegate/id:1%00"] {
+    for path in [
+        "/delegate/barcode:A%00",
+        "/delegate/barcode:%00",
+        "/device/code:gate%00x",
+        "/delegate/id:1%00",
+    ] {
         let answer = whole(venue.all.request(Method::GET, path));
         told(&answer);
-        assert!([400, 404].contains(&answer.reply.status), "{path}: {answer:?}");
+        assert!(
+            [400, 404].contains(&answer.reply.status),
+            "{path}: {answer:?}"
+        );
     }
     venue.goes_on();
 }
@@ -111,7 +151,11 @@ fn raw_bytes_and_odd_targets_do_no_harm() {
         b"/api/v5/delegate/list?&&=&limit",
     ] {
         let (status, body) = target(&venue, odd);
-        assert!((200..500).contains(&status), "{} {body}", String::from_utf8_lossy(odd));
+        assert!(
+            (200..500).contains(&status),
+            "{} {body}",
+            String::from_utf8_lossy(odd)
+        );
     }
     venue.goes_on();
 }
@@ -122,20 +166,46 @@ fn odd_headers_do_no_harm() {
     let venue = Venue::new(&server);
     let token = venue.all.token.to_string();
     let with = |headers: &[u8]| {
-        let mut request = b"GET /api/v5/delegate/list?limit=1 HTTP/1.1\r\nConnection: close\r\n".to_vec();
+        let mut request =
+            b"GET /api/v5/delegate/list?limit=1 HTTP/1.1\r\nConnection: close\r\n".to_vec();
         request.extend_from_slice(headers);
         request.extend_from_slice(b"\r\n\r\n");
         venue.all.server.send_bytes(&request).0
     };
     for (headers, statuses) in [
-        (b"Host: x\r\nAuthorization: Bearer \xff\xfe".to_vec(), &[401][..]),
+        (
+            b"Host: x\r\nAuthorization: Bearer \xff\xfe".to_vec(),
+            &[401][..],
+        ),
         (b"Host: x\r\nAuthorization: Bearer".to_vec(), &[401]),
-        (format!("Host: x\r\nAuthorization: Bearer {}", "x".repeat(10_000)).into_bytes(), &[401]),
-        (format!("Host: x\r\nAuthorization: bEARER {token}").into_bytes(), &[200]),
-        (format!("Host: \"<script>\r\nAuthorization: Bearer {token}").into_bytes(), &[200, 400]),
-        (format!("Authorization: Bearer {token}").into_bytes(), &[200, 400]),
-        (format!("Host: x\r\nAuthorization: Bearer {token}\r\nContent-Length: x").into_bytes(), &[200, 400]),
-        (format!("Host: x\r\nAuthorization: Bearer {token}\r\nX: {}", "x".repeat(1_000_000)).into_bytes(), &[400, 431]),
+        (
+            format!("Host: x\r\nAuthorization: Bearer {}", "x".repeat(10_000)).into_bytes(),
+            &[401],
+        ),
+        (
+            format!("Host: x\r\nAuthorization: bEARER {token}").into_bytes(),
+            &[200],
+        ),
+        (
+            format!("Host: \"<script>\r\nAuthorization: Bearer {token}").into_bytes(),
+            &[200, 400],
+        ),
+        (
+            format!("Authorization: Bearer {token}").into_bytes(),
+            &[200, 400],
+        ),
+        (
+            format!("Host: x\r\nAuthorization: Bearer {token}\r\nContent-Length: x").into_bytes(),
+            &[200, 400],
+        ),
+        (
+            format!(
+                "Host: x\r\nAuthorization: Bearer {token}\r\nX: {}",
+                "x".repeat(1_000_000)
+            )
+            .into_bytes(),
+            &[400, 431],
+        ),
         (b"\x00\x01\x02".to_vec(), &[400]),
     ] {
         let status = with(&headers);
@@ -145,7 +215,10 @@ fn odd_headers_do_no_harm() {
     let (status, _) = server.send_bytes(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");
     assert!([0, 400].contains(&status), "{status}");
     for key in ["x".repeat(256), "é".into(), String::new()] {
-        let request = venue.all.request(Method::POST, "/delegate/new").header("Idempotency-Key", key);
+        let request = venue
+            .all
+            .request(Method::POST, "/delegate/new")
+            .header("Idempotency-Key", key);
         let answer = whole(request.json(&serde_json::json!({})));
         told(&answer);
     }

@@ -58,7 +58,11 @@ fn what_is_not_json_is_refused_and_writes_nothing() {
         for write in WRITES {
             let answer = venue.send_json(write, body);
             let text = String::from_utf8_lossy(body);
-            assert_eq!((answer.reply.status, answer.reply.code()), (400, 1100), "{write:?} {text}");
+            assert_eq!(
+                (answer.reply.status, answer.reply.code()),
+                (400, 1100),
+                "{write:?} {text}"
+            );
         }
     }
     assert_eq!(venue.written(), before);
@@ -71,7 +75,16 @@ fn json_that_is_no_object_is_refused() {
     let venue = Venue::new(&server);
     let before = venue.written();
     for body in [
-        "null", "true", "1", "-1.5e3", "\"x\"", "[]", "[1]", "[{}]", "[[]]", " \n[7]",
+        "null",
+        "true",
+        "1",
+        "-1.5e3",
+        "\"x\"",
+        "[]",
+        "[1]",
+        "[{}]",
+        "[[]]",
+        " \n[7]",
         // What a derived reader might take for the properties in their order.
         "[null, \"barcode:A\"]",
         "[{\"k\": {\"interactionType\": \"lead\", \"delegate\": \"barcode:A\"}}]",
@@ -82,7 +95,10 @@ fn json_that_is_no_object_is_refused() {
     }
     let item = json!({"interactions": {"k": ["lead", "barcode:A"]}}).to_string();
     let answer = venue.send_json(("POST", "/interaction/batch"), item);
-    assert_eq!(answer.reply.data()[0]["meta"]["error"]["internalCode"], 1100);
+    assert_eq!(
+        answer.reply.data()[0]["meta"]["error"]["internalCode"],
+        1100
+    );
     assert_eq!(venue.written(), before);
     venue.goes_on();
 }
@@ -108,14 +124,21 @@ fn nesting_ends_at_64_levels() {
     let before = venue.written();
     for write in WRITES {
         for levels in [65, 66, 127, 129, 1000, 500_000] {
-            venue.send_json(write, nested(levels)).reply.refused(400, 1100, "64");
+            venue
+                .send_json(write, nested(levels))
+                .reply
+                .refused(400, 1100, "64");
         }
         for unclosed in ["[", "{\"a\":", "[{\"\":"] {
-            venue.send_json(write, unclosed.repeat(100_000)).reply.refused(400, 1100, "");
+            venue
+                .send_json(write, unclosed.repeat(100_000))
+                .reply
+                .refused(400, 1100, "");
         }
     }
     // Brackets in strings are none.
-    let text = json!({"delegate": "barcode:A", "data": {"x": "[".repeat(100), "y\\\"[": "\\\"[{"}}).to_string();
+    let text = json!({"delegate": "barcode:A", "data": {"x": "[".repeat(100), "y\\\"[": "\\\"[{"}})
+        .to_string();
     assert_eq!(venue.send_json(WRITES[7], text).reply.status, 201);
     assert_eq!(venue.written(), before + 1);
     venue.goes_on();
@@ -139,7 +162,10 @@ fn a_body_must_say_that_it_is_json() {
         "application/xml; x=application/json",
     ] {
         for write in WRITES {
-            venue.send(write, Some(other), "{}").reply.refused(415, 1107, "application/json");
+            venue
+                .send(write, Some(other), "{}")
+                .reply
+                .refused(415, 1107, "application/json");
         }
     }
     assert_eq!(venue.written(), before);
@@ -150,7 +176,11 @@ fn a_body_must_say_that_it_is_json() {
         Some("application/merge-patch+json"),
         None,
     ] {
-        assert_eq!(venue.send(WRITES[1], fine, "{}").reply.status, 200, "{fine:?}");
+        assert_eq!(
+            venue.send(WRITES[1], fine, "{}").reply.status,
+            200,
+            "{fine:?}"
+        );
     }
     venue.goes_on();
 }
@@ -168,7 +198,11 @@ fn a_property_that_stands_twice_is_refused() {
         (WRITES[7], "nonce"),
         (WRITES[9], "interactions"),
     ] {
-        let value = if name == "interactions" { "{}" } else { "\"x\"" };
+        let value = if name == "interactions" {
+            "{}"
+        } else {
+            "\"x\""
+        };
         let body = format!("{{\"{name}\": {value}, \"{name}\": {value}}}");
         venue.send_json(write, body).reply.refused(400, 1100, name);
     }

@@ -20,9 +20,30 @@ fn runner(cases: u32) -> TestRunner {
 }
 
 const NAMES: [&str; 24] = [
-    "id", "_type", "parent", "owner", "barcode", "publicId", "firstName", "rawFlags", "data", "delegate",
-    "firstDelegate", "secondDelegate", "device", "thirdDevice", "recordedAt", "nonce", "admitted", "interactionType",
-    "interactions", "sharedValues", "startAt", "available", "eventName", "deviceType",
+    "id",
+    "_type",
+    "parent",
+    "owner",
+    "barcode",
+    "publicId",
+    "firstName",
+    "rawFlags",
+    "data",
+    "delegate",
+    "firstDelegate",
+    "secondDelegate",
+    "device",
+    "thirdDevice",
+    "recordedAt",
+    "nonce",
+    "admitted",
+    "interactionType",
+    "interactions",
+    "sharedValues",
+    "startAt",
+    "available",
+    "eventName",
+    "deviceType",
 ];
 
 /// Values such as somebody with the document in hand would try.
@@ -34,13 +55,25 @@ fn value() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
         any::<String>().prop_map(Value::from),
-        select(vec!["barcode:A", "code:gate", "lead", "check-in", "id:1", "2026-11-21 09:02:00", "f"]).prop_map(Value::from),
+        select(vec![
+            "barcode:A",
+            "code:gate",
+            "lead",
+            "check-in",
+            "id:1",
+            "2026-11-21 09:02:00",
+            "f"
+        ])
+        .prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 16, 4, |inner| {
         let names = prop_oneof![
             select(NAMES.to_vec()).prop_map(str::to_owned),
-            select(vec!["Access", "ruleSet", "capacity", "form", "answers", "field", "answer", "$shared", "k"])
-                .prop_map(str::to_owned),
+            select(vec![
+                "Access", "ruleSet", "capacity", "form", "answers", "field", "answer", "$shared",
+                "k"
+            ])
+            .prop_map(str::to_owned),
             any::<String>(),
         ];
         prop_oneof![
@@ -57,7 +90,10 @@ fn any_document_at_any_address_gets_an_answer_from_the_table() {
     let properties = vec((select(NAMES.to_vec()), value()), 0..5);
     let strategy = (select(WRITES.to_vec()), properties);
     let outcome = runner(400).run(&strategy, |(write, properties)| {
-        let body: Value = properties.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let body: Value = properties
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         venue.send_json(write, body.to_string());
         Ok(())
     });
@@ -72,7 +108,9 @@ fn any_document_at_any_address_gets_an_answer_from_the_table() {
 fn any_bytes_get_an_answer_from_the_table() {
     let server = Server::start();
     let venue = Venue::new(&server);
-    let fine = json!({"delegate": "barcode:A", "data": {"x": [1, "é", null]}}).to_string().into_bytes();
+    let fine = json!({"delegate": "barcode:A", "data": {"x": [1, "é", null]}})
+        .to_string()
+        .into_bytes();
     // A document with some of its bytes changed, or none at all.
     let changed = vec((0..fine.len(), any::<u8>()), 0..4).prop_map(move |changes| {
         let mut bytes = fine.clone();
@@ -81,7 +119,10 @@ fn any_bytes_get_an_answer_from_the_table() {
         }
         bytes
     });
-    let strategy = (select(WRITES.to_vec()), prop_oneof![vec(any::<u8>(), 0..40), changed]);
+    let strategy = (
+        select(WRITES.to_vec()),
+        prop_oneof![vec(any::<u8>(), 0..40), changed],
+    );
     let outcome = runner(300).run(&strategy, |(write, bytes)| {
         venue.send_json(write, bytes);
         Ok(())
@@ -95,20 +136,51 @@ fn any_address_gets_an_answer_from_the_table() {
     let server = Server::start();
     let venue = Venue::new(&server);
     let part = prop_oneof![
-        select(vec!["delegate", "device", "event", "interaction", "list", "new", "myself", "ping", "batch", "oauth", "v2"])
-            .prop_map(str::to_owned),
-        (select(vec!["id", "barcode", "code", "externalId", "x"]), any::<String>()).prop_map(|(id_type, value)| {
-            format!("{id_type}:{}", percent_encoding::utf8_percent_encode(&value, percent_encoding::NON_ALPHANUMERIC))
-        }),
+        select(vec![
+            "delegate",
+            "device",
+            "event",
+            "interaction",
+            "list",
+            "new",
+            "myself",
+            "ping",
+            "batch",
+            "oauth",
+            "v2"
+        ])
+        .prop_map(str::to_owned),
+        (
+            select(vec!["id", "barcode", "code", "externalId", "x"]),
+            any::<String>()
+        )
+            .prop_map(|(id_type, value)| {
+                format!(
+                    "{id_type}:{}",
+                    percent_encoding::utf8_percent_encode(
+                        &value,
+                        percent_encoding::NON_ALPHANUMERIC
+                    )
+                )
+            }),
         "[a-zA-Z0-9:.,;=@!$&'()*+_~%-]{0,12}",
     ];
     let query = prop_oneof![
         Just(String::new()),
         "[a-z0-9=&%+,.-]{0,20}".prop_map(|query| format!("?{query}")),
-        (select(vec!["limit", "offset", "fields"]), "[a-zA-Z0-9,%-]{0,12}")
+        (
+            select(vec!["limit", "offset", "fields"]),
+            "[a-zA-Z0-9,%-]{0,12}"
+        )
             .prop_map(|(name, value)| format!("?{name}={value}")),
     ];
-    let methods = select(vec![Method::GET, Method::DELETE, Method::POST, Method::PATCH, Method::PUT]);
+    let methods = select(vec![
+        Method::GET,
+        Method::DELETE,
+        Method::POST,
+        Method::PATCH,
+        Method::PUT,
+    ]);
     let strategy = (methods, vec(part, 1..4), query);
     let outcome = runner(400).run(&strategy, |(method, parts, query)| {
         // The token endpoint answers in a form of its own.
@@ -128,9 +200,24 @@ fn any_address_gets_an_answer_from_the_table() {
 fn any_token_request_is_answered_as_rfc_6749_says() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[]);
-    let names = ["grant_type", "client_id", "client_secret", "username", "password", "refresh_token", "scope", "x"];
+    let names = [
+        "grant_type",
+        "client_id",
+        "client_secret",
+        "username",
+        "password",
+        "refresh_token",
+        "scope",
+        "x",
+    ];
     let values = prop_oneof![
-        select(vec!["client_credentials".to_owned(), "refresh_token".to_owned(), id, secret, String::new()]),
+        select(vec![
+            "client_credentials".to_owned(),
+            "refresh_token".to_owned(),
+            id,
+            secret,
+            String::new()
+        ]),
         any::<String>(),
     ];
     let pairs = vec((select(names.to_vec()), values), 0..5);
@@ -138,15 +225,30 @@ fn any_token_request_is_answered_as_rfc_6749_says() {
     let outcome = runner(150).run(&strategy, |(pairs, as_json)| {
         let request = server.request(Method::POST, "/api/oauth/v2/token");
         let request = if as_json {
-            let body: Value = pairs.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
+            let body: Value = pairs
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), json!(value)))
+                .collect();
             request.json(&body)
         } else {
-            let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-            request.header("Content-Type", "application/x-www-form-urlencoded").body(body)
+            let body = form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(pairs)
+                .finish();
+            request
+                .header("Content-Type", "application/x-www-form-urlencoded")
+                .body(body)
         };
         let answer = whole(request);
-        prop_assert!([200, 400, 401, 429].contains(&answer.reply.status), "{:?}", answer);
-        let key = if answer.reply.status == 200 { "access_token" } else { "error" };
+        prop_assert!(
+            [200, 400, 401, 429].contains(&answer.reply.status),
+            "{:?}",
+            answer
+        );
+        let key = if answer.reply.status == 200 {
+            "access_token"
+        } else {
+            "error"
+        };
         prop_assert!(answer.reply.body[key].is_string(), "{:?}", answer);
         prop_assert_eq!(answer.header("cache-control"), "no-store");
         Ok(())

@@ -44,7 +44,8 @@ fn document() -> impl Strategy<Value = Value> {
 }
 
 fn object() -> impl Strategy<Value = Value> {
-    btree_map(key(), document(), 0..4).prop_map(|object| Value::Object(object.into_iter().collect()))
+    btree_map(key(), document(), 0..4)
+        .prop_map(|object| Value::Object(object.into_iter().collect()))
 }
 
 /// RFC 7396, as its pseudocode says.
@@ -68,9 +69,11 @@ fn merged(target: Option<Value>, patch: &Value) -> Value {
 /// The document with its keys in another order.
 fn reordered(value: &Value) -> Value {
     match value {
-        Value::Object(object) => {
-            object.iter().rev().map(|(key, value)| (key.clone(), reordered(value))).collect()
-        }
+        Value::Object(object) => object
+            .iter()
+            .rev()
+            .map(|(key, value)| (key.clone(), reordered(value)))
+            .collect(),
         Value::Array(items) => items.iter().map(reordered).collect(),
         other => other.clone(),
     }
@@ -89,7 +92,10 @@ fn what_was_patched_is_what_is_got() {
         let path = format!("/delegate/id:{id}");
         let mut expected = Value::Null;
         for patch in patches {
-            let reply = venue.all.patch(&path, &json!({"data": patch, "firstName": first, "company": company}));
+            let reply = venue.all.patch(
+                &path,
+                &json!({"data": patch, "firstName": first, "company": company}),
+            );
             prop_assert_eq!(reply.status, 200, "{:?}", reply);
             expected = merged(Some(expected), &patch);
             let got = venue.all.get(&path).data().clone();
@@ -114,18 +120,37 @@ fn what_was_created_is_found_by_each_of_its_codes() {
     let strategy = (vec(code, 7), any::<bool>());
     let outcome = runner(60).run(&strategy, |(values, as_device)| {
         let (kind, names): (_, &[&str]) = if as_device {
-            ("device", &["code", "publicId", "externalId", "rfid", "slug"])
+            (
+                "device",
+                &["code", "publicId", "externalId", "rfid", "slug"],
+            )
         } else {
-            ("delegate", &["barcode", "rfid", "externalId", "publicId", "code", "uhfId", "slug"])
+            (
+                "delegate",
+                &[
+                    "barcode",
+                    "rfid",
+                    "externalId",
+                    "publicId",
+                    "code",
+                    "uhfId",
+                    "slug",
+                ],
+            )
         };
-        let body: Value = names.iter().zip(&values).map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        let body: Value = names
+            .iter()
+            .zip(&values)
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect();
         let made = venue.all.post(&format!("/{kind}/new"), &body);
         if made.code() == 1105 {
             return Ok(());
         }
         prop_assert_eq!(made.status, 201, "{:?}", made);
         for (name, value) in names.iter().zip(&values) {
-            let value = percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC);
+            let value =
+                percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC);
             let path = format!("/{kind}/{name}:{value}");
             let found = venue.all.get(&path);
             prop_assert_eq!(found.data(), made.data(), "{}", path);
@@ -150,10 +175,16 @@ fn an_equal_resend_never_creates_and_another_is_refused() {
                 body["nonce"] = json!(nonce);
             }
             let text = serde_json::to_string_pretty(&reordered(&body)).expect("JSON");
-            let request = venue.all.request(reqwest::Method::POST, "/interaction/new/seen");
+            let request = venue
+                .all
+                .request(reqwest::Method::POST, "/interaction/new/seen");
             let request = request.header("Content-Type", "application/json");
             let key = format!("{}{}", before, nonce.len());
-            let request = if by_key { request.header("Idempotency-Key", key) } else { request };
+            let request = if by_key {
+                request.header("Idempotency-Key", key)
+            } else {
+                request
+            };
             crate::harness::reply(request.body(text))
         };
         let made = send(&data);
@@ -171,7 +202,10 @@ fn an_equal_resend_never_creates_and_another_is_refused() {
         if other != data {
             prop_assert_eq!(send(&other).code(), 1109);
         }
-        prop_assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), before + 1);
+        prop_assert_eq!(
+            server.value::<i64>("SELECT count(*) FROM interactions"),
+            before + 1
+        );
         Ok(())
     });
     outcome.expect("the law holds");
@@ -192,7 +226,13 @@ fn at<'a>(mut value: &'a Value, path: &[&str]) -> Option<&'a Value> {
 fn reshaping_a_form_never_loses_an_answer() {
     let server = Server::start();
     let venue = Venue::new(&server);
-    let segment = prop_oneof!["[ab]", "[0-2]", Just("10".to_owned()), Just("01".to_owned()), "[^.\0]{1,4}"];
+    let segment = prop_oneof![
+        "[ab]",
+        "[0-2]",
+        Just("10".to_owned()),
+        Just("01".to_owned()),
+        "[^.\0]{1,4}"
+    ];
     let field = vec(segment, 1..4).prop_map(|segments| segments.join("."));
     let label = prop_oneof![Just(Value::Null), "[A-C]".prop_map(Value::from)];
     let answer = (field, leaf(), label);

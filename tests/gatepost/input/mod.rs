@@ -33,15 +33,25 @@ fn told(answer: &Whole) {
     if status == 204 {
         return;
     }
-    assert_eq!(answer.header("content-type"), "application/json", "{answer:?}");
+    assert_eq!(
+        answer.header("content-type"),
+        "application/json",
+        "{answer:?}"
+    );
     let body = &answer.reply.body;
     let keys: Option<Vec<&String>> = body.as_object().map(|body| body.keys().collect());
-    assert_eq!(keys, Some(vec![&"data".to_owned(), &"meta".to_owned()]), "{answer:?}");
+    assert_eq!(
+        keys,
+        Some(vec![&"data".to_owned(), &"meta".to_owned()]),
+        "{answer:?}"
+    );
     if (200..300).contains(&status) {
         return;
     }
     let row = TABLE.iter().find(|(known, _)| *known == status);
-    let codes = row.unwrap_or_else(|| panic!("{status} is not in the table: {answer:?}")).1;
+    let codes = row
+        .unwrap_or_else(|| panic!("{status} is not in the table: {answer:?}"))
+        .1;
     assert!(codes.contains(&answer.reply.code()), "{answer:?}");
     answer.reply.refused(status, answer.reply.code(), "");
     let message = answer.reply.message();
@@ -79,12 +89,25 @@ impl<'a> Venue<'a> {
         all.device(&json!({"code": "gate"}));
         all.post("/event/new", &json!({"eventExternalID": "S"}));
         let user = server.caller_as_user("ada@example.org", &[], Some(delegate));
-        Self { all, user, delegate }
+        Self {
+            all,
+            user,
+            delegate,
+        }
     }
 
     /// Sends a body as it is, with a content type or without one.
-    fn send(&self, write: (&str, &str), content_type: Option<&str>, body: impl Into<Vec<u8>>) -> Whole {
-        let caller = if write.1.ends_with("/myself") { &self.user } else { &self.all };
+    fn send(
+        &self,
+        write: (&str, &str),
+        content_type: Option<&str>,
+        body: impl Into<Vec<u8>>,
+    ) -> Whole {
+        let caller = if write.1.ends_with("/myself") {
+            &self.user
+        } else {
+            &self.all
+        };
         let method: Method = write.0.parse().expect("a method");
         let mut request = caller.request(method, write.1);
         if let Some(content_type) = content_type {
@@ -114,7 +137,13 @@ impl<'a> Venue<'a> {
     #[track_caller]
     fn goes_on(&self) {
         let found = self.all.get("/delegate/barcode:A?fields=barcode");
-        assert_eq!(found.data(), &json!({"id": self.delegate, "_type": "delegate", "barcode": "A"}));
-        assert_eq!(self.all.get("/ping").body["meta"], Value::Object(serde_json::Map::new()));
+        assert_eq!(
+            found.data(),
+            &json!({"id": self.delegate, "_type": "delegate", "barcode": "A"})
+        );
+        assert_eq!(
+            self.all.get("/ping").body["meta"],
+            Value::Object(serde_json::Map::new())
+        );
     }
 }

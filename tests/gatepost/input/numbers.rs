@@ -25,7 +25,10 @@ fn a_whole_number_past_64_bits_is_refused_rather_than_changed() {
             venue.send_json(write, body).reply.refused(400, 1100, "");
         }
         for name in ["parent", "startAt", "available", "name"] {
-            venue.send_json(WRITES[3], format!("{{\"{name}\": {number}}}")).reply.refused(400, 1100, "");
+            venue
+                .send_json(WRITES[3], format!("{{\"{name}\": {number}}}"))
+                .reply
+                .refused(400, 1100, "");
         }
         for name in ["delegate", "firstDevice", "recordedAt", "nonce"] {
             let answer = venue.send_json(WRITES[7], format!("{{\"{name}\": {number}}}"));
@@ -64,21 +67,49 @@ fn numbers_within_64_bits_come_back_as_they_went() {
 fn an_id_is_a_whole_number_and_nothing_else() {
     let server = Server::start();
     let venue = Venue::new(&server);
-    for id in ["1.0", "1.5", "1e0", "-0.0", "true", "[1]", "{\"id\": 1.0}", "{\"id\": true}"] {
+    for id in [
+        "1.0",
+        "1.5",
+        "1e0",
+        "-0.0",
+        "true",
+        "[1]",
+        "{\"id\": 1.0}",
+        "{\"id\": true}",
+    ] {
         for name in ["parent", "owner", "previous"] {
-            venue.send_json(WRITES[0], format!("{{\"{name}\": {id}}}")).reply.refused(400, 1100, name);
+            venue
+                .send_json(WRITES[0], format!("{{\"{name}\": {id}}}"))
+                .reply
+                .refused(400, 1100, name);
         }
         for name in ["delegate", "secondDelegate", "device"] {
             let body = format!("{{\"firstDelegate\": 1, \"{name}\": {id}}}");
-            let body = if name == "delegate" { format!("{{\"{name}\": {id}}}") } else { body };
-            venue.send_json(WRITES[7], body).reply.refused(400, 1100, "");
+            let body = if name == "delegate" {
+                format!("{{\"{name}\": {id}}}")
+            } else {
+                body
+            };
+            venue
+                .send_json(WRITES[7], body)
+                .reply
+                .refused(400, 1100, "");
         }
     }
     // One that is whole, but nobody's.
-    for id in ["0", "-1", "999999", "9223372036854775807", "-9223372036854775808"] {
+    for id in [
+        "0",
+        "-1",
+        "999999",
+        "9223372036854775807",
+        "-9223372036854775808",
+    ] {
         let answer = venue.send_json(WRITES[7], format!("{{\"delegate\": {id}}}"));
         answer.reply.refused(404, 1301, id);
-        venue.send_json(WRITES[0], format!("{{\"parent\": {id}}}")).reply.refused(400, 1100, "parent");
+        venue
+            .send_json(WRITES[0], format!("{{\"parent\": {id}}}"))
+            .reply
+            .refused(400, 1100, "parent");
     }
 }
 
@@ -102,22 +133,47 @@ fn times_outside_the_years_1_to_9999_are_refused() {
         "\"99999999999999999999\"",
         "\"1\"",
     ] {
-        venue.send_json(WRITES[3], format!("{{\"startAt\": {time}}}")).reply.refused(400, 1100, "startAt");
+        venue
+            .send_json(WRITES[3], format!("{{\"startAt\": {time}}}"))
+            .reply
+            .refused(400, 1100, "startAt");
         let body = format!("{{\"delegate\": \"barcode:A\", \"recordedAt\": {time}}}");
-        venue.send_json(WRITES[7], body).reply.refused(400, 1503, "recordedAt");
+        venue
+            .send_json(WRITES[7], body)
+            .reply
+            .refused(400, 1503, "recordedAt");
     }
-    for time in ["253402207200", "-62135596800", "\"9999-12-30 22:00:00\"", "\"0001-01-01T00:00:00Z\""] {
-        let body = format!("{{\"delegate\": \"barcode:A\", \"device\": \"code:gate\", \"recordedAt\": {time}}}");
+    for time in [
+        "253402207200",
+        "-62135596800",
+        "\"9999-12-30 22:00:00\"",
+        "\"0001-01-01T00:00:00Z\"",
+    ] {
+        let body = format!(
+            "{{\"delegate\": \"barcode:A\", \"device\": \"code:gate\", \"recordedAt\": {time}}}"
+        );
         let answer = venue.send_json(("POST", "/interaction/new/check-in"), body);
         assert_eq!(answer.reply.status, 201, "{time}: {answer:?}");
         let shown = answer.reply.data()["recordedAt"].to_string();
-        assert!(shown.contains("9999-12-30T22:00:00") || shown.contains("0001-01-01T00:00:00"), "{shown}");
+        assert!(
+            shown.contains("9999-12-30T22:00:00") || shown.contains("0001-01-01T00:00:00"),
+            "{shown}"
+        );
     }
     // In a zone that reaches past either end too.
     for zone in ["Pacific/Kiritimati", "Pacific/Pago_Pago"] {
         server.settings(&serde_json::json!({"timeZone": zone}));
-        for made in venue.all.get("/interaction/list").data().as_array().expect("a list") {
-            assert!(made["recordedAt"].as_str().is_some_and(|at| at.len() == 25), "{zone}: {made}");
+        for made in venue
+            .all
+            .get("/interaction/list")
+            .data()
+            .as_array()
+            .expect("a list")
+        {
+            assert!(
+                made["recordedAt"].as_str().is_some_and(|at| at.len() == 25),
+                "{zone}: {made}"
+            );
         }
     }
     venue.goes_on();

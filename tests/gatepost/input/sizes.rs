@@ -23,12 +23,21 @@ fn a_record_has_at_most_a_mebibyte_however_it_comes() {
     let before = venue.written();
     for write in &WRITES[..9] {
         for bytes in [MIB + 1, 2 * MIB] {
-            venue.send_json(*write, of_size(bytes)).reply.refused(413, 1106, "1048576");
+            venue
+                .send_json(*write, of_size(bytes))
+                .reply
+                .refused(413, 1106, "1048576");
             // Chunked, nobody says beforehand how long it will be.
-            let caller = if write.1.ends_with("/myself") { &venue.user } else { &venue.all };
+            let caller = if write.1.ends_with("/myself") {
+                &venue.user
+            } else {
+                &venue.all
+            };
             let method: Method = write.0.parse().expect("a method");
             let chunked = Body::new(std::io::Cursor::new(of_size(bytes)));
-            let request = caller.request(method, write.1).header("Content-Type", "application/json");
+            let request = caller
+                .request(method, write.1)
+                .header("Content-Type", "application/json");
             let answer = whole(request.body(chunked));
             told(&answer);
             answer.reply.refused(413, 1106, "1048576");
@@ -36,7 +45,10 @@ fn a_record_has_at_most_a_mebibyte_however_it_comes() {
     }
     assert_eq!(venue.written(), before);
     let chunked = Body::new(std::io::Cursor::new(of_size(5000)));
-    let request = venue.all.request(Method::POST, "/delegate/new").header("Content-Type", "application/json");
+    let request = venue
+        .all
+        .request(Method::POST, "/delegate/new")
+        .header("Content-Type", "application/json");
     assert_eq!(whole(request.body(chunked)).reply.status, 201);
     venue.goes_on();
 }
@@ -46,7 +58,12 @@ fn a_record_does_not_grow_past_its_limit_by_patches() {
     let server = Server::start();
     let venue = Venue::new(&server);
     let part = "x".repeat(MIB - 1000);
-    let patch = |name: &str| venue.send_json(WRITES[1], json!({"data": {"Data": {name: part}}}).to_string());
+    let patch = |name: &str| {
+        venue.send_json(
+            WRITES[1],
+            json!({"data": {"Data": {name: part}}}).to_string(),
+        )
+    };
     assert_eq!(patch("a").reply.status, 200);
     patch("b").reply.refused(400, 1100, "data");
     assert_eq!(patch("a").reply.status, 200);
@@ -63,13 +80,23 @@ fn a_batch_has_at_most_32_mebibytes_and_an_item_one() {
     };
     let batch = json!({"interactions": {"large": item(MIB), "small": item(10)}}).to_string();
     let answer = venue.send_json(WRITES[9], batch);
-    let told: Vec<_> = (0..2).map(|index| answer.reply.data()[index]["status"].clone()).collect();
+    let told: Vec<_> = (0..2)
+        .map(|index| answer.reply.data()[index]["status"].clone())
+        .collect();
     assert_eq!(told, [413, 201]);
-    assert_eq!(answer.reply.data()[0]["meta"]["error"]["internalCode"], 1106);
+    assert_eq!(
+        answer.reply.data()[0]["meta"]["error"]["internalCode"],
+        1106
+    );
     let before = venue.written();
-    let mut body = json!({"interactions": {"k": item(10)}}).to_string().into_bytes();
+    let mut body = json!({"interactions": {"k": item(10)}})
+        .to_string()
+        .into_bytes();
     body.resize(32 * MIB + 1, b' ');
-    venue.send_json(WRITES[9], body.clone()).reply.refused(413, 1106, "33554432");
+    venue
+        .send_json(WRITES[9], body.clone())
+        .reply
+        .refused(413, 1106, "33554432");
     assert_eq!(venue.written(), before);
     body.truncate(32 * MIB);
     assert_eq!(venue.send_json(WRITES[9], body).reply.status, 200);
@@ -90,7 +117,10 @@ fn a_body_cut_in_the_middle_stores_nothing() {
     );
     let length = whole_body.len();
     for cut in [0, 1, length / 2, length - 1] {
-        let declared = format!("{head}Content-Length: {length}\r\n\r\n{}", &whole_body[..cut]);
+        let declared = format!(
+            "{head}Content-Length: {length}\r\n\r\n{}",
+            &whole_body[..cut]
+        );
         let chunked = format!(
             "{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{}",
             &whole_body[..cut]

@@ -35,33 +35,65 @@ fn every_text_property_keeps_what_it_was_given() {
             "/delegate/new",
             "/delegate/id:",
             &[
-                "barcode", "rfid", "externalId", "publicId", "code", "uhfId", "slug", "firstName", "lastName",
-                "email", "phone", "jobTitle", "company", "delegateType",
+                "barcode",
+                "rfid",
+                "externalId",
+                "publicId",
+                "code",
+                "uhfId",
+                "slug",
+                "firstName",
+                "lastName",
+                "email",
+                "phone",
+                "jobTitle",
+                "company",
+                "delegateType",
             ],
         ),
         (
             "/device/new",
             "/device/id:",
             &[
-                "code", "publicId", "externalId", "rfid", "slug", "name", "shortName", "description", "deviceType",
-                "deviceTags", "category",
+                "code",
+                "publicId",
+                "externalId",
+                "rfid",
+                "slug",
+                "name",
+                "shortName",
+                "description",
+                "deviceType",
+                "deviceTags",
+                "category",
             ],
         ),
         (
             "/event/new",
             "/event/",
-            &["eventName", "eventExternalID", "eventManagerEmail", "eventManagerPhone"],
+            &[
+                "eventName",
+                "eventExternalID",
+                "eventManagerEmail",
+                "eventManagerPhone",
+            ],
         ),
     ];
     for (new, path, names) in kinds {
         for text in NASTY {
-            let body: Value = names.iter().map(|name| ((*name).to_owned(), json!(text))).collect();
+            let body: Value = names
+                .iter()
+                .map(|name| ((*name).to_owned(), json!(text)))
+                .collect();
             let made = venue.all.post(new, &body);
             let path = format!("{path}{}", made.id());
             let shown = venue.all.get(&path).data().clone();
             for name in names.iter().copied() {
                 assert_eq!(shown[name], text, "{name} of {new}");
-                assert_eq!(venue.all.patch(&path, &json!({name: text})).data()[name], text);
+                assert_eq!(
+                    venue.all.patch(&path, &json!({name: text})).data()[name],
+                    text
+                );
                 let error = venue.all.patch(&path, &json!({text: 1}));
                 error.refused(400, 1100, "");
             }
@@ -78,14 +110,21 @@ fn keys_and_values_in_data_keep_what_they_were_given() {
     let venue = Venue::new(&server);
     for text in NASTY {
         let data = json!({text: {text: [text, {text: text}]}, "\u{0}": "\u{0}"});
-        let made = venue.all.post("/delegate/new", &json!({"data": data})).data().clone();
+        let made = venue
+            .all
+            .post("/delegate/new", &json!({"data": data}))
+            .data()
+            .clone();
         assert_eq!(made["data"], data);
         let lead = json!({"delegate": made["id"], "data": data, "nonce": text});
         assert_eq!(venue.all.interact("lead", &lead).data()["data"], data);
         assert_eq!(venue.all.interact("lead", &lead).status, 200);
         let batch = json!({"interactions": {text: {"interactionType": "lead", "delegate": made["id"], "data": {"x": {"$shared": text}}}}, "sharedValues": {text: text}});
         let answers = venue.all.post("/interaction/batch", &batch).data().clone();
-        assert_eq!((&answers[0]["key"], &answers[0]["status"]), (&json!(text), &json!(201)));
+        assert_eq!(
+            (&answers[0]["key"], &answers[0]["status"]),
+            (&json!(text), &json!(201))
+        );
     }
     venue.goes_on();
 }
@@ -117,13 +156,25 @@ fn selectors_and_parameters_are_only_ever_values() {
         }
         for kind in ["new", "test"] {
             let path = format!("/interaction/{kind}/{value}");
-            let answer = whole(venue.all.request(Method::POST, &path).json(&json!({"delegate": 1})));
+            let answer = whole(
+                venue
+                    .all
+                    .request(Method::POST, &path)
+                    .json(&json!({"delegate": 1})),
+            );
             told(&answer);
             assert_eq!(answer.reply.code(), 1501, "{path}");
         }
         let scan = json!({"delegate": format!("barcode:{text}"), "device": "code:gate"});
-        venue.all.post("/interaction/test/check-in", &scan).refused(404, 1301, "");
-        let answer = whole(venue.all.request(Method::DELETE, &format!("/interaction/id:{value}")));
+        venue
+            .all
+            .post("/interaction/test/check-in", &scan)
+            .refused(404, 1301, "");
+        let answer = whole(
+            venue
+                .all
+                .request(Method::DELETE, &format!("/interaction/id:{value}")),
+        );
         answer.reply.refused(400, 1100, "");
     }
     assert_eq!(venue.written(), before);
@@ -135,13 +186,26 @@ fn a_nul_character_is_refused_in_text_and_kept_in_data() {
     let server = Server::start();
     let venue = Venue::new(&server);
     for name in ["barcode", "firstName", "email", "rawFlags"] {
-        venue.all.post("/delegate/new", &json!({name: "a\u{0}b"})).refused(400, 1100, name);
+        venue
+            .all
+            .post("/delegate/new", &json!({name: "a\u{0}b"}))
+            .refused(400, 1100, name);
     }
-    venue.all.post("/event/new", &json!({"eventName": "\u{0}"})).refused(400, 1100, "eventName");
-    let found = venue.all.interact("lead", &json!({"delegate": "barcode:A\u{0}"}));
+    venue
+        .all
+        .post("/event/new", &json!({"eventName": "\u{0}"}))
+        .refused(400, 1100, "eventName");
+    let found = venue
+        .all
+        .interact("lead", &json!({"delegate": "barcode:A\u{0}"}));
     assert!([400, 404].contains(&found.status), "{found:?}");
     let form = json!({"form": "f", "answers": [{"field": "a\u{0}.b", "answer": "\u{0}"}]});
-    let lead = venue.all.interact("lead", &json!({"delegate": "barcode:A", "data": form}));
-    assert_eq!(lead.data()["data"]["answersData"], json!({"a\u{0}": {"b": "\u{0}"}}));
+    let lead = venue
+        .all
+        .interact("lead", &json!({"delegate": "barcode:A", "data": form}));
+    assert_eq!(
+        lead.data()["data"]["answersData"],
+        json!({"a\u{0}": {"b": "\u{0}"}})
+    );
     venue.goes_on();
 }

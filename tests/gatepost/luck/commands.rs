@@ -98,7 +98,7 @@ fn commands_and_gates_do_not_stop_each_other() {
     let site = Site::prepare();
     let mut served = Served::start(&site.db);
     assert!(gatepost(&site.db, &["client", "list"]).status.success());
-    let shapes = [Shape::Single, Shape::Batch, Shape::Single];
+    let shapes = [(Shape::Single, 1), (Shape::Batch, 60), (Shape::Single, 1)];
     // A gate that is refused for once panics.
     let load = Load::start(served.address, &site, "x", &shapes);
     let mut clients = 0;

@@ -89,6 +89,44 @@ fn a_batch_with_one_bad_item_stores_all_others() {
     }
 }
 
+/// An item that fails after it wrote something, as a bug or a broken row would make it: what it
+/// wrote is undone, and nothing else is.
+#[test]
+fn an_item_that_fails_halfway_leaves_nothing_behind() {
+    let server = Server::start();
+    let gate = server.caller_with_all();
+    let (delegate, device) = site(&gate);
+    server.sql(
+        "CREATE TRIGGER poison BEFORE INSERT ON nonces WHEN new.nonce = '123'
+         BEGIN SELECT raise(ABORT, 'poison'); END",
+    );
+    let body = items(300, |n| {
+        let kind = ["check-in", "check-out"][n % 2];
+        json!({"interactionType": kind, "delegate": delegate, "device": device, "nonce": n.to_string()})
+    });
+    let answer = wire(&server).call(&post("/interaction/batch", &gate.token, &body));
+    let answer = answer.expect("an answer");
+    for (n, item) in answer
+        .data()
+        .as_array()
+        .expect("an array")
+        .iter()
+        .enumerate()
+    {
+        assert_eq!(item["status"], if n == 123 { 500 } else { 201 }, "{item}");
+    }
+    assert_eq!(stored(&server), 299);
+    server.sql("DROP TRIGGER poison");
+    let file = rusqlite::Connection::open(server.path()).expect("the file");
+    assert_eq!(super::evidence::troubles(&file), Vec::<String>::new());
+    // Its nonce is not used up: it can be sent again, when it can be.
+    let again = wire(&server)
+        .call(&post("/interaction/batch", &gate.token, &body))
+        .expect("an answer");
+    assert_eq!(again.data()[123]["status"], 201);
+    assert_eq!(stored(&server), 300);
+}
+
 /// The head of a request with a body that is announced one way or the other.
 fn head(path: &str, token: &str, length: &str) -> Vec<u8> {
     let whole = request("POST", path, "", token, "");

@@ -2,11 +2,11 @@
 //! is sent again. `GATEPOST_KILL_ROUNDS` sets the number of rounds.
 
 use super::{
-    evidence,
+    evidence::{self, copy},
     ledger::{self, Entry, Shape},
     load::Load,
     lying::LyingFront,
-    process::{Served, Site},
+    process::{Served, Site, beside, until},
 };
 use rusqlite::Connection;
 use std::time::Duration;
@@ -14,14 +14,19 @@ use std::time::Duration;
 const ROUNDS: usize = 50;
 /// A file is made anew after so many rounds, so that looking through it stays quick.
 const ROUNDS_OF_FILE: usize = 50;
-const SHAPES: &[Shape] = &[
-    Shape::Single,
-    Shape::Batch,
-    Shape::Single,
-    Shape::Keyed,
-    Shape::Single,
-    Shape::Single,
+const MIX: &[(Shape, usize)] = &[
+    (Shape::Single, 1),
+    (Shape::Batch, 60),
+    (Shape::Single, 1),
+    (Shape::Keyed, 60),
+    (Shape::Single, 1),
+    (Shape::Single, 1),
 ];
+/// Items of a batch that the writer records in several slices.
+const LONG: usize = 1500;
+/// Batches of each shape that must have been cut in two, and rounds in which that must happen.
+const CUT_IN_TWO: usize = 3;
+const CUT_ROUNDS: usize = 60;
 /// Rounds in which the control must find a loss; one is usually enough.
 const CONTROL_ROUNDS: usize = 20;
 
@@ -53,7 +58,7 @@ fn kill_again_and_again(rounds: usize) -> usize {
     for round in 0..rounds {
         let mut served = Served::start(&site.db);
         send_again(&served, &site, &mut book[unsure..]);
-        let load = Load::start(served.address, &site, &format!("r{round}"), SHAPES);
+        let load = Load::start(served.address, &site, &format!("r{round}"), MIX);
         await_random_moment(&load);
         served.kill();
         unsure = book.len();
@@ -70,6 +75,48 @@ fn kill_again_and_again(rounds: usize) -> usize {
     assert_eq!(faults(&site, &book), Vec::<String>::new());
     assert!(book.iter().all(|entry| entry.answers.is_some()));
     cut_off
+}
+
+/// A batch is stored in slices; one that was stored in part is completed, not doubled.
+#[test]
+fn a_batch_that_a_kill_cuts_in_two_is_completed_by_its_resend() {
+    for shape in [Shape::Batch, Shape::Keyed] {
+        let site = Site::prepare();
+        let mut book: Vec<Entry> = Vec::new();
+        let mut cut = 0;
+        for round in 0..CUT_ROUNDS {
+            let mut served = Served::start(&site.db);
+            let name = format!("r{round}");
+            let load = Load::start(served.address, &site, &name, &[(shape, LONG)]);
+            await_first_slice(&site);
+            served.kill();
+            let before = book.len();
+            book.extend(load.finish());
+            assert_eq!(faults(&site, &book), Vec::<String>::new(), "round {round}");
+            let stored = book[book.len() - 1].stored(&file_of(&site));
+            cut += usize::from(stored > 0 && stored < LONG);
+
+            let mut served = Served::start(&site.db);
+            send_again(&served, &site, &mut book[before..]);
+            served.kill();
+            assert_eq!(faults(&site, &book), Vec::<String>::new(), "round {round}");
+            if cut == CUT_IN_TWO {
+                break;
+            }
+        }
+        assert_eq!(cut, CUT_IN_TWO, "{shape:?}");
+    }
+}
+
+/// Waits until the log is written to, then for a moment.
+fn await_first_slice(site: &Site) {
+    let state = || {
+        let log = std::fs::metadata(beside(&site.db, "-wal")).ok()?;
+        Some((log.len(), log.modified().ok()?))
+    };
+    let before = state();
+    until("something is stored", || state() != before);
+    std::thread::sleep(Duration::from_micros(random(10_000) as u64));
 }
 
 /// Sends the last round's requests again, those that were answered and those that were not.
@@ -95,12 +142,16 @@ fn random(below: usize) -> usize {
 
 /// Everything that is wrong with the file of a dead server.
 fn faults(site: &Site, book: &[Entry]) -> Vec<String> {
-    let copy = Connection::open(evidence::copy(&site.db, site.folder.path())).expect("the copy");
-    let mut faults = evidence::troubles(&copy);
+    let file = file_of(site);
+    let mut faults = evidence::troubles(&file);
     if faults.is_empty() {
-        faults.extend(ledger::check(book, &copy));
+        faults.extend(ledger::check(book, &file));
     }
     faults
+}
+
+fn file_of(site: &Site) -> Connection {
+    Connection::open(copy(&site.db, site.folder.path())).expect("the copy")
 }
 
 #[test]
@@ -111,7 +162,7 @@ fn an_acknowledgement_before_the_commit_is_found_out() {
         let mut served = Served::start(&site.db);
         let front = LyingFront::before(served.address);
         let name = format!("r{round}");
-        let load = Load::start(front.address, &site, &name, &[Shape::Single; 6]);
+        let load = Load::start(front.address, &site, &name, &[(Shape::Single, 1); 6]);
         await_random_moment(&load);
         front.kill();
         served.kill();
@@ -133,7 +184,7 @@ fn a_changed_doubled_or_invented_interaction_is_found_out() {
         served.address,
         &site,
         "x",
-        &[Shape::Single, Shape::Batch, Shape::Keyed],
+        &[(Shape::Single, 1), (Shape::Batch, 60), (Shape::Keyed, 60)],
     );
     load.wait_for(30);
     let book = load.finish();
@@ -168,10 +219,9 @@ fn a_changed_doubled_or_invented_interaction_is_found_out() {
         ),
         ("DELETE FROM nonces", "nonce x-"),
     ] {
-        let copy =
-            Connection::open(evidence::copy(&site.db, site.folder.path())).expect("the copy");
-        copy.execute_batch(tampering).expect(tampering);
-        let faults = ledger::check(&book, &copy).join(", ");
+        let file = file_of(&site);
+        file.execute_batch(tampering).expect(tampering);
+        let faults = ledger::check(&book, &file).join(", ");
         assert!(faults.contains(found), "{tampering}: {faults}");
     }
 }

@@ -128,6 +128,15 @@ impl Entry {
         Ok(())
     }
 
+    /// How many of its items are in a file.
+    pub fn stored(&self, file: &Connection) -> usize {
+        let rows = rows(file);
+        self.items
+            .iter()
+            .filter(|item| rows.contains_key(&item.mark))
+            .count()
+    }
+
     fn outcomes(&self, answer: &Answer) -> Vec<(u64, bool, Value)> {
         let outcome = |status: u64, answer: &Value| {
             let replayed = answer["meta"]["replayed"] == true;
@@ -165,14 +174,6 @@ pub fn check(entries: &[Entry], file: &Connection) -> Vec<String> {
     let nonces = nonces(file);
     let mut troubles = Vec::new();
     for entry in entries {
-        if entry.shape != Shape::Single && entry.answers.is_none() {
-            let n = entry
-                .items
-                .iter()
-                .filter(|i| rows.contains_key(&i.mark))
-                .count();
-            eprintln!("PARTIAL {:?} {n}/{}", entry.shape, entry.items.len());
-        }
         for (place, item) in entry.items.iter().enumerate() {
             let found = rows.remove(&item.mark).unwrap_or_default();
             let answer = entry.answers.as_ref().map(|answers| &answers[place]);

@@ -14,9 +14,6 @@ use std::{
     thread::JoinHandle,
 };
 
-/// Items of a batch: several slices of the writer's time in a build without optimisation.
-const BATCH_ITEMS: usize = 250;
-
 /// Gates at work.
 pub struct Load {
     gates: Vec<JoinHandle<Vec<Entry>>>,
@@ -25,17 +22,19 @@ pub struct Load {
 }
 
 impl Load {
-    /// Starts one gate for each of `shapes`; `name` is in every mark.
-    pub fn start(address: SocketAddr, site: &Site, name: &str, shapes: &[Shape]) -> Self {
+    /// Starts one gate for each of `work`: what it sends, and how many items at once. `name` is in
+    /// every mark.
+    pub fn start(address: SocketAddr, site: &Site, name: &str, work: &[(Shape, usize)]) -> Self {
         let acknowledged = Arc::new(AtomicUsize::new(0));
         let enough = Arc::new(AtomicBool::new(false));
-        let gates = shapes
+        let gates = work
             .iter()
             .enumerate()
-            .map(|(number, shape)| {
+            .map(|(number, &(shape, items))| {
                 let gate = Gate {
                     name: format!("{name}-{number}"),
-                    shape: *shape,
+                    shape,
+                    items,
                     token: site.token.clone(),
                     delegates: site.delegates.clone(),
                     devices: site.devices.clone(),
@@ -76,6 +75,7 @@ impl Load {
 struct Gate {
     name: String,
     shape: Shape,
+    items: usize,
     token: String,
     delegates: Vec<i64>,
     devices: Vec<i64>,
@@ -93,16 +93,9 @@ impl Gate {
         };
         let mut number = 0;
         while !self.enough.load(Ordering::Relaxed) {
-            let count = if self.shape == Shape::Single {
-                1
-            } else {
-                BATCH_ITEMS
-            };
-            let items = (number..number + count)
-                .map(|number| self.item(number))
-                .collect();
-            number += count;
-            let mut entry = Entry::new(self.shape, items);
+            let items = number..number + self.items;
+            number += self.items;
+            let mut entry = Entry::new(self.shape, items.map(|number| self.item(number)).collect());
             let answered = wire.call(&entry.request(&self.token));
             let gone = answered.is_err();
             if let Ok(answer) = answered {

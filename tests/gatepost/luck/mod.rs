@@ -15,7 +15,6 @@ mod kill;
 mod ledger;
 mod load;
 mod lying;
-
 mod power;
 mod process;
 mod start;

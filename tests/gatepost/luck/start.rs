@@ -178,7 +178,12 @@ fn what_is_no_file_of_ours_is_refused_and_left_as_it_is() {
 fn a_log_beside_a_file_hides_no_damage() {
     let site = Site::prepare();
     let mut served = Served::start(&site.db);
-    let load = super::load::Load::start(served.address, &site, "x", &[super::ledger::Shape::Batch]);
+    let load = super::load::Load::start(
+        served.address,
+        &site,
+        "x",
+        &[(super::ledger::Shape::Batch, 60)],
+    );
     load.wait_for(3);
     served.kill();
     let book = load.finish();

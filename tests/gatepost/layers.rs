@@ -1,0 +1,202 @@
+//! The dependency rule of `src/lib.rs`: imports point downward only, and HTTP stays where it
+//! belongs. It reads the source, so that an import that points upward fails here and not in a
+//! reviewer's memory.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// From the bottom up: a module imports from layers below its own, and from its own only along an
+/// edge of [`SIDEWAYS`].
+const LAYERS: [&[&str]; 10] = [
+    &["error"],
+    &["types"],
+    &["rules", "store"],
+    &["audit", "auth", "settings"],
+    &["app"],
+    &["idempotency", "records", "web"],
+    &["delegates", "devices", "events", "interactions", "oauth"],
+    &["import", "server"],
+    &["demo"],
+    &["cli"],
+];
+
+/// Edges within a layer, each with its reason.
+const SIDEWAYS: [(&str, &str); 10] = [
+    // Whoever changes something is named by the context, which carries the settings in force.
+    ("audit", "auth"),
+    ("auth", "audit"),
+    ("auth", "settings"),
+    ("settings", "auth"),
+    ("settings", "audit"),
+    // A page of records, and a record's shape in the API's document.
+    ("web", "records"),
+    // The domain's own edges: an event is a device; an interaction is of delegates and devices, and
+    // a delegate carries its interactions in every answer.
+    ("events", "devices"),
+    ("interactions", "delegates"),
+    ("interactions", "devices"),
+    ("delegates", "interactions"),
+];
+
+/// Files outside `web`, `server` and `oauth` that speak HTTP and are not an `api.rs`.
+const SPEAKS_HTTP: [&str; 1] = [
+    // An item's answer is what the single call would have answered, envelope and error included.
+    "interactions/batch.rs",
+];
+
+/// Every source file with the code that runs outside tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs")
+                && !path.ends_with("tests.rs")
+            {
+                let text = fs::read_to_string(&path).expect("a source file");
+                let code = text
+                    .split("#[cfg(test)]\nmod tests")
+                    .next()
+                    .unwrap_or_default();
+                let lines = code
+                    .lines()
+                    .filter(|line| !line.trim_start().starts_with("//"));
+                let relative = path.strip_prefix(&root).expect("a path in src").to_owned();
+                sources.push((relative, lines.collect::<Vec<_>>().join("\n")));
+            }
+        }
+    }
+    assert!(sources.len() > 50);
+    sources
+}
+
+/// The top-level module that a file belongs to; none for the two roots.
+fn module(path: &Path) -> Option<String> {
+    let first = path.components().next()?.as_os_str().to_str()?;
+    let name = first.strip_suffix(".rs").unwrap_or(first);
+    (!["lib", "main"].contains(&name)).then(|| name.to_owned())
+}
+
+/// The top-level modules that code names by `crate::…`, in a list or alone.
+fn imports(code: &str) -> BTreeSet<String> {
+    let name = |text: &str| -> String {
+        text.trim_start()
+            .chars()
+            .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+            .collect()
+    };
+    let mut found = BTreeSet::new();
+    for after in code.split("crate::").skip(1) {
+        let Some(list) = after.strip_prefix('{') else {
+            found.insert(name(after));
+            continue;
+        };
+        let (mut depth, mut starts) = (0, true);
+        for (at, letter) in list.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => starts = true,
+                _ if starts && letter.is_alphabetic() => {
+                    found.insert(name(&list[at..]));
+                    starts = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn layer(module: &str) -> usize {
+    let place = LAYERS.iter().position(|layer| layer.contains(&module));
+    place.unwrap_or_else(|| panic!("{module} has no layer"))
+}
+
+#[test]
+fn imports_point_downward() {
+    let mut upward = Vec::new();
+    for (path, code) in sources() {
+        let Some(own) = module(&path) else {
+            continue;
+        };
+        for imported in imports(&code) {
+            let sideways = imported == own || SIDEWAYS.contains(&(&*own, &*imported));
+            if layer(&imported) > layer(&own) || (layer(&imported) == layer(&own) && !sideways) {
+                upward.push(format!("{} imports {imported}", path.display()));
+            }
+        }
+    }
+    assert!(upward.is_empty(), "{}", upward.join("\n"));
+}
+
+#[test]
+fn no_edge_is_allowed_that_nobody_takes() {
+    let taken: BTreeSet<(String, String)> = sources()
+        .iter()
+        .filter_map(|(path, code)| Some((module(path)?, code)))
+        .flat_map(|(own, code)| {
+            imports(code)
+                .into_iter()
+                .map(move |imported| (own.clone(), imported))
+        })
+        .collect();
+    for (from, to) in SIDEWAYS {
+        assert!(
+            taken.contains(&(from.to_owned(), to.to_owned())),
+            "{from} does not import {to} any more"
+        );
+    }
+}
+
+#[test]
+fn http_stays_at_the_edge() {
+    let mut inside = Vec::new();
+    for (path, code) in sources() {
+        let Some(own) = module(&path) else {
+            continue;
+        };
+        let at_the_edge = ["web", "server", "oauth"].contains(&&*own) || path.ends_with("api.rs");
+        if at_the_edge {
+            continue;
+        }
+        let shown = path.display().to_string();
+        for word in ["poem::", "poem_openapi::", "use poem"] {
+            if code.contains(word) {
+                inside.push(format!("{shown} uses {word}"));
+            }
+        }
+        if imports(&code).contains("web") && !SPEAKS_HTTP.contains(&&*shown) {
+            inside.push(format!("{shown} imports web"));
+        }
+    }
+    assert!(inside.is_empty(), "{}", inside.join("\n"));
+}
+
+#[test]
+fn the_layout_names_every_module() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
+    let text = fs::read_to_string(root).expect("lib.rs");
+    let modules = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let layout: String = text
+        .lines()
+        .filter(|line| line.starts_with("//!"))
+        .collect();
+    for module in modules {
+        assert!(
+            layout.contains(&format!("`{module}`")),
+            "`{module}` is not in the layout"
+        );
+        layer(module);
+    }
+}
