@@ -215,6 +215,7 @@ mod tests {
         Timestamp(NOON.0 + count * 60_000)
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "standings hold options")]
     fn moment(minute: i64, id: i64) -> Option<Moment> {
         Some(Moment {
             at: minutes(minute),

@@ -14,7 +14,7 @@ use std::{
     cell::Cell,
     fs::File,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicI64, Ordering},
@@ -52,16 +52,16 @@ impl Checkpointer {
     ///
     /// # Errors
     /// When the thread or its connection cannot be had.
-    pub fn start(path: PathBuf) -> Result<Self> {
+    pub fn start(path: &Path) -> Result<Self> {
         let shared = Arc::new(Shared {
             running: AtomicBool::new(false),
             copied: AtomicI64::new(0),
         });
         let (wake, woken) = sync_channel::<()>(1);
         let of_thread = Arc::clone(&shared);
-        let connection = Connection::open(&path)?;
+        let connection = Connection::open(path)?;
         super::connection::prepare(&connection)?;
-        let file = File::options().write(true).open(&path);
+        let file = File::options().write(true).open(path);
         let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
         let thread = std::thread::Builder::new()
             .name("checkpoint".into())

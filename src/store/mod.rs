@@ -67,7 +67,7 @@ impl Store {
         connection::prepare_writer(&connection, durability)?;
         migrate::upgrade(&mut connection)?;
         Checkpointer::attach(&connection);
-        let checkpointer = Checkpointer::start(path.to_owned())?;
+        let checkpointer = Checkpointer::start(path)?;
         Ok(Self {
             writer: Writer::start(connection, checkpointer)?,
             lookups: pool(path, 4)?,

@@ -205,34 +205,6 @@ impl Server {
             .expect("settings");
     }
 
-    /// Sends bytes as they are and reads the answer: its status and its text from the head on.
-    /// They must ask for the connection to be closed.
-    pub fn send_bytes(&self, bytes: &[u8]) -> (u16, String) {
-        self.send_raw(bytes, false)
-    }
-
-    /// As [`Server::send_bytes`], and sends nothing more: what is missing never comes.
-    pub fn send_and_hang_up(&self, bytes: &[u8]) -> (u16, String) {
-        self.send_raw(bytes, true)
-    }
-
-    fn send_raw(&self, bytes: &[u8], hang_up: bool) -> (u16, String) {
-        use std::io::{Read, Write};
-        let mut stream = std::net::TcpStream::connect(self.address).expect("a connection");
-        let limit = Some(std::time::Duration::from_secs(20));
-        stream.set_read_timeout(limit).expect("a timeout");
-        // A server that has refused may close before it has read everything.
-        let _ = stream.write_all(bytes);
-        if hang_up {
-            let _ = stream.shutdown(std::net::Shutdown::Write);
-        }
-        let mut answer = Vec::new();
-        let _ = stream.read_to_end(&mut answer);
-        let text = String::from_utf8_lossy(&answer).into_owned();
-        let status = text.get(9..12).and_then(|status| status.parse().ok());
-        (status.unwrap_or(0), text)
-    }
-
     /// The context of an administrator.
     pub fn context(&self) -> Context {
         Context::of_command("admin", self.app.settings())

@@ -3,6 +3,7 @@
 mod audit;
 mod authorisation;
 mod batch;
+mod codes;
 mod delegates;
 mod devices;
 mod document;
@@ -16,7 +17,10 @@ mod myself;
 mod nonces;
 mod rules;
 mod settings;
+mod shown;
+mod sign_in;
 mod tokens;
+mod tried;
 
 use crate::harness::{Caller, Server, reply};
 use reqwest::Method;

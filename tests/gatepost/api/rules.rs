@@ -258,9 +258,9 @@ fn unreadable_rules_close_the_gate_and_nothing_else() {
         r#"{"Access": "open"}"#,
         r#"{"Access": {"entry": "single"}, "Access": {}}"#,
         r#"{"Access": "#,
-        r#"{not json"#,
-        r#"[]"#,
-        r#"[null]"#,
+        r"{not json",
+        r"[]",
+        r"[null]",
         r#""text""#,
         "",
     ] {

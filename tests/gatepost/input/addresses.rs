@@ -1,6 +1,6 @@
 //! Paths, query strings and headers that nobody would send on purpose.
 
-use super::{TABLE, Venue, told};
+use super::{TABLE, Venue, send_bytes, told};
 use crate::harness::{Server, whole};
 use reqwest::Method;
 use serde_json::Value;
@@ -14,7 +14,7 @@ fn target(venue: &Venue<'_>, target: &[u8]) -> (u16, Value) {
         " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     request.extend_from_slice(rest.as_bytes());
-    let (status, text) = venue.all.server.send_bytes(&request);
+    let (status, text) = send_bytes(venue.all.server, &request, false);
     let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
@@ -170,7 +170,7 @@ fn odd_headers_do_no_harm() {
             b"GET /api/v5/delegate/list?limit=1 HTTP/1.1\r\nConnection: close\r\n".to_vec();
         request.extend_from_slice(headers);
         request.extend_from_slice(b"\r\n\r\n");
-        venue.all.server.send_bytes(&request).0
+        send_bytes(venue.all.server, &request, false).0
     };
     for (headers, statuses) in [
         (
@@ -212,7 +212,11 @@ fn odd_headers_do_no_harm() {
         let shown = String::from_utf8_lossy(&headers[..headers.len().min(80)]).into_owned();
         assert!(statuses.contains(&status), "{status}: {shown}");
     }
-    let (status, _) = server.send_bytes(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03");
+    let (status, _) = send_bytes(
+        &server,
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        false,
+    );
     assert!([0, 400].contains(&status), "{status}");
     for key in ["x".repeat(256), "é".into(), String::new()] {
         let request = venue

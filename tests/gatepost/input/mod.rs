@@ -12,6 +12,11 @@ mod strings;
 use crate::harness::{Caller, Server, Whole, whole};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::{
+    io::{Read, Write},
+    net::{Shutdown, TcpStream},
+    time::Duration,
+};
 
 /// The contract's error table, as far as a client can be at fault.
 const TABLE: [(u16, &[i64]); 9] = [
@@ -146,4 +151,23 @@ impl<'a> Venue<'a> {
             Value::Object(serde_json::Map::new())
         );
     }
+}
+
+/// Sends bytes as they are and reads the answer: its status and its text from the head on. They must
+/// ask for the connection to be closed; who hangs up sends nothing more, and what is missing never
+/// comes.
+fn send_bytes(server: &Server, bytes: &[u8], hang_up: bool) -> (u16, String) {
+    let mut stream = TcpStream::connect(server.address()).expect("a connection");
+    let limit = Some(Duration::from_secs(20));
+    stream.set_read_timeout(limit).expect("a timeout");
+    // A server that has refused may close before it has read everything.
+    let _ = stream.write_all(bytes);
+    if hang_up {
+        let _ = stream.shutdown(Shutdown::Write);
+    }
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    let status = text.get(9..12).and_then(|status| status.parse().ok());
+    (status.unwrap_or(0), text)
 }

@@ -1,6 +1,6 @@
 //! Bodies that are too large, too long in coming, or cut off.
 
-use super::{Venue, WRITES, told};
+use super::{Venue, WRITES, send_bytes, told};
 use crate::harness::{Server, whole};
 use reqwest::{Method, blocking::Body};
 use serde_json::json;
@@ -126,13 +126,13 @@ fn a_body_cut_in_the_middle_stores_nothing() {
             &whole_body[..cut]
         );
         for request in [declared, chunked] {
-            let (status, text) = server.send_and_hang_up(request.as_bytes());
+            let (status, text) = send_bytes(&server, request.as_bytes(), true);
             assert!(status == 0 || status == 400, "{text}");
         }
     }
     // Whole, but of chunks that never end.
     let endless = format!("{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{whole_body}\r\n");
-    let (status, text) = server.send_and_hang_up(endless.as_bytes());
+    let (status, text) = send_bytes(&server, endless.as_bytes(), true);
     assert!(status == 0 || status == 400, "{text}");
     assert_eq!(venue.written(), before);
     venue.goes_on();

@@ -117,7 +117,8 @@ impl Gate {
             kind: ["check-in", "check-out", "check-in-override", "join"][number / 7 % 4],
             delegate: self.delegates[number % self.delegates.len()],
             device: self.devices[number % self.devices.len()],
-            recorded_at_s: (number % 5 == 0)
+            recorded_at_s: number
+                .is_multiple_of(5)
                 .then(|| 1_790_000_000 + i64::try_from(number * 7919 % 100_000).expect("small")),
         }
     }

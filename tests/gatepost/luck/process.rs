@@ -42,7 +42,9 @@ impl Served {
                     .expect("a log"),
             )
             .spawn()
-            .unwrap_or_else(|cause| panic!("{:?} cannot be run: {cause}", command.get_program()));
+            .unwrap_or_else(|cause| {
+                panic!("{} cannot be run: {cause}", command.get_program().display())
+            });
         let mut line = String::new();
         let stdout = child.stdout.as_mut().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("a line");

@@ -372,11 +372,10 @@ fn kill_first_start(folder: &Path, calls: &str, number: usize) -> Option<PathBuf
         .stdin(Stdio::null())
         .output()
         .expect("it runs");
-    match outcome.status.signal() {
-        Some(9) => Some(db),
-        _ => {
-            assert!(outcome.status.success(), "{outcome:?}");
-            None
-        }
+    if let Some(9) = outcome.status.signal() {
+        Some(db)
+    } else {
+        assert!(outcome.status.success(), "{outcome:?}");
+        None
     }
 }

@@ -1,0 +1,182 @@
+//! Users' tokens: signing in, refreshing, expiry, and guesses (RFC 6749; contract §9).
+
+use super::tokens::{ask, granted, of_client, refused, with, works};
+use crate::harness::{Caller, PASSWORD, Server};
+use gatepost::auth::Role;
+use serde_json::{Value, json};
+
+#[test]
+fn a_user_signs_in_by_password() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    server.user("Ada@Example.org", &[Role::DelegateRead], None);
+    let fine = with(
+        &of_client(&id, &secret),
+        &json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD}),
+    );
+    let answer = ask(&server, &fine);
+    let keys: Vec<&String> = granted(&answer)
+        .as_object()
+        .expect("an object")
+        .keys()
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "access_token",
+            "expires_in",
+            "token_type",
+            "scope",
+            "refresh_token"
+        ]
+    );
+    let token = granted(&answer)["access_token"].as_str().expect("a token");
+    assert_eq!(
+        Caller::with_token(&server, token)
+            .get("/delegate/list")
+            .status,
+        200
+    );
+    let wrong = ask(&server, &with(&fine, &json!({"password": "wrong horse"})));
+    refused(&wrong, 400, "invalid_grant", "");
+    // Who does not exist is told in the same words.
+    let nobody = ask(
+        &server,
+        &with(&fine, &json!({"username": "nobody@example.org"})),
+    );
+    assert_eq!(nobody.reply, wrong.reply);
+    refused(
+        &ask(&server, &with(&fine, &json!({"client_secret": "x"}))),
+        401,
+        "invalid_client",
+        "",
+    );
+}
+
+#[test]
+fn a_refresh_token_is_good_once_and_its_reuse_ends_the_family() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    server.user("ada@example.org", &[], None);
+    let client = of_client(&id, &secret);
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
+    let sign_in = || granted(&ask(&server, &with(&client, &password))).clone();
+    let refresh = |token: &Value| {
+        ask(
+            &server,
+            &with(
+                &client,
+                &json!({"grant_type": "refresh_token", "refresh_token": token}),
+            ),
+        )
+    };
+    let first = sign_in();
+    let second = granted(&refresh(&first["refresh_token"])).clone();
+    assert_ne!(second["refresh_token"], first["refresh_token"]);
+    assert!(works(&server, &first["access_token"]) && works(&server, &second["access_token"]));
+    let third = granted(&refresh(&second["refresh_token"])).clone();
+    let elsewhere = sign_in();
+    // Somebody uses a copy of the first.
+    refused(&refresh(&first["refresh_token"]), 400, "invalid_grant", "");
+    for ended in [&first, &second, &third] {
+        assert!(!works(&server, &ended["access_token"]));
+        refused(&refresh(&ended["refresh_token"]), 400, "invalid_grant", "");
+    }
+    assert!(works(&server, &elsewhere["access_token"]));
+    // One kind of token is not the other, and one client's is not another's.
+    refused(
+        &refresh(&elsewhere["access_token"]),
+        400,
+        "invalid_grant",
+        "",
+    );
+    assert!(!works(&server, &elsewhere["refresh_token"]));
+    let (other, other_secret) = server.client(&[], &[]);
+    let stolen =
+        json!({"grant_type": "refresh_token", "refresh_token": elsewhere["refresh_token"]});
+    refused(
+        &ask(&server, &with(&of_client(&other, &other_secret), &stolen)),
+        400,
+        "invalid_grant",
+        "",
+    );
+    granted(&refresh(&elsewhere["refresh_token"]));
+    refused(&refresh(&json!("garbage")), 400, "invalid_grant", "");
+}
+
+#[test]
+fn tokens_end_when_they_expire() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    server.user("ada@example.org", &[], None);
+    let client = of_client(&id, &secret);
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
+    let issued = granted(&ask(&server, &with(&client, &password))).clone();
+    let lasts = |kind: &str| -> i64 {
+        server.value(&format!(
+            "SELECT (expires_at - issued_at) / 1000 FROM tokens WHERE kind = '{kind}'"
+        ))
+    };
+    assert_eq!((lasts("access"), lasts("refresh")), (3600, 30 * 24 * 3600));
+    // Neither the token nor the secret is in the file.
+    for hidden in [
+        &issued["access_token"],
+        &issued["refresh_token"],
+        &json!(secret),
+    ] {
+        let text = hidden.as_str().expect("text").as_bytes();
+        let file = std::fs::read(server.path().with_extension("db-wal")).expect("the log");
+        assert!(!file.windows(text.len()).any(|window| window == text));
+    }
+    server.sql("UPDATE tokens SET expires_at = 1000");
+    assert!(!works(&server, &issued["access_token"]));
+    let refresh = json!({"grant_type": "refresh_token", "refresh_token": issued["refresh_token"]});
+    refused(
+        &ask(&server, &with(&client, &refresh)),
+        400,
+        "invalid_grant",
+        "",
+    );
+}
+
+#[test]
+fn guesses_are_throttled_and_good_sign_ins_elsewhere_are_not() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    let (other, other_secret) = server.client(&[], &[]);
+    for _ in 0..10 {
+        refused(
+            &ask(&server, &of_client(&id, "wrong")),
+            401,
+            "invalid_client",
+            "",
+        );
+    }
+    let answer = ask(&server, &of_client(&id, &secret));
+    refused(&answer, 429, "temporarily_unavailable", "seconds");
+    let wait: u32 = answer.header("retry-after").parse().expect("seconds");
+    assert!((1..=61).contains(&wait), "{wait}");
+    granted(&ask(&server, &of_client(&other, &other_secret)));
+    server.user("ada@example.org", &[], None);
+    let client = of_client(&other, &other_secret);
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": "wrong horse"});
+    for _ in 0..10 {
+        refused(
+            &ask(&server, &with(&client, &password)),
+            400,
+            "invalid_grant",
+            "",
+        );
+    }
+    let right = with(
+        &with(&client, &password),
+        &json!({"password": PASSWORD, "username": "ADA@example.org"}),
+    );
+    let answer = ask(&server, &right);
+    refused(&answer, 429, "temporarily_unavailable", "");
+    assert_ne!(answer.header("retry-after"), "");
+    granted(&ask(&server, &client));
+}
