@@ -2,6 +2,7 @@
 //! the API's addresses and the promises of the contract.
 
 #![expect(
+    clippy::case_sensitive_file_extension_comparisons,
     clippy::cast_possible_wrap,
     clippy::panic,
     reason = "a test that panics has failed, and counts here are small"

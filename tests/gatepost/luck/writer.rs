@@ -275,13 +275,13 @@ fn a_full_queue_refuses_at_once_and_what_is_in_it_is_done() {
 #[test]
 fn a_store_that_closes_finishes_its_queue() {
     let fixture = Fixture::new();
-    let (release, _held) = fixture.hold();
+    let (release, held) = fixture.hold();
     let waiting: Vec<_> = (0..100)
         .map(|_| fixture.submit(|tx| insert(tx, "waited")))
         .collect();
     drop(waiting);
     drop(release);
-    drop(_held);
+    drop(held);
     let Fixture {
         store,
         _folder: folder,
