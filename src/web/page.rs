@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     app::App,
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     records::list::Listing,
 };
 use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
@@ -43,12 +43,21 @@ impl<'a> FromRequest<'a> for Address {
             .or_else(|| path.strip_prefix("/api/5/"))
             .unwrap_or(path);
         let query = request.uri().query().unwrap_or_default();
+        let query: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes())
+            .into_owned()
+            .collect();
+        if query.iter().any(|(name, _)| name == "search") {
+            // A filter that is passed over would answer with what nobody asked for.
+            return Err(Failure(Error::new(
+                Kind::InvalidSearch,
+                "search: this version cannot search lists yet",
+            ))
+            .into());
+        }
         Ok(Self {
             base,
             path: path.to_owned(),
-            query: form_urlencoded::parse(query.as_bytes())
-                .into_owned()
-                .collect(),
+            query,
         })
     }
 }

@@ -3,7 +3,6 @@
 
 #![expect(
     clippy::case_sensitive_file_extension_comparisons,
-    clippy::cast_possible_wrap,
     clippy::panic,
     reason = "a test that panics has failed, and counts here are small"
 )]
