@@ -5,7 +5,7 @@ use super::{
     evidence,
     ledger::{self, Shape},
     load::Load,
-    process::{Served, Site, gatepost, token, told},
+    process::{Served, Site, gatepost, token, told, until},
     wire::get,
 };
 use rusqlite::Connection;
@@ -17,8 +17,9 @@ use std::{
 
 /// Contract §10.
 const FOLLOWS_WITHIN: Duration = Duration::from_secs(1);
-/// A server that follows too late does so each time; a machine that was busy does not.
-const TRIES: usize = 3;
+/// A server that follows too late does so most times; a machine that was busy does once.
+const SAMPLES: usize = 5;
+const LATE_MAX: usize = 1;
 
 fn add_client(db: &Path) -> Value {
     told(db, &["client", "add", "gate", "--gate", "--json"])
@@ -32,23 +33,18 @@ fn ping(served: &Served, token: &str) -> u16 {
         .status
 }
 
-/// Does something on the command line until its effect is seen in time.
+/// Does something on the command line, and looks for its effect, several times.
 fn assert_followed(what: &str, mut change: impl FnMut() -> Box<dyn FnMut() -> bool>) {
-    let followed = (0..TRIES).any(|_| {
-        let mut seen = change();
+    let is_late = |_: &usize| {
+        let mut is_seen = change();
         let done = Instant::now();
-        loop {
-            // The time of the look counts: what is seen later was there later.
-            let in_time = done.elapsed() < FOLLOWS_WITHIN;
-            if !in_time || seen() {
-                return in_time;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    });
+        until(what, &mut is_seen);
+        done.elapsed() > FOLLOWS_WITHIN
+    };
+    let late = (0..SAMPLES).filter(is_late).count();
     assert!(
-        followed,
-        "the server does not follow within {FOLLOWS_WITHIN:?}: {what}"
+        late <= LATE_MAX,
+        "{what}: {late} of {SAMPLES} times the server followed too late"
     );
 }
 
