@@ -246,8 +246,8 @@ impl Loop {
                 Some(cause.message)
             }
         };
-        if let Some(why) = &lost {
-            tracing::error!(jobs = done.len(), "a group of writes was lost: {why}");
+        let jobs_done = done.len();
+        if lost.is_some() {
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
@@ -256,6 +256,10 @@ impl Loop {
         }
         for job in done {
             job.answer(lost.as_deref());
+        }
+        // After the answers: a log on the same full disk may fail to take it.
+        if let Some(why) = &lost {
+            tracing::error!(jobs = jobs_done, "a group of writes was lost: {why}");
         }
         self.checkpointer.after_commit(&self.connection);
     }

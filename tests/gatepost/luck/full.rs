@@ -166,6 +166,11 @@ fn send_until_taken(
             return entry;
         }
         assert_eq!(answer.code(), 1108, "{answer:?}");
+        // The store is as open as before: what is told is the disk's trouble.
+        let message = answer.body["meta"]["error"]["message"]
+            .as_str()
+            .unwrap_or_default();
+        assert!(message.contains("could not"), "{answer:?}");
         assert!(answer.header("retry-after").is_some(), "{answer:?}");
         refused.fetch_add(1, Relaxed);
         if enough.load(Relaxed) {
