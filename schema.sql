@@ -278,3 +278,81 @@ CREATE INDEX tokens_family ON tokens (family);
 CREATE INDEX tokens_client ON tokens (client_id);
 CREATE INDEX tokens_user ON tokens (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX tokens_expires ON tokens (expires_at);
+
+-- Finds any three letters in a row within a delegate's texts; what it finds is compared again with
+-- the row itself. Kept by triggers, deleted records included, so that the console finds those too.
+CREATE VIRTUAL TABLE delegates_search USING fts5 (
+    first_name, last_name, email, phone, job_title, company, barcode, external_id,
+    content = 'delegates', content_rowid = 'id', tokenize = 'trigram', detail = 'column', columnsize = 0
+);
+-- What was deleted leaves no trace in the index (contract §8, erasure).
+INSERT INTO delegates_search (delegates_search, rank) VALUES ('secure-delete', 1);
+
+CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates BEGIN
+    INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
+    VALUES (new.id, new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id);
+END;
+CREATE TRIGGER delegates_search_delete AFTER DELETE ON delegates BEGIN
+    INSERT INTO delegates_search (delegates_search, rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
+    VALUES ('delete', old.id, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
+END;
+CREATE TRIGGER delegates_search_update
+AFTER UPDATE OF first_name, last_name, email, phone, job_title, company, barcode, external_id ON delegates
+WHEN (old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id)
+    IS NOT (new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id)
+BEGIN
+    INSERT INTO delegates_search (delegates_search, rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
+    VALUES ('delete', old.id, old.first_name, old.last_name, old.email, old.phone, old.job_title, old.company, old.barcode, old.external_id);
+    INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
+    VALUES (new.id, new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id);
+END;
+
+-- A batch is one import: what it was made from, how far it came, and what its rows became.
+CREATE TABLE batches (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind        TEXT NOT NULL CHECK (kind IN ('delegates', 'devices', 'interactions')),
+    device_id   INTEGER REFERENCES devices (id),
+    file_name   TEXT NOT NULL,
+    file_sha256 BLOB NOT NULL,
+    -- How columns were mapped and rows matched, so that it can be taken up again.
+    options     TEXT NOT NULL CHECK (json_valid(options)),
+    -- Rows in the file, and how many of them are written.
+    total       INTEGER NOT NULL,
+    done        INTEGER NOT NULL DEFAULT 0,
+    actor       TEXT NOT NULL,
+    created_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    undone_at   INTEGER
+) STRICT;
+CREATE INDEX batches_device ON batches (device_id) WHERE device_id IS NOT NULL;
+
+-- What each row of an import became; before: the record as it was, NULL where the row made it.
+CREATE TABLE batch_rows (
+    batch_id  INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+    line      INTEGER NOT NULL,
+    record_id INTEGER NOT NULL,
+    before    TEXT,
+    PRIMARY KEY (batch_id, line)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX batch_rows_record ON batch_rows (record_id);
+
+-- A named value per delegate or device: a read-only SQL scalar over :id that searches use (st).
+CREATE TABLE statements (
+    name        TEXT PRIMARY KEY,
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
+    label       TEXT,
+    sql         TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Messages to delegates, as the search knows them (comms): sent ones count. template is its slug.
+CREATE TABLE messages (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    delegate_id INTEGER REFERENCES delegates (id),
+    channel     TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
+    template    TEXT,
+    state       TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed', 'unknown')),
+    created_at  INTEGER NOT NULL,
+    sent_at     INTEGER
+) STRICT;
+CREATE INDEX messages_delegate ON messages (delegate_id) WHERE delegate_id IS NOT NULL;
+CREATE INDEX messages_template ON messages (channel, template, delegate_id) WHERE state = 'sent';
