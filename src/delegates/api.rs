@@ -155,22 +155,25 @@ impl DelegatesApi {
             Ok(json::fingerprint(&Value::Object(input.clone())))
         })?;
         let visible = caller.visible_properties.clone();
-        let stored = self
+        let created = |json: String| Stored {
+            status: 201,
+            body: envelope(&json, "{}"),
+            done: 1,
+        };
+        let once = self
             .app
             .store
             .write(move |tx| {
-                idempotency::once(tx, key.as_ref(), || {
+                let create = || {
                     let id = write::create(tx, &ctx, &RESOURCE, input)?;
                     let selection = Selection::parse(&RESOURCE, None, visible.as_deref())?;
                     let json = selection.one(tx, "id", &id, &ctx.settings.zone)?;
-                    Ok(Stored {
-                        status: 201,
-                        body: envelope(&json.unwrap_or_default(), "{}"),
-                        done: 1,
-                    })
-                })
+                    Ok(json.unwrap_or_default())
+                };
+                idempotency::once(tx, key.as_ref(), create, created)
             })
             .await?;
+        let stored = once.rendered(created);
         Ok(Answer::whole(stored.body))
     }
 

@@ -61,39 +61,60 @@ pub struct Stored {
     pub done: usize,
 }
 
-/// Gives the answer stored under the key, or does `work` and stores its answer when it is a
-/// success. Without a key it just does `work`.
+/// What a request comes to: what its work gave, or the answer as it stands under its key.
+#[derive(Debug)]
+pub enum Once<T> {
+    /// It came without a key; its answer is still to be rendered, and nothing has to wait for that.
+    Fresh(T),
+    /// The answer under the key, made now or before.
+    Stored(Stored),
+}
+
+impl<T> Once<T> {
+    /// The answer.
+    pub fn rendered(self, render: impl FnOnce(T) -> Stored) -> Stored {
+        match self {
+            Self::Fresh(outcome) => render(outcome),
+            Self::Stored(stored) => stored,
+        }
+    }
+}
+
+/// Gives the answer stored under the key, or does `work`, renders its answer and stores that when
+/// it is a success. Without a key it just does `work`.
 ///
 /// # Errors
 /// [`Kind::KeyReused`] when the key stands for another request, and what `work` fails with.
-pub fn once(
+pub fn once<T>(
     tx: &Tx<'_>,
     key: Option<&Key>,
-    work: impl FnOnce() -> Result<Stored>,
-) -> Result<Stored> {
-    part(tx, key, 0, work)
+    work: impl FnOnce() -> Result<T>,
+    render: impl FnOnce(T) -> Stored,
+) -> Result<Once<T>> {
+    part(tx, key, 0, work, render)
 }
 
 /// As [`once`], for one part of an answer that is made in several transactions.
 ///
 /// # Errors
 /// As [`once`].
-pub fn part(
+pub fn part<T>(
     tx: &Tx<'_>,
     key: Option<&Key>,
     part: usize,
-    work: impl FnOnce() -> Result<Stored>,
-) -> Result<Stored> {
+    work: impl FnOnce() -> Result<T>,
+    render: impl FnOnce(T) -> Stored,
+) -> Result<Once<T>> {
     let Some(key) = key else {
-        return work();
+        return work().map(Once::Fresh);
     };
     let row = find(tx, key)?;
     if let Some(row) = row
         && let Some(stored) = find_part(tx, row, part)?
     {
-        return Ok(stored);
+        return Ok(Once::Stored(stored));
     }
-    let stored = work()?;
+    let stored = render(work()?);
     if (200..300).contains(&stored.status) {
         let row = match row {
             Some(row) => row,
@@ -104,7 +125,7 @@ pub fn part(
         )?
         .execute(rusqlite::params![row, part, stored.done, stored.status, stored.body])?;
     }
-    Ok(stored)
+    Ok(Once::Stored(stored))
 }
 
 fn find(tx: &Tx<'_>, key: &Key) -> Result<Option<i64>> {

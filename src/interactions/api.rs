@@ -1,6 +1,7 @@
 //! `/interaction/...` (spec: Interaction endpoints).
 
 use super::{
+    answers::render_one,
     batch::{self, BATCH_MAX_BYTES, Batch},
     draft::{BatchInput, Draft, InteractionInput},
     list::Interactions,
@@ -296,15 +297,21 @@ impl InteractionsApi {
         let key = Key::of(&ctx, idempotency_key.0, operation, || {
             Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
         })?;
-        let stored = self
+        let ctx = Arc::new(ctx);
+        let of_write = Arc::clone(&ctx);
+        let recorded = self
             .app
             .store
             .write(move |tx| {
-                idempotency::once(tx, key.as_ref(), || {
-                    batch::record_one(tx, &ctx, &draft, &request_id)
-                })
+                idempotency::once(
+                    tx,
+                    key.as_ref(),
+                    || record::record(tx, &of_write, &draft),
+                    |outcome| render_one(&outcome, &of_write),
+                )
             })
             .await?;
+        let stored = recorded.rendered(|outcome| render_one(&outcome, &ctx));
         Ok(CreatedOnce::stored(stored.status, stored.body))
     }
 
@@ -366,7 +373,7 @@ impl InteractionsApi {
         })
         .await
         .map_err(Error::defect)??;
-        let answers = batch::record_all(&self.app.store, ctx, batch, key, request_id).await?;
+        let answers = batch::record_all(&self.app.store, ctx, batch, key).await?;
         Ok(Answer::of(&answers))
     }
 

@@ -2,25 +2,20 @@
 //! turn (contract §6).
 
 use super::{
+    answers::{ItemOutcome, render_items},
     draft::{BatchInput, Draft, InteractionInput},
     places::Places,
-    record::{Outcome, record, record_among},
+    record::record_among,
     shared::SharedValues,
 };
 use crate::{
     auth::Context,
     error::{Error, Kind, Result},
-    idempotency::{self, Key, Stored},
+    idempotency::{self, Key},
     store::{Store, Tx},
-    types::json::{self, RECORD_MAX_BYTES, write_string},
-    web::{
-        RequestId,
-        envelope::{REPLAYED, envelope},
-        error::{meta, status_code},
-    },
+    types::json::{self, RECORD_MAX_BYTES},
 };
 use std::{
-    fmt::Write,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -30,7 +25,7 @@ pub const ITEMS_MAX: usize = 10_000;
 /// The largest body of a batch, in bytes.
 pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
 /// How long a slice may hold the writer.
-const SLICE_MAX: Duration = Duration::from_millis(10);
+const SLICE_MAX: Duration = Duration::from_millis(15);
 
 /// A batch, checked as far as that goes without the store.
 pub struct Batch(Vec<Item>);
@@ -91,9 +86,8 @@ pub async fn record_all(
     ctx: Context,
     batch: Batch,
     key: Option<Key>,
-    request_id: RequestId,
 ) -> Result<String> {
-    let work = Arc::new((batch, ctx, key, request_id));
+    let work = Arc::new((batch, ctx, key));
     let mut answers = String::from("[");
     let mut done = 0;
     let mut part = 0;
@@ -102,12 +96,19 @@ pub async fn record_all(
         let of_slice = Arc::clone(&work);
         let slice = store
             .write_bulk(move |tx| {
-                let (batch, ctx, key, request_id) = &*of_slice;
-                idempotency::part(tx, key.as_ref(), part, || {
-                    record_slice(tx, ctx, &batch.0[done..], request_id)
-                })
+                let (batch, ctx, key) = &*of_slice;
+                let items = &batch.0[done..];
+                idempotency::part(
+                    tx,
+                    key.as_ref(),
+                    part,
+                    || record_slice(tx, ctx, items),
+                    |outcomes| render_items(keys(items), &outcomes, ctx),
+                )
             })
             .await?;
+        let (batch, ctx, _) = &*work;
+        let slice = slice.rendered(|outcomes| render_items(keys(&batch.0[done..]), &outcomes, ctx));
         if done > 0 {
             answers.push(',');
         }
@@ -129,17 +130,19 @@ enum Guard {
     Savepoints,
 }
 
-fn record_slice(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    items: &[Item],
-    request_id: &RequestId,
-) -> Result<Stored> {
-    let unguarded = tx.nested(|tx| record_items(tx, ctx, items, request_id, Guard::None));
+fn keys(items: &[Item]) -> impl Iterator<Item = &str> {
+    items.iter().map(|item| item.key.as_str())
+}
+
+fn record_slice(tx: &Tx<'_>, ctx: &Context, items: &[Item]) -> Result<Vec<ItemOutcome>> {
+    let unguarded = tx.nested(|tx| record_items(tx, ctx, items, Guard::None));
     match unguarded {
         Err(cause) if cause.kind != Kind::Unavailable => {
-            tracing::warn!(%request_id, "a slice of a batch is recorded again: {cause}");
-            record_items(tx, ctx, items, request_id, Guard::Savepoints)
+            tracing::warn!(
+                request_id = ctx.request_id,
+                "a slice of a batch is recorded again: {cause}"
+            );
+            record_items(tx, ctx, items, Guard::Savepoints)
         }
         done => done,
     }
@@ -150,92 +153,37 @@ fn record_items(
     tx: &Tx<'_>,
     ctx: &Context,
     items: &[Item],
-    request_id: &RequestId,
     guard: Guard,
-) -> Result<Stored> {
+) -> Result<Vec<ItemOutcome>> {
     let begun = Instant::now();
     let places = Places::default();
-    let mut body = String::with_capacity(items.len().min(512) * 320);
-    let mut done = 0;
+    let mut outcomes = Vec::with_capacity(items.len().min(512));
     for item in items {
-        if done > 0 {
-            if begun.elapsed() > SLICE_MAX {
-                break;
-            }
-            body.push(',');
+        if !outcomes.is_empty() && begun.elapsed() > SLICE_MAX {
+            break;
         }
-        record_item(tx, ctx, &places, item, request_id, guard, &mut body)?;
-        done += 1;
+        outcomes.push(record_item(tx, ctx, &places, item, guard)?);
     }
-    Ok(Stored {
-        status: 200,
-        body,
-        done,
-    })
+    Ok(outcomes)
 }
 
+/// What became of one item; an error is one that fails the whole slice.
 fn record_item(
     tx: &Tx<'_>,
     ctx: &Context,
     places: &Places,
     item: &Item,
-    request_id: &RequestId,
     guard: Guard,
-    out: &mut String,
-) -> Result<()> {
+) -> Result<ItemOutcome> {
     let changes = tx.total_changes();
     let outcome = match (&item.draft, guard) {
         (Ok(draft), Guard::None) => record_among(tx, ctx, places, draft),
         (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record_among(tx, ctx, places, draft)),
         (Err(cause), _) => Err(Error::new(cause.kind, cause.message.clone())),
     };
-    let (status, data, meta) = match outcome {
-        Ok(Outcome::Created(made)) => (201, made.to_json(&ctx.settings.zone), "{}".to_owned()),
-        Ok(Outcome::Replayed(made)) => (200, replayed(made, ctx), REPLAYED.to_owned()),
-        Ok(Outcome::Refused(cause)) => failed(&cause, request_id),
-        Err(cause) if cause.kind == Kind::Unavailable => return Err(cause),
-        Err(cause) if guard == Guard::None && tx.total_changes() != changes => return Err(cause),
-        Err(cause) => failed(&cause, request_id),
-    };
-    out.push_str("{\"key\":");
-    write_string(&item.key, out);
-    let _ = write!(
-        out,
-        ",\"status\":{status},\"data\":{data},\"meta\":{meta}}}"
-    );
-    Ok(())
-}
-
-fn failed(cause: &Error, request_id: &RequestId) -> (u16, String, String) {
-    let meta = meta(cause, request_id).to_string();
-    (status_code(cause.kind), "{}".to_owned(), meta)
-}
-
-fn replayed(made: Option<super::rows::Interaction>, ctx: &Context) -> String {
-    made.map_or_else(|| "{}".to_owned(), |made| made.to_json(&ctx.settings.zone))
-}
-
-/// What a single create answers, as it is stored under an idempotency key.
-///
-/// # Errors
-/// As [`record`].
-pub fn record_one(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    draft: &Draft,
-    request_id: &RequestId,
-) -> Result<Stored> {
-    let (status, body) = match record(tx, ctx, draft)? {
-        Outcome::Created(made) => (201, envelope(&made.to_json(&ctx.settings.zone), "{}")),
-        Outcome::Replayed(made) => (200, envelope(&replayed(made, ctx), REPLAYED)),
-        Outcome::Refused(cause) => {
-            let (status, data, meta) = failed(&cause, request_id);
-            (status, envelope(&data, &meta))
-        }
-    };
-    Ok(Stored {
-        status,
-        body,
-        done: 1,
-    })
+    match outcome {
+        Err(cause) if cause.kind == Kind::Unavailable => Err(cause),
+        Err(cause) if guard == Guard::None && tx.total_changes() != changes => Err(cause),
+        outcome => Ok(outcome),
+    }
 }

@@ -7,8 +7,10 @@
 //! - `record`: the use case: replay, judge, store, all in one transaction
 //! - `presence`: what is kept of each delegate at each device
 //! - `batch`: many at once, in slices
+//! - `answers`: outcomes as status and JSON
 //! - `rows`, `list`, `embed`: reading them; `remove`: deleting one
 
+mod answers;
 pub mod api;
 pub mod batch;
 pub mod draft;

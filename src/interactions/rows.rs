@@ -109,14 +109,15 @@ impl Interaction {
             out.push_str(",\"data\":");
             out.push_str(data);
         }
-        for (name, at) in [
-            ("recordedAt", self.recorded_at),
-            ("createdAt", self.created_at),
-            // Nothing changes an interaction: it was last changed when it was created.
-            ("updatedAt", self.created_at),
-        ] {
-            if shows(name) {
-                let _ = write!(out, ",\"{name}\":\"{}\"", zone.iso(at));
+        if shows("recordedAt") {
+            let _ = write!(out, ",\"recordedAt\":\"{}\"", zone.iso(self.recorded_at));
+        }
+        // Nothing changes an interaction: it was last changed when it was created.
+        let stamps = ["createdAt", "updatedAt"].map(|name| (name, shows(name)));
+        if stamps.iter().any(|(_, shown)| *shown) {
+            let created_at = zone.iso(self.created_at);
+            for (name, _) in stamps.iter().filter(|(_, shown)| *shown) {
+                let _ = write!(out, ",\"{name}\":\"{created_at}\"");
             }
         }
         out.push('}');

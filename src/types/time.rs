@@ -69,18 +69,10 @@ impl Zone {
     /// `2026-11-21T09:02:00+01:00`.
     #[must_use]
     pub fn iso(&self, at: Timestamp) -> String {
-        self.local(at).map_or_else(String::new, |local| {
-            let offset_min = local.offset().seconds() / 60;
-            let sign = if offset_min < 0 { '-' } else { '+' };
-            let offset_min = offset_min.abs();
-            format!(
-                "{}T{}{sign}{:02}:{:02}",
-                date(&local),
-                clock(&local),
-                offset_min / 60,
-                offset_min % 60
-            )
-        })
+        jiff::Timestamp::from_second(at.0.div_euclid(1000)).map_or_else(
+            |_| String::new(),
+            |at| at.display_with_offset(self.0.to_offset(at)).to_string(),
+        )
     }
 
     /// `2026-11-21 09:02:00`, the form of events and `lastSeen`.

@@ -88,7 +88,7 @@ fn status(kind: Kind) -> StatusCode {
 
 /// The `meta` object of an error; a defect's cause is logged here and replaced by the request id.
 #[must_use]
-pub fn meta(error: &Error, request_id: &RequestId) -> serde_json::Value {
+pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
     let message = match error.kind {
         Kind::Defect => {
             tracing::error!(%request_id, "defect: {}", error.message);
@@ -106,7 +106,7 @@ pub fn meta(error: &Error, request_id: &RequestId) -> serde_json::Value {
 /// The response of a domain error.
 #[must_use]
 pub fn respond(error: &Error, request_id: &RequestId) -> Response {
-    let body = json!({"data": {}, "meta": meta(error, request_id)});
+    let body = json!({"data": {}, "meta": meta(error, request_id.as_str())});
     let response = Response::builder()
         .status(status(error.kind))
         .content_type("application/json");

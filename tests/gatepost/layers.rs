@@ -44,7 +44,7 @@ const SIDEWAYS: [(&str, &str); 10] = [
 /// Files outside `web`, `server` and `oauth` that speak HTTP and are not an `api.rs`.
 const SPEAKS_HTTP: [&str; 1] = [
     // An item's answer is what the single call would have answered, envelope and error included.
-    "interactions/batch.rs",
+    "interactions/answers.rs",
 ];
 
 /// Every source file with the code that runs outside tests.
