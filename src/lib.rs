@@ -11,8 +11,10 @@
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
 //! - `idempotency`, `web`: what features stand on
+//! - `search`: the search language of lists, to SQL
 //! - `app`: what every handler is given
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
+//! - `sandbox`: SQL that an administrator wrote, where it can do no harm
 //! - `store`: the one SQLite file, its one writer and its readers
 //! - `rules`: who may enter where, pure
 //! - `types`, `error`: the values and failures that everything speaks in
@@ -32,6 +34,8 @@ pub mod interactions;
 pub mod oauth;
 pub mod records;
 pub mod rules;
+pub mod sandbox;
+pub mod search;
 pub mod server;
 pub mod settings;
 pub mod store;

@@ -1,12 +1,13 @@
 //! `/delegate/...` (spec: Delegate endpoints).
 
-use super::{RESOURCE, find, find_readable};
+use super::{RESOURCE, SEARCHED, find, find_readable};
 use crate::{
     app::App,
     auth::roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
     error::Result,
     idempotency::{self, Key, Stored},
     records::{Selection, list::Records, write},
+    search::Search,
     types::{DelegateSelector, json},
     web::{
         Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
@@ -122,13 +123,23 @@ impl DelegatesApi {
         offset: Query<Option<i64>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// A search expression in JSON, such as `{"and": [{"*=": ["lastName", "love"]}, {"fi": ["check-in", {"firstDevice": [12]}, ">= 1"]}]}`; all without it.
+        search: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
         let visible = caller.visible_properties.as_deref();
         let records = Records {
             selection: Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?,
             zone: self.app.settings().zone.clone(),
         };
-        List::of(&self.app, records, window(limit.0, offset.0)?, &address).await
+        let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, visible)?;
+        List::of(
+            &self.app,
+            records,
+            search,
+            window(limit.0, offset.0)?,
+            &address,
+        )
+        .await
     }
 
     /// Create a delegate

@@ -11,13 +11,15 @@ use crate::{
     error::{self, Result},
     interactions,
     records::{
-        Attachments, Changes, Kind, Property, Resource, Selection, catalogue::attach_children,
+        Attachments, Changes, Kind, Property, Resource, Selection,
+        catalogue::{attach_children, searchable},
     },
+    search::{Counted, Subject},
     store::Tx,
     types::{DelegateId, DelegateSelector, Zone},
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Everything a delegate has.
 #[rustfmt::skip]
@@ -69,6 +71,57 @@ pub static RESOURCE: Resource = Resource {
     attach,
     own: OnceLock::new(),
 };
+
+/// What can be searched.
+pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
+    name: RESOURCE.name,
+    table: RESOURCE.table,
+    alive: RESOURCE.alive,
+    fields: searchable(
+        PROPERTIES,
+        &[
+            "first_name",
+            "last_name",
+            "email",
+            "phone",
+            "job_title",
+            "company",
+            "barcode",
+            "external_id",
+        ],
+    ),
+    text_index: Some("delegates_search"),
+    document: "data",
+    counted: Some(Counted {
+        table: "interactions",
+        kind: "interaction_type",
+        own: [
+            "first_delegate_id",
+            "second_delegate_id",
+            "third_delegate_id",
+        ],
+        others: [
+            ("firstDevice", "first_device_id"),
+            ("secondDevice", "second_device_id"),
+            ("thirdDevice", "third_device_id"),
+        ],
+        shown_as: [
+            "firstInteractions",
+            "secondInteractions",
+            "thirdInteractions",
+        ],
+    }),
+    statements: true,
+    messages: Some(
+        "id IN (SELECT delegate_id FROM messages WHERE state = 'sent' AND channel = :channel
+                AND (:template IS NULL OR template = :template))",
+    ),
+    batches: Some(
+        "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
+                WHERE kind = 'delegates' AND undone_at IS NULL
+                AND (:device IS NULL OR device_id = :device))",
+    ),
+});
 
 #[expect(
     clippy::unnecessary_wraps,

@@ -1,11 +1,12 @@
 //! `/device/...` (spec: Device endpoints).
 
-use super::{RESOURCE, find, find_readable};
+use super::{RESOURCE, SEARCHED, find, find_readable};
 use crate::{
     app::App,
     auth::roles::{ReadDevice, ReadDevices, WriteDevices},
     error::Result,
     records::{Selection, list::Records, write},
+    search::Search,
     types::DeviceSelector,
     web::{
         Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
@@ -103,12 +104,22 @@ impl DevicesApi {
         offset: Query<Option<i64>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// A search expression in JSON, such as `{"and": [{"==": ["deviceType", "session"]}, {"*=": ["name", "keynote"]}]}`; all without it.
+        search: Query<Option<String>>,
     ) -> Outcome<List<Device>> {
         let records = Records {
             selection: Selection::parse(&RESOURCE, fields.0.as_deref(), None)?,
             zone: self.app.settings().zone.clone(),
         };
-        List::of(&self.app, records, window(limit.0, offset.0)?, &address).await
+        let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, None)?;
+        List::of(
+            &self.app,
+            records,
+            search,
+            window(limit.0, offset.0)?,
+            &address,
+        )
+        .await
     }
 
     /// Create a device

@@ -7,15 +7,17 @@ use crate::{
     auth::{Principal, Role, roles::lacking},
     error::{self, Error, Result},
     records::{
-        Attachments, Changes, Kind, Property, Resource, Selection, catalogue::attach_children,
+        Attachments, Changes, Kind, Property, Resource, Selection,
+        catalogue::{attach_children, searchable},
     },
     rules::AccessRules,
+    search::{Counted, Subject},
     store::Tx,
     types::{DeviceId, DeviceSelector, Zone},
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
 use serde_json::Value;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Everything a device has.
 #[rustfmt::skip]
@@ -55,6 +57,34 @@ pub static RESOURCE: Resource = Resource {
     attach,
     own: OnceLock::new(),
 };
+
+/// What can be searched.
+pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
+    name: RESOURCE.name,
+    table: RESOURCE.table,
+    alive: RESOURCE.alive,
+    fields: searchable(PROPERTIES, &[]),
+    text_index: None,
+    document: "iif(json_valid(data), data, NULL)",
+    counted: Some(Counted {
+        table: "interactions",
+        kind: "interaction_type",
+        own: ["first_device_id", "second_device_id", "third_device_id"],
+        others: [
+            ("firstDelegate", "first_delegate_id"),
+            ("secondDelegate", "second_delegate_id"),
+            ("thirdDelegate", "third_delegate_id"),
+        ],
+        shown_as: ["", "", ""],
+    }),
+    statements: true,
+    messages: None,
+    batches: Some(
+        "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
+                WHERE kind = 'devices' AND undone_at IS NULL
+                AND (:device IS NULL OR device_id = :device))",
+    ),
+});
 
 /// Completes and checks a change to a device, of an event too; `times` are what start and end are
 /// called there.

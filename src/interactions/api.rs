@@ -4,7 +4,7 @@ use super::{
     answers::render_one,
     batch::{self, BATCH_MAX_BYTES, Batch},
     draft::{BatchInput, Draft, InteractionInput},
-    list::Interactions,
+    list::{Interactions, SEARCHED},
     record, remove, rows,
 };
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     auth::roles::{ReadInteractions, WriteInteractions},
     error::{Error, Kind},
     idempotency::{self, Key},
+    search::Search,
     types::{Timestamp, json, selector::whole_number},
     web::{
         Address, Answer, Body, CreatedOnce, Granted, List, NoContent, Outcome, RequestId,
@@ -261,12 +262,22 @@ impl InteractionsApi {
         offset: Query<Option<i64>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
+        /// A search expression in JSON, such as `{"and": [{"==": ["interactionType", "lead"]}, {">=": ["recordedAt", "2026-11-21 08:00:00"]}]}`; all without it.
+        search: Query<Option<String>>,
     ) -> Outcome<List<InteractionShape>> {
         let listing = Interactions {
             fields: rows::fields(fields.0.as_deref())?,
             zone: self.app.settings().zone.clone(),
         };
-        List::of(&self.app, listing, window(limit.0, offset.0)?, &address).await
+        let search = Search::asked(&SEARCHED, search.0.as_deref(), &listing.zone, None)?;
+        List::of(
+            &self.app,
+            listing,
+            search,
+            window(limit.0, offset.0)?,
+            &address,
+        )
+        .await
     }
 
     /// Record an interaction

@@ -3,6 +3,7 @@
 use super::{Changes, Selection};
 use crate::{
     error::{self, Result},
+    search::{Field, FieldKind},
     store::Tx,
     types::Zone,
 };
@@ -153,6 +154,28 @@ impl Resource {
             ),
         )
     }
+}
+
+/// The properties among these that a search compares, for a [`crate::search::Subject`]; the columns
+/// of `indexed` stand in its text index.
+#[must_use]
+pub fn searchable(properties: &'static [Property], indexed: &[&str]) -> &'static [Field] {
+    let fields = properties.iter().filter_map(|property| {
+        let kind = match property.kind {
+            Kind::Id | Kind::Reference => FieldKind::Number,
+            Kind::Code | Kind::Text => FieldKind::Text,
+            Kind::Time | Kind::PlainTime | Kind::Stamp => FieldKind::Time,
+            Kind::Flag => FieldKind::Flag,
+            Kind::Type | Kind::Sources | Kind::Document | Kind::Attached => return None,
+        };
+        Some(Field {
+            name: property.name,
+            column: property.column,
+            kind,
+            text_indexed: indexed.contains(&property.column),
+        })
+    });
+    Vec::leak(fields.collect())
 }
 
 /// The most children shown with a record (contract §2).

@@ -16,20 +16,45 @@ pub trait Listing: Send + Sync + 'static {
     /// When they cannot be counted.
     fn count(&self, connection: &Connection) -> Result<u64>;
 
-    /// Appends up to `limit` items as JSON, separated by commas, to `out`: those after the id
-    /// `after`, or without it those after the first `offset`. Gives the last id and how many; none
-    /// means that the list is at its end.
+    /// Up to `limit` ids, ascending: those after the id `after`, but for the first `offset`.
     ///
     /// # Errors
     /// When they cannot be read.
-    fn slice(
+    fn ids(
         &self,
         connection: &Connection,
         after: Option<i64>,
         offset: u64,
         limit: u64,
-        out: &mut String,
-    ) -> Result<(Option<i64>, u64)>;
+    ) -> Result<Vec<i64>>;
+
+    /// Appends the items of these ids as JSON, separated by commas, to `out`, as far as they still
+    /// stand.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
+}
+
+/// What a slice came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// How many of the ids it dealt with; at least one of any.
+    pub ids: usize,
+    /// How many items it wrote.
+    pub items: usize,
+}
+
+impl Written {
+    /// A slice that dealt with the ids up to `last`, where it ended early.
+    #[must_use]
+    pub fn up_to(last: Option<i64>, ids: &[i64], items: usize) -> Self {
+        let ids = match last {
+            Some(last) => ids.partition_point(|id| *id <= last),
+            None => ids.len(),
+        };
+        Self { ids, items }
+    }
 }
 
 /// The records of a selection.
@@ -52,42 +77,6 @@ impl Listing for Records {
             .query_row([], |row| row.get(0))?)
     }
 
-    fn slice(
-        &self,
-        connection: &Connection,
-        after: Option<i64>,
-        offset: u64,
-        limit: u64,
-        out: &mut String,
-    ) -> Result<(Option<i64>, u64)> {
-        let resource = self.selection.resource;
-        let ids = self.ids(connection, after, offset, limit)?;
-        let attachments = (resource.attach)(connection, &self.selection, &ids, &self.zone)?;
-        let sql = format!(
-            "{} AND id BETWEEN ?1 AND ?2 ORDER BY id",
-            self.selection.sql()
-        );
-        let mut statement = connection.prepare_cached(&sql)?;
-        let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
-            return Ok((None, 0));
-        };
-        let mut rows = statement.query([first, last])?;
-        let mut count = 0;
-        while let Some(row) = rows.next()? {
-            if count > 0 {
-                out.push(',');
-            }
-            self.selection.write(row, &attachments, &self.zone, out)?;
-            count += 1;
-            if out.len() > SLICE_MAX_BYTES {
-                return Ok((Some(row.get(0)?), count));
-            }
-        }
-        Ok((Some(*last), count))
-    }
-}
-
-impl Records {
     fn ids(
         &self,
         connection: &Connection,
@@ -106,5 +95,28 @@ impl Records {
             |row| row.get(0),
         )?;
         Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written> {
+        let resource = self.selection.resource;
+        let attachments = (resource.attach)(connection, &self.selection, ids, &self.zone)?;
+        let sql = format!(
+            "{} AND id IN (SELECT value FROM json_each(?1)) ORDER BY id",
+            self.selection.sql()
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([serde_json::json!(ids).to_string()])?;
+        let mut items = 0;
+        while let Some(row) = rows.next()? {
+            if items > 0 {
+                out.push(',');
+            }
+            self.selection.write(row, &attachments, &self.zone, out)?;
+            items += 1;
+            if out.len() > SLICE_MAX_BYTES {
+                return Ok(Written::up_to(Some(row.get(0)?), ids, items));
+            }
+        }
+        Ok(Written::up_to(None, ids, items))
     }
 }

@@ -1,8 +1,11 @@
 //! The pragmas of every connection, in one place, each with its reason.
 
 use super::Durability;
-use crate::error::{Error, Result};
-use rusqlite::Connection;
+use crate::{
+    error::{Error, Result},
+    types::text::contains_folded,
+};
+use rusqlite::{Connection, functions::FunctionFlags};
 use std::time::Duration;
 
 /// How long a lock of another process is waited for, in milliseconds.
@@ -25,6 +28,24 @@ pub fn prepare(connection: &Connection) -> Result<()> {
     // Sorting a list must not write to a disk that may be full.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(128);
+    offer_text_functions(connection)
+}
+
+/// `text_contains(text, part)`: whether a text contains another whatever the case, of any script;
+/// the part comes folded (see [`crate::types::text::fold`]). SQLite's own LIKE knows ASCII only.
+fn offer_text_functions(connection: &Connection) -> Result<()> {
+    connection.create_scalar_function(
+        "text_contains",
+        2,
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC,
+        |call| {
+            let text = |at| call.get_raw(at).as_str_or_null();
+            Ok(match (text(0)?, text(1)?) {
+                (Some(text), Some(part)) => Some(contains_folded(text, part)),
+                _ => None,
+            })
+        },
+    )?;
     Ok(())
 }
 

@@ -55,3 +55,37 @@ pub fn shortened(text: &str) -> String {
         head
     }
 }
+
+/// The text with its letters in lowercase, one for one, so that texts compare whatever their case.
+#[must_use]
+pub fn fold(text: &str) -> String {
+    text.chars().map(fold_char).collect()
+}
+
+fn fold_char(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_lowercase();
+    }
+    let mut lower = letter.to_lowercase();
+    match (lower.next(), lower.next()) {
+        // At the end of a Greek word the letter has another form.
+        (Some('ς'), None) => 'σ',
+        (Some(lower), None) => lower,
+        _ => letter,
+    }
+}
+
+/// Whether `text` contains `part`, whatever the case; `part` is folded already.
+#[must_use]
+pub fn contains_folded(text: &str, part: &str) -> bool {
+    if text.is_ascii() {
+        let (text, part) = (text.as_bytes(), part.as_bytes());
+        let Some(first) = part.first() else {
+            return true;
+        };
+        return text.windows(part.len()).any(|window| {
+            window[0].eq_ignore_ascii_case(first) && window.eq_ignore_ascii_case(part)
+        });
+    }
+    fold(text).contains(part)
+}

@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     app::App,
-    error::{Error, Kind, Result},
+    error::{Error, Result},
     records::list::Listing,
+    search::Search,
 };
 use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
@@ -46,14 +47,6 @@ impl<'a> FromRequest<'a> for Address {
         let query: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes())
             .into_owned()
             .collect();
-        if query.iter().any(|(name, _)| name == "search") {
-            // A filter that is passed over would answer with what nobody asked for.
-            return Err(Failure(Error::new(
-                Kind::InvalidSearch,
-                "search: this version cannot search lists yet",
-            ))
-            .into());
-        }
         Ok(Self {
             base,
             path: path.to_owned(),
@@ -119,18 +112,19 @@ pub struct List<T> {
 }
 
 impl<T> List<T> {
-    /// Reads the page that the window shows.
+    /// Reads the page that the window shows of all, or of what a search finds.
     ///
     /// # Errors
-    /// When the list cannot be read.
+    /// When the search fails or the list cannot be read.
     pub async fn of(
         app: &App,
         listing: impl Listing,
+        search: Option<Search>,
         window: Window,
         address: &Address,
     ) -> Result<Self, Failure> {
         let address = address.clone();
-        let body = stream::body(app, listing, window, move |total| {
+        let body = stream::body(app, listing, search, window, move |total| {
             meta(&address, window, total)
         })
         .await?;

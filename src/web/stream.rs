@@ -1,11 +1,12 @@
 //! A list as a body: counted once, then streamed in slices as the client takes them.
 
-use crate::{app::App, error::Result, records::list::Listing};
+use crate::{app::App, error::Result, records::list::Listing, search::Search};
 use poem::Body;
-use std::sync::Arc;
+use rusqlite::Connection;
+use std::{collections::VecDeque, sync::Arc};
 
 /// Rows read at once at the most.
-const SLICE_ROWS: u64 = 250;
+const SLICE_ROWS: usize = 250;
 
 /// Where in a list a page lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,35 +21,40 @@ pub struct Window {
 /// `meta` (JSON text) for the total. What does not fit into one slice is streamed.
 ///
 /// # Errors
-/// When the total or the first slice cannot be read.
+/// When the search fails, or the total or the first slice cannot be read.
 pub async fn body<L: Listing>(
     app: &App,
     listing: L,
+    search: Option<Search>,
     window: Window,
     meta: impl FnOnce(u64) -> String,
 ) -> Result<Body> {
     let listing = Arc::new(listing);
     let of_first = Arc::clone(&listing);
-    let (total, text, last, count) = app
+    let (total, text, cursor) = app
         .store
         .read(move |connection| {
+            let (total, mut cursor) = match search {
+                Some(search) => {
+                    let found = search.page(connection, window.offset, window.limit)?;
+                    (found.total, Cursor::Found(found.ids.into()))
+                }
+                None => (of_first.count(connection)?, Cursor::all(window)),
+            };
             let mut text = String::from("{\"data\":[");
-            let total = of_first.count(connection)?;
-            let limit = window.limit.min(SLICE_ROWS);
-            let (last, count) =
-                of_first.slice(connection, None, window.offset, limit, &mut text)?;
-            Ok((total, text, last, count))
+            cursor.write(connection, &*of_first, &mut text)?;
+            Ok((total, text, cursor))
         })
         .await?;
     let end = format!("],\"meta\":{}}}", meta(total));
-    if count == 0 || count >= window.limit || window.offset + count >= total {
+    if cursor.is_done(total) {
         return Ok(Body::from_string(text + &end));
     }
     let rest = Rest {
         app: app.clone(),
         listing,
-        after: last,
-        left: window.limit - count,
+        cursor,
+        items: text.len() > "{\"data\":[".len(),
         end: Some(end),
         first: Some(text),
     };
@@ -62,11 +68,80 @@ pub async fn body<L: Listing>(
     )))
 }
 
+/// What of a page is still to be read.
+enum Cursor {
+    /// The ids that a search found.
+    Found(VecDeque<i64>),
+    /// So many of all that come after an id, or after so many others.
+    All {
+        after: Option<i64>,
+        offset: u64,
+        left: u64,
+    },
+}
+
+impl Cursor {
+    fn all(window: Window) -> Self {
+        Self::All {
+            after: None,
+            offset: window.offset,
+            left: window.limit,
+        }
+    }
+
+    /// Whether nothing is left to read of a list of `total`.
+    fn is_done(&self, total: u64) -> bool {
+        match self {
+            Self::Found(ids) => ids.is_empty(),
+            Self::All { offset, left, .. } => *left == 0 || *offset >= total,
+        }
+    }
+
+    /// Writes the next slice; how many items, `None` at the end.
+    fn write(
+        &mut self,
+        connection: &Connection,
+        listing: &impl Listing,
+        out: &mut String,
+    ) -> Result<Option<usize>> {
+        let ids: Vec<i64> = match self {
+            Self::Found(ids) => ids.iter().take(SLICE_ROWS).copied().collect(),
+            Self::All {
+                after,
+                offset,
+                left,
+            } => {
+                let passed_over = if after.is_some() { 0 } else { *offset };
+                let limit = (*left).min(SLICE_ROWS as u64);
+                listing.ids(connection, *after, passed_over, limit)?
+            }
+        };
+        if ids.is_empty() {
+            return Ok(None);
+        }
+        let written = listing.write(connection, &ids, out)?;
+        match self {
+            Self::Found(ids) => drop(ids.drain(..written.ids)),
+            Self::All {
+                after,
+                offset,
+                left,
+            } => {
+                *after = ids.get(written.ids - 1).copied();
+                *offset += written.ids as u64;
+                *left -= written.ids as u64;
+            }
+        }
+        Ok(Some(written.items))
+    }
+}
+
 struct Rest<L> {
     app: App,
     listing: Arc<L>,
-    after: Option<i64>,
-    left: u64,
+    cursor: Cursor,
+    /// Whether an item was written yet.
+    items: bool,
     end: Option<String>,
     first: Option<String>,
 }
@@ -80,27 +155,27 @@ impl<L: Listing> Rest<L> {
         let Some(end) = self.end.take() else {
             return Ok(None);
         };
-        let (listing, after) = (Arc::clone(&self.listing), self.after);
-        let limit = self.left.min(SLICE_ROWS);
-        let (mut text, last, count) = self
-            .app
+        let listing = Arc::clone(&self.listing);
+        let (app, mut cursor, some) = (self.app.clone(), self.cursor, self.items);
+        let (cursor, text, written) = app
             .store
             .read(move |connection| {
-                let mut text = String::from(",");
-                let (last, count) = listing.slice(connection, after, 0, limit, &mut text)?;
-                Ok((text, last, count))
+                let mut text = String::from(if some { "," } else { "" });
+                let written = cursor.write(connection, &*listing, &mut text)?;
+                Ok((cursor, text, written))
             })
             .await?;
-        if count == 0 {
-            return Ok(Some((end, self)));
-        }
-        self.left -= count;
-        self.after = last;
-        if self.left == 0 {
-            text.push_str(&end);
-        } else {
-            self.end = Some(end);
-        }
+        self.cursor = cursor;
+        let (text, end) = match written {
+            None => (end, None),
+            // All of them were deleted meanwhile.
+            Some(0) => (String::new(), Some(end)),
+            Some(_) => {
+                self.items = true;
+                (text, Some(end))
+            }
+        };
+        self.end = end;
         Ok(Some((text, self)))
     }
 }

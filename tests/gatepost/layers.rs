@@ -13,9 +13,9 @@ use std::{
 const LAYERS: [&[&str]; 10] = [
     &["error"],
     &["types"],
-    &["rules", "store"],
+    &["rules", "sandbox", "store"],
     &["audit", "auth", "settings"],
-    &["app"],
+    &["app", "search"],
     &["idempotency", "records", "web"],
     &["delegates", "devices", "events", "interactions", "oauth"],
     &["import", "server"],

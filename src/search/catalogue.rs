@@ -1,0 +1,76 @@
+//! What a kind of record offers to a search.
+
+/// One kind of record that can be searched.
+#[derive(Debug)]
+pub struct Subject {
+    /// How messages call it, such as `delegate`.
+    pub name: &'static str,
+    /// Its table; the key is `id`.
+    pub table: &'static str,
+    /// What is true of the rows that are not deleted.
+    pub alive: &'static str,
+    /// What `==`, `*=` and the like compare.
+    pub fields: &'static [Field],
+    /// The full-text table with trigrams of some of its columns, by the same column names.
+    pub text_index: Option<&'static str>,
+    /// An expression that gives its `data` as valid JSON or NULL: what `ud` looks into.
+    pub document: &'static str,
+    /// What `fi`, `si` and `ti` count.
+    pub counted: Option<Counted>,
+    /// Whether statements may be defined for it (`st`).
+    pub statements: bool,
+    /// Messages sent to it (`comms`): a condition over `:channel` and `:template`; the template is
+    /// NULL when any will do.
+    pub messages: Option<&'static str>,
+    /// Batches it came in by (`batch`): a condition over `:device`, NULL when any will do.
+    pub batches: Option<&'static str>,
+}
+
+impl Subject {
+    /// The field of a name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+/// A property that can be compared.
+#[derive(Debug)]
+pub struct Field {
+    /// Its name in the API.
+    pub name: &'static str,
+    /// Its column.
+    pub column: &'static str,
+    /// How it compares.
+    pub kind: FieldKind,
+    /// Whether the text index has it.
+    pub text_indexed: bool,
+}
+
+/// How a field compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// A whole number: an id, or the id of another record.
+    Number,
+    /// Text, an empty one being no value.
+    Text,
+    /// An instant, kept in milliseconds.
+    Time,
+    /// True or false.
+    Flag,
+}
+
+/// Interactions as delegates or devices count them.
+#[derive(Debug)]
+pub struct Counted {
+    /// Their table.
+    pub table: &'static str,
+    /// The column of their type.
+    pub kind: &'static str,
+    /// The columns in which the record is first, second and third.
+    pub own: [&'static str; 3],
+    /// What they may be narrowed by: the name in the filter and the column.
+    pub others: [(&'static str, &'static str); 3],
+    /// The properties under which the record shows them, for callers that do not see all.
+    pub shown_as: [&'static str; 3],
+}

@@ -1,0 +1,150 @@
+//! A checked search expression. Everything in it is typed and within its limits; nothing in it has
+//! been looked up.
+
+use super::catalogue::Field;
+
+/// An expression.
+#[derive(Debug, Clone)]
+pub enum Expr {
+    /// All of them hold.
+    And(Vec<Expr>),
+    /// One of them holds.
+    Or(Vec<Expr>),
+    /// It does not hold.
+    Not(Box<Expr>),
+    /// A property compares so.
+    Field(&'static Field, Test),
+    /// So many interactions: `fi`, `si`, `ti`.
+    Count {
+        /// 0 for first, 1 for second, 2 for third.
+        place: usize,
+        /// Their type; any without it.
+        kind: Option<String>,
+        /// Columns and the ids that may stand there.
+        others: Vec<(&'static str, Vec<i64>)>,
+        /// How the number compares.
+        op: Op,
+        /// With what.
+        count: i64,
+    },
+    /// A value in `data`: `ud`.
+    Document {
+        /// Section, and the keys below it.
+        path: Vec<String>,
+        /// How it compares.
+        test: Test,
+    },
+    /// A named value: `st`.
+    Statement {
+        /// Its name.
+        name: String,
+        /// How it compares.
+        test: Test,
+    },
+    /// A message was sent: `comms`.
+    Message {
+        /// `email` or `sms`.
+        channel: String,
+        /// Its template's slug; any without it.
+        template: Option<String>,
+    },
+    /// It came in by an import: `batch`.
+    Batch {
+        /// The device that the import was made for; any without it.
+        device: Option<i64>,
+    },
+}
+
+/// How a value compares.
+#[derive(Debug, Clone)]
+pub enum Test {
+    /// With one value.
+    Compare(Op, Scalar),
+    /// Contains a text, whatever the case.
+    Contains(String),
+    /// Is one of these.
+    In(Vec<Scalar>),
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
+impl Op {
+    /// The operator as an expression writes it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "==" => Self::Equal,
+            "!=" => Self::Unequal,
+            "<" => Self::Less,
+            "<=" => Self::LessOrEqual,
+            ">" => Self::Greater,
+            ">=" => Self::GreaterOrEqual,
+            _ => return None,
+        })
+    }
+
+    /// The operator in SQL, where neither side is NULL.
+    #[must_use]
+    pub fn sql(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::Unequal => "<>",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
+    /// Whether it is about order, not equality.
+    #[must_use]
+    pub fn is_order(self) -> bool {
+        !matches!(self, Self::Equal | Self::Unequal)
+    }
+
+    /// Whether it holds of two numbers.
+    #[must_use]
+    pub fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            Self::Equal => left == right,
+            Self::Unequal => left != right,
+            Self::Less => left < right,
+            Self::LessOrEqual => left <= right,
+            Self::Greater => left > right,
+            Self::GreaterOrEqual => left >= right,
+        }
+    }
+}
+
+/// A value that something is compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scalar {
+    /// No value.
+    Null,
+    /// True or false.
+    Flag(bool),
+    /// A whole number.
+    Integer(i64),
+    /// Any other number.
+    Real(f64),
+    /// Text.
+    Text(String),
+    /// The instants from the first to the last of these milliseconds: a time is written in whole
+    /// seconds and kept in milliseconds.
+    Time(i64, i64),
+}

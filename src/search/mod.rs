@@ -1,0 +1,65 @@
+//! The search language of lists (spec: Search; contract §5): a JSON expression becomes a checked
+//! tree, the tree becomes SQL with bound parameters. It knows no HTTP, and no feature's tables by
+//! name: a [`Subject`] tells it what can be searched.
+//!
+//! - `catalogue`: what a list offers to a search
+//! - `expression`, `parse`: the tree, and JSON to it; errors tell their path
+//! - `compile`: the tree to SQL
+//! - `run`: finding ids, in bounded time
+//! - `statements`: named values that an administrator defines in SQL
+
+pub mod catalogue;
+pub mod compile;
+pub mod expression;
+pub mod parse;
+mod run;
+pub mod statements;
+
+pub use catalogue::{Counted, Field, FieldKind, Subject};
+pub use expression::Expr;
+pub use run::Found;
+
+use crate::{error::Result, types::Zone};
+
+/// A checked search of one kind of record.
+#[derive(Debug)]
+pub struct Search {
+    subject: &'static Subject,
+    expr: Expr,
+}
+
+impl Search {
+    /// Reads an expression; `visible` are the properties that the caller may see, all without it:
+    /// what is not shown cannot be guessed by searching either.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::InvalidSearch`]; the message begins with the path to the fault, such
+    /// as `and[1].">="[0]`.
+    pub fn parse(
+        subject: &'static Subject,
+        text: &str,
+        zone: &Zone,
+        visible: Option<&[String]>,
+    ) -> Result<Self> {
+        let expr = parse::parse(subject, text, zone, visible)?;
+        Ok(Self { subject, expr })
+    }
+
+    /// As [`Search::parse`], of a parameter that may be absent or empty.
+    ///
+    /// # Errors
+    /// As [`Search::parse`].
+    pub fn asked(
+        subject: &'static Subject,
+        text: Option<&str>,
+        zone: &Zone,
+        visible: Option<&[String]>,
+    ) -> Result<Option<Self>> {
+        text.filter(|text| !text.trim().is_empty())
+            .map(|text| Self::parse(subject, text, zone, visible))
+            .transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests;
