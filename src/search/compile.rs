@@ -190,7 +190,7 @@ impl Compiler {
                 Scalar::Time(first, last) => Some(serde_json::json!([first, last])),
                 _ => None,
             });
-            let seconds = self.bind(serde_json::Value::from_iter(seconds).to_string());
+            let seconds = self.bind(seconds.collect::<serde_json::Value>().to_string());
             let _ = write!(
                 self.out.sql,
                 "EXISTS (SELECT 1 FROM json_each({seconds}) second
