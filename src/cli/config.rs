@@ -1,9 +1,10 @@
 //! `gatepost config`: what an administrator sets up, as one JSON document (contract §10). So far it
-//! holds `settings`.
+//! holds `settings` and `statements`.
 
 use super::context;
 use crate::{
     error::{Error, Result},
+    search::statements::{self, Statement},
     settings::{self, Settings},
     store::Store,
 };
@@ -23,7 +24,7 @@ pub enum Command {
     },
     /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
     #[command(
-        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), access (default rules of entry), corsOrigins (list)."
+        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), access (default rules of entry), corsOrigins (list).\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id."
     )]
     Apply {
         /// The JSON document.
@@ -44,6 +45,8 @@ pub enum Command {
 struct Document {
     #[serde(default)]
     settings: Map<String, Value>,
+    #[serde(default)]
+    statements: Vec<Statement>,
 }
 
 /// Exports or applies.
@@ -62,7 +65,10 @@ pub fn run(command: Command, store: &Store, json: bool) -> Result<()> {
 }
 
 fn export(store: &Store, output: Option<PathBuf>) -> Result<()> {
-    let document = json!({"settings": store.look_up(settings::stored)?});
+    let document = json!({
+        "settings": store.look_up(settings::stored)?,
+        "statements": store.look_up(statements::all)?,
+    });
     let text = serde_json::to_string_pretty(&document).map_err(Error::defect)?;
     match output {
         None => println!("{text}"),
@@ -81,7 +87,10 @@ fn apply(
 ) -> Result<()> {
     let text = std::fs::read(file)
         .map_err(|cause| Error::invalid(format!("{}: {cause}", file.display())))?;
-    let Document { mut settings } = crate::types::json::parse(&text)
+    let Document {
+        mut settings,
+        statements,
+    } = crate::types::json::parse(&text)
         .map_err(|cause| Error::invalid(format!("{}: {}", file.display(), cause.message)))?;
     Settings::parse(&settings)?;
     if prune {
@@ -89,13 +98,23 @@ fn apply(
             settings.entry(*name).or_insert(Value::Null);
         }
     }
+    for statement in &statements {
+        statements::check(store.path(), statement)?;
+    }
     let named = settings.len();
+    let defined = statements.len();
     if !dry_run {
         let ctx = context(store, "admin")?;
-        store.write_blocking(move |tx| settings::save(tx, &ctx, &settings))?;
+        store.write_blocking(move |tx| {
+            settings::save(tx, &ctx, &settings)?;
+            statements::save(tx, &ctx, &statements, prune)
+        })?;
     }
     if json {
-        println!("{}", json!({"settings": named, "applied": !dry_run}));
+        println!(
+            "{}",
+            json!({"settings": named, "statements": defined, "applied": !dry_run})
+        );
     } else if dry_run {
         println!("{} is fine; nothing was changed", file.display());
     } else {

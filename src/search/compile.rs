@@ -243,26 +243,33 @@ impl Compiler {
             );
         }
         let (table, interactions) = (self.subject.table, counted.table);
-        let count_at = self.bind(count);
         let sql = if others.is_empty() {
             // Few interactions a record, and any number in all: each record looks at its own.
-            format!(
-                "(SELECT count(*) FROM {interactions} WHERE {own} = {table}.id{of_them}) {} {count_at}",
-                op.sql()
-            )
+            let own = format!("FROM {interactions} WHERE {own} = {table}.id{of_them}");
+            match any_or_none(op, count) {
+                Some(true) => format!("EXISTS (SELECT 1 {own})"),
+                Some(false) => format!("NOT EXISTS (SELECT 1 {own})"),
+                None => format!("(SELECT count(*) {own}) {} {}", op.sql(), self.bind(count)),
+            }
         } else {
             // Those at a device are found by its index; who is not among them has none.
-            let none_holds = op.holds(0, count);
-            let (member, holds) = if none_holds {
-                ("NOT IN", "NOT ")
-            } else {
-                ("IN", "")
-            };
-            format!(
-                "id {member} (SELECT {own} FROM {interactions} WHERE {own} IS NOT NULL{of_them}
-                              GROUP BY {own} HAVING {holds}(count(*) {} {count_at}))",
-                op.sql()
-            )
+            let among =
+                format!("(SELECT {own} FROM {interactions} WHERE {own} IS NOT NULL{of_them}");
+            match any_or_none(op, count) {
+                Some(true) => format!("id IN {among})"),
+                Some(false) => format!("id NOT IN {among})"),
+                None => {
+                    let (member, holds) = if op.holds(0, count) {
+                        ("NOT IN", "NOT ")
+                    } else {
+                        ("IN", "")
+                    };
+                    let (op, count) = (op.sql(), self.bind(count));
+                    format!(
+                        "id {member} {among} GROUP BY {own} HAVING {holds}(count(*) {op} {count}))"
+                    )
+                }
+            }
         };
         self.text(&sql);
     }
@@ -360,6 +367,15 @@ impl Compiler {
             Scalar::Text(text) => Value::Text(text.clone()),
             Scalar::Time(first, _) => Value::Integer(*first),
         })
+    }
+}
+
+/// Whether a comparison of a count asks just for any (true) or none (false).
+fn any_or_none(op: Op, count: i64) -> Option<bool> {
+    match (op, count) {
+        (Op::GreaterOrEqual, 1) | (Op::Greater | Op::Unequal, 0) => Some(true),
+        (Op::Less, 1) | (Op::LessOrEqual | Op::Equal, 0) => Some(false),
+        _ => None,
     }
 }
 

@@ -59,6 +59,9 @@ fn sources() -> Vec<(PathBuf, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs")
                 && !path.ends_with("tests.rs")
+                && !path
+                    .strip_prefix(&root)
+                    .is_ok_and(|path| path.iter().any(|part| part == "tests"))
             {
                 let text = fs::read_to_string(&path).expect("a source file");
                 let code = text

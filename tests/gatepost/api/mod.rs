@@ -16,6 +16,7 @@ mod lists;
 mod myself;
 mod nonces;
 mod rules;
+mod search;
 mod settings;
 mod shown;
 mod sign_in;
