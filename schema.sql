@@ -51,7 +51,6 @@ CREATE INDEX delegates_previous ON delegates (previous_id) WHERE previous_id IS 
 CREATE INDEX delegates_owner ON delegates (owner_id) WHERE owner_id IS NOT NULL;
 -- For an OTP sign-in and for ties between users and delegates.
 CREATE INDEX delegates_email ON delegates (email COLLATE NOCASE) WHERE email IS NOT NULL AND deleted_at IS NULL;
--- Small enough to count the living quickly.
 CREATE INDEX delegates_deleted ON delegates (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- A room, a session, a reader, an app, a product; an event is a device whose device_type is 'event'.
@@ -278,6 +277,9 @@ CREATE INDEX tokens_family ON tokens (family);
 CREATE INDEX tokens_client ON tokens (client_id);
 CREATE INDEX tokens_user ON tokens (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX tokens_expires ON tokens (expires_at);
+
+-- A few bytes a row: counting a million and passing over half of them takes milliseconds.
+CREATE INDEX delegates_alive ON delegates (id) WHERE deleted_at IS NULL;
 
 -- Finds any three letters in a row within a delegate's texts; what it finds is compared again with
 -- the row itself. Kept by triggers, deleted records included, so that the console finds those too.

@@ -8,6 +8,7 @@ use std::{
     future::poll_fn,
     io::{self, ErrorKind},
     pin::Pin,
+    time::{Duration, Instant},
 };
 use tokio::{
     io::{AsyncRead, ReadBuf},
@@ -70,6 +71,32 @@ impl Target {
         ] {
             request.extend_from_slice(part.as_bytes());
         }
+    }
+
+    /// Reads an answer 64 KiB at a time with a pause after each; how many bytes, in what time.
+    pub async fn read_slowly(
+        &self,
+        path: &str,
+        pause: Duration,
+        mut meanwhile: impl FnMut(),
+    ) -> Result<(usize, Duration)> {
+        let mut connection = self.connect().await?;
+        let mut request = Vec::new();
+        self.get(&mut request, format_args!("{path}"));
+        let begun = Instant::now();
+        connection.send(&request).await?;
+        connection.buffer.resize(64 * 1024, 0);
+        let (mut bytes, mut end) = (0, Vec::new());
+        while !end.ends_with(b"\r\n0\r\n\r\n") {
+            connection.filled = 0;
+            connection.receive().await?;
+            bytes += connection.filled;
+            end.extend_from_slice(&connection.buffer[..connection.filled]);
+            end.drain(..end.len().saturating_sub(16));
+            meanwhile();
+            tokio::time::sleep(pause).await;
+        }
+        Ok((bytes, begun.elapsed()))
     }
 
     pub async fn connect(&self) -> Result<Connection> {

@@ -3,9 +3,10 @@
 //!
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files;
-//! `limits`, `figures` and `growth` are the longer runs that start the server themselves.
+//! `limits`, `figures`, `growth` and `data` are the longer runs that start the server themselves.
 
 mod client;
+mod data;
 mod figures;
 mod growth;
 mod histogram;
@@ -18,6 +19,7 @@ mod people;
 mod prepare;
 mod report;
 mod run;
+mod searches;
 mod server;
 mod setup;
 mod workloads;
@@ -41,7 +43,8 @@ const EXAMPLES: &str = "Example, in two terminals:
 The README's figures (starts the server itself):
   cargo build --release
   cargo run --release --example load -- figures --output figures.txt
-  cargo run --release --example load -- growth --output growth.txt";
+  cargo run --release --example load -- growth --output growth.txt
+  cargo run --release --example load -- data --output data.txt";
 
 #[derive(Parser)]
 #[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]
@@ -85,6 +88,8 @@ enum What {
     },
     /// Limits and all runs, as a table against the targets
     Figures(figures::Options),
+    /// Searches and long pages of a large file
+    Data(data::Options),
     /// Check-ins on files of several sizes
     Growth(growth::Options),
 }
@@ -175,6 +180,7 @@ async fn perform(what: What) -> Result<bool> {
             Ok(true)
         }
         What::Figures(options) => figures::figures(&options).await.map(|()| true),
+        What::Data(options) => data::figures(&options).await.map(|()| true),
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
     }
 }

@@ -76,7 +76,7 @@ const JOB_TITLES: [&str; 6] = [
 /// One of them.
 pub struct Person {
     pub first_name: &'static str,
-    pub last_name: &'static str,
+    pub last_name: String,
     pub email: String,
     pub company: &'static str,
     pub job_title: &'static str,
@@ -86,10 +86,20 @@ pub fn person(number: u64) -> Person {
     let dice = scrambled(number);
     Person {
         first_name: pick(&FIRST_NAMES, dice),
-        last_name: pick(&LAST_NAMES, dice >> 12),
+        last_name: last_name(dice >> 12, number),
         email: format!("guest{number}@example.org"),
         company: pick(&COMPANIES, dice >> 24),
         job_title: pick(&JOB_TITLES, dice >> 36),
+    }
+}
+
+/// Every second person has a double name, so that there are rare names too.
+fn last_name(dice: u64, number: u64) -> String {
+    let name = pick(&LAST_NAMES, dice);
+    if number.is_multiple_of(2) {
+        format!("{name}-{}", pick(&LAST_NAMES, scrambled(number ^ 0x0DD)))
+    } else {
+        name.to_owned()
     }
 }
 

@@ -62,6 +62,15 @@ impl Server {
         Ok(server)
     }
 
+    /// A figure of its memory in KiB, such as `VmRSS` (now) or `VmHWM` (at most so far).
+    pub fn memory_kib(&self, figure: &str) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(figure));
+        line.and_then(|line| line.trim_start_matches(':').trim().split(' ').next())
+            .and_then(|kib| kib.parse().ok())
+            .ok_or_else(|| format!("no {figure} of the server").into())
+    }
+
     pub fn url(&self) -> String {
         self.url.clone()
     }

@@ -65,6 +65,7 @@ pub static RESOURCE: Resource = Resource {
     name: "delegate",
     table: "delegates",
     alive: "deleted_at IS NULL",
+    alive_index: Some("delegates_alive"),
     properties: PROPERTIES,
     not_found: error::Kind::DelegateNotFound,
     check,

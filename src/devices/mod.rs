@@ -51,6 +51,7 @@ pub static RESOURCE: Resource = Resource {
     name: "device",
     table: "devices",
     alive: "deleted_at IS NULL",
+    alive_index: None,
     properties: PROPERTIES,
     not_found: error::Kind::DeviceNotFound,
     check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),

@@ -34,6 +34,7 @@ pub static RESOURCE: Resource = Resource {
     name: "event",
     table: "devices",
     alive: "device_type = 'event' AND deleted_at IS NULL",
+    alive_index: None,
     properties: PROPERTIES,
     not_found: error::Kind::EventNotFound,
     check,

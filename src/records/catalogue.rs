@@ -18,6 +18,8 @@ pub struct Resource {
     pub table: &'static str,
     /// What is true of the rows that belong to it and are not deleted.
     pub alive: &'static str,
+    /// Its index of ids of just these rows, where it is large enough to need one.
+    pub alive_index: Option<&'static str>,
     /// Its properties, in the order they are shown.
     pub properties: &'static [Property],
     /// The error when there is none.
@@ -126,6 +128,15 @@ impl Attachments {
 }
 
 impl Resource {
+    /// Its table for statements that look at nothing but which rows are alive.
+    #[must_use]
+    pub fn alive_table(&self) -> String {
+        match self.alive_index {
+            Some(index) => format!("{} INDEXED BY {index}", self.table),
+            None => self.table.to_owned(),
+        }
+    }
+
     /// The property of a name.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&'static Property> {

@@ -70,7 +70,8 @@ impl Listing for Records {
         let resource = self.selection.resource;
         let sql = format!(
             "SELECT count(*) FROM {} WHERE {}",
-            resource.table, resource.alive
+            resource.alive_table(),
+            resource.alive
         );
         Ok(connection
             .prepare_cached(&sql)?
@@ -87,7 +88,8 @@ impl Listing for Records {
         let resource = self.selection.resource;
         let sql = format!(
             "SELECT id FROM {} WHERE {} AND id > ?1 ORDER BY id LIMIT ?2 OFFSET ?3",
-            resource.table, resource.alive
+            resource.alive_table(),
+            resource.alive
         );
         let mut statement = connection.prepare_cached(&sql)?;
         let ids = statement.query_map(

@@ -1,3 +1,5 @@
+CREATE INDEX delegates_alive ON delegates (id) WHERE deleted_at IS NULL;
+
 CREATE VIRTUAL TABLE delegates_search USING fts5 (
     first_name, last_name, email, phone, job_title, company, barcode, external_id,
     content = 'delegates', content_rowid = 'id', tokenize = 'trigram', detail = 'column', columnsize = 0
