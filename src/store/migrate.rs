@@ -77,4 +77,26 @@ mod tests {
             .unwrap();
         assert_eq!(version, CURRENT);
     }
+    #[test]
+    fn what_an_older_file_holds_is_found_afterwards() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        Migrations::from_slice(&STEPS[..1])
+            .to_latest(&mut connection)
+            .unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO delegates (public_id, last_name, sources, created_at, updated_at)
+                 VALUES ('p', 'Lovelace', '[]', 0, 0)",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        let found: i64 = connection
+            .query_row(
+                "SELECT rowid FROM delegates_search WHERE delegates_search MATCH 'last_name : lov'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(found, 1);
+    }
 }
