@@ -1,7 +1,9 @@
-//! Figures of a large file: searches, long pages, and memory while a slow reader takes one.
+//! Figures of a large file: searches, long pages, memory while a slow reader takes one, and
+//! check-ins while lists come in and everything is taken out.
 
 use crate::{
     Result,
+    chores::{self, Chores},
     measure::{self, ListOptions},
     output::{Output, OwnServer, machine},
     prepare,
@@ -11,7 +13,10 @@ use crate::{
     server::{self, Server},
     setup::{Access, Venue},
 };
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// What the run is made of.
 #[derive(clap::Args, Clone)]
@@ -27,6 +32,12 @@ pub struct Options {
     /// Seconds for each search
     #[arg(long, default_value_t = 5)]
     seconds: u64,
+    /// Check-ins a second while lists come in and everything is taken out
+    #[arg(long, default_value_t = 8_000)]
+    rate: u32,
+    /// Seconds of these check-ins
+    #[arg(long, default_value_t = 60)]
+    beside_seconds: u64,
 }
 
 const FIELDS: &str =
@@ -81,20 +92,86 @@ pub async fn figures(options: &Options) -> Result<()> {
         rows.push(row(asked.name, &target, &format!("{:.2} ms", ms(p95)), met));
     }
     rows.extend(pages(&venue, &server, &mut output).await?);
-    let peak = server.memory_kib("VmHWM")?;
-    rows.push(row(
-        "resident memory at most",
-        "under 150 MiB",
-        &format!("{} MiB", peak / 1024),
-        Some(peak < 150 * 1024),
-    ));
+    let list = options.own.dir.join("list.csv");
+    chores::write_list(&list)?;
+    rows.extend(alone(&binary, &options.own.dir, &list).await?);
+    let chores = Chores {
+        binary: &binary,
+        db: &db,
+        dir: &options.own.dir,
+    };
+    let (rate, seconds) = (options.rate, options.beside_seconds);
+    let beside = chores::beside(&chores, &list, &venue, &server, rate, seconds).await?;
+    output.line(&beside.check_ins)?;
+    rows.extend(told(&beside, rate));
     drop(server);
     prepare::remove(&db)?;
+    std::fs::remove_file(list)?;
     output.line("")?;
     for line in rows {
         output.line(line)?;
     }
     Ok(())
+}
+
+/// Import and export of a list, with nothing else going on.
+async fn alone(binary: &Path, dir: &Path, list: &Path) -> Result<Vec<String>> {
+    let db = dir.join("alone.db");
+    prepare::remove(&db)?;
+    let chores = Chores {
+        binary,
+        db: &db,
+        dir,
+    };
+    let import = chores.import(list).await?;
+    let export = chores.export("delegates").await?;
+    prepare::remove(&db)?;
+    let seconds = |took: Duration| format!("{:.2} s", took.as_secs_f64());
+    Ok(vec![
+        row(
+            "import of 100,000 delegates from CSV",
+            "under 10 s",
+            &seconds(import),
+            Some(import < Duration::from_secs(10)),
+        ),
+        row(
+            "export of them",
+            "under 3 s",
+            &seconds(export),
+            Some(export < Duration::from_secs(3)),
+        ),
+    ])
+}
+
+fn told(beside: &chores::Beside, wanted_per_s: u32) -> Vec<String> {
+    let check_ins = &beside.check_ins;
+    let (rate, p99) = (check_ins.rate(), check_ins.p99());
+    let kept_up = rate > f64::from(wanted_per_s) * 0.99 && check_ins.failures() == 0;
+    let [import, export, backup] = beside.took.map(|took| took.as_secs_f64());
+    let log_mib = beside.log_bytes / 1024 / 1024;
+    let memory_mib = beside.memory_kib / 1024;
+    vec![
+        row(
+            &format!(
+                "check-ins at {wanted_per_s}/s beside an import ({import:.1} s), an export of all interactions ({export:.1} s) and a backup ({backup:.1} s), p99"
+            ),
+            "under 50 ms",
+            &format!("{:.2} ms at {}/s", ms(p99), grouped(rate)),
+            Some(kept_up && p99 < Duration::from_millis(50)),
+        ),
+        row(
+            "write-ahead log at most",
+            "under 256 MiB",
+            &format!("{log_mib} MiB"),
+            Some(log_mib < 256),
+        ),
+        row(
+            "resident memory at most, after all that",
+            "under 150 MiB",
+            &format!("{memory_mib} MiB"),
+            Some(memory_mib < 150),
+        ),
+    ]
 }
 
 async fn pages(venue: &Venue, server: &Server, output: &mut Output) -> Result<Vec<String>> {

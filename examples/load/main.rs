@@ -5,6 +5,7 @@
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files;
 //! `limits`, `figures`, `growth` and `data` are the longer runs that start the server themselves.
 
+mod chores;
 mod client;
 mod data;
 mod figures;
@@ -88,7 +89,7 @@ enum What {
     },
     /// Limits and all runs, as a table against the targets
     Figures(figures::Options),
-    /// Searches and long pages of a large file
+    /// Searches, long pages, import, export and backup of a large file
     Data(data::Options),
     /// Check-ins on files of several sizes
     Growth(growth::Options),

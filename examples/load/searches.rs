@@ -28,27 +28,27 @@ enum Expression {
     Session(&'static str),
 }
 
-const fn under(ms: u64) -> Option<Duration> {
-    Some(Duration::from_millis(ms))
+const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
 }
 
 /// Every search that is measured.
 pub static ALL: [Asked; 9] = [
     Asked {
         name: "`==` on a barcode",
-        p95_max: under(10),
+        p95_max: Some(ms(10)),
         list: "delegate",
         expression: Expression::Barcode(r#"{"==":["barcode","{}"]}"#),
     },
     Asked {
         name: "`*=` within a name, up to 1,000 hits",
-        p95_max: under(10),
+        p95_max: Some(ms(10)),
         list: "delegate",
         expression: Expression::Same(r#"{"*=":["lastName","LER-Tan"]}"#),
     },
     Asked {
         name: "`*=` within an e-mail address",
-        p95_max: under(10),
+        p95_max: Some(ms(10)),
         list: "delegate",
         expression: Expression::Same(r#"{"*=":["email","st4711"]}"#),
     },
@@ -62,13 +62,13 @@ pub static ALL: [Asked; 9] = [
     },
     Asked {
         name: "`fi` at a device, `>= 1`",
-        p95_max: under(50),
+        p95_max: Some(ms(50)),
         list: "delegate",
         expression: Expression::Session(r#"{"fi":["check-in",{"firstDevice":[{}]},">= 1"]}"#),
     },
     Asked {
         name: "`fi` at a device, `== 2`",
-        p95_max: under(50),
+        p95_max: Some(ms(50)),
         list: "delegate",
         expression: Expression::Session(r#"{"fi":["check-in",{"firstDevice":[{}]},"== 2"]}"#),
     },
