@@ -29,6 +29,14 @@ pub trait Steps: Send + 'static {
     /// # Errors
     /// What ends the work; what its slice wrote so far is undone.
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
+
+    /// Ends a slice: what is to be kept of how far the work came.
+    ///
+    /// # Errors
+    /// As [`Steps::step`].
+    fn close(&mut self, _: &Tx<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Does all of the work; `told` sees it after each slice, when that is committed.
@@ -76,12 +84,12 @@ impl<W: Steps> Turn<W> {
         {
             self.others_wrote = Some(begun);
         }
-        while self.work.step(tx)? {
-            if begun.elapsed() > SLICE {
-                return Ok(true);
-            }
+        let mut goes_on = true;
+        while goes_on && begun.elapsed() <= SLICE {
+            goes_on = self.work.step(tx)?;
         }
-        Ok(false)
+        self.work.close(tx)?;
+        Ok(goes_on)
     }
 
     fn pause(&self) -> Duration {
@@ -99,7 +107,7 @@ fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> 
     let deadline = Instant::now() + WAIT_MAX;
     loop {
         let in_job = Arc::clone(&shared);
-        let outcome = store.write_blocking(move |tx| {
+        let outcome = store.write_bulk_blocking(move |tx| {
             let mut turn = in_job.lock().unwrap_or_else(PoisonError::into_inner);
             let turn = turn
                 .as_mut()

@@ -41,10 +41,12 @@ CREATE TABLE batches (
 CREATE INDEX batches_device ON batches (device_id) WHERE device_id IS NOT NULL;
 
 CREATE TABLE batch_rows (
-    batch_id  INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
-    line      INTEGER NOT NULL,
-    record_id INTEGER NOT NULL,
-    before    TEXT,
+    batch_id       INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+    line           INTEGER NOT NULL,
+    record_id      INTEGER NOT NULL,
+    before         TEXT,
+    audit_id       INTEGER,
+    interaction_id INTEGER,
     PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_rows_record ON batch_rows (record_id);
