@@ -70,6 +70,12 @@ impl Job {
         }
         let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         let checked = check(&source, &plan, store, 0, told)?;
+        if checked.rows == 0 {
+            return Err(Error::invalid(format!(
+                "{}: has a header and no rows",
+                source.name()
+            )));
+        }
         Ok(Self {
             source,
             plan,

@@ -14,7 +14,7 @@ use std::{
 const SLICE: Duration = Duration::from_millis(15);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(3);
 /// The pause while others write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(15);
 /// For how long after a write of others they are taken to go on writing.
@@ -29,6 +29,14 @@ pub trait Steps: Send + 'static {
     /// # Errors
     /// What ends the work; what its slice wrote so far is undone.
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
+
+    /// Begins a slice.
+    ///
+    /// # Errors
+    /// As [`Steps::step`].
+    fn open(&mut self, _: &Tx<'_>) -> Result<()> {
+        Ok(())
+    }
 
     /// Ends a slice: what is to be kept of how far the work came.
     ///
@@ -84,6 +92,7 @@ impl<W: Steps> Turn<W> {
         {
             self.others_wrote = Some(begun);
         }
+        self.work.open(tx)?;
         let mut goes_on = true;
         while goes_on && begun.elapsed() <= SLICE {
             goes_on = self.work.step(tx)?;

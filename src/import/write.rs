@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     auth::Context,
+    delegates,
     error::{Error, Kind, Result},
     interactions::{draft::Draft, presence, record},
     records,
@@ -41,6 +42,8 @@ pub struct Import {
     pub stop: Stop,
     /// Whether it came to its end.
     pub finished: bool,
+    /// What this slice made.
+    made: Vec<i64>,
 }
 
 impl Import {
@@ -66,6 +69,7 @@ impl Import {
             late: BadRows::default(),
             stop,
             finished: false,
+            made: Vec::new(),
         }
     }
 }
@@ -100,6 +104,7 @@ impl Steps for Import {
                 if let Some(became) = became {
                     if became.before.is_none() {
                         self.created += 1;
+                        self.made.push(became.record);
                     } else {
                         self.updated += 1;
                     }
@@ -111,7 +116,18 @@ impl Steps for Import {
         Ok(true)
     }
 
+    fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
+        self.made.clear();
+        if self.plan.what == What::Delegates {
+            delegates::index::later(tx)?;
+        }
+        Ok(())
+    }
+
     fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
+        if self.plan.what == What::Delegates {
+            delegates::index::now(tx, &self.made)?;
+        }
         batches::advance(tx, self.batch, self.done, self.finished)
     }
 }

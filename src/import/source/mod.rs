@@ -319,7 +319,7 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
             "is a web page or XML, no list; open it in a spreadsheet and save it as .xlsx or CSV",
         ));
     }
-    if is_called(&["xlsx", "xlsm", "xls", "ods"]) && !scan.is_text() {
+    if is_called(&["xlsx", "xlsm", "xls", "ods"]) && !scan.utf_8 && !scan.windows_1252 {
         return Err(Error::invalid(
             "is no spreadsheet: it is damaged, or something else",
         ));

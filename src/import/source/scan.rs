@@ -72,11 +72,6 @@ impl Scan {
         length - valid
     }
 
-    /// Whether it is text in one of the encodings that are recognised.
-    pub(super) fn is_text(&self) -> bool {
-        self.utf_8 || self.windows_1252 || self.is_utf_16()
-    }
-
     /// Whether it begins with a byte order mark of UTF-16.
     pub(super) fn is_utf_16(&self) -> bool {
         self.head.starts_with(b"\xff\xfe") || self.head.starts_with(b"\xfe\xff")

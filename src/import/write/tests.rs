@@ -1,6 +1,5 @@
 use super::*;
 use crate::{
-    delegates,
     import::{Columns, Source},
     store::{in_transaction, migrate},
     types::Timestamp,
@@ -35,8 +34,17 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
     in_transaction(&connection, Timestamp(0), |tx| {
         let other = Map::from_iter([("slug".to_owned(), "b".into())]);
         records::write::create(tx, &ctx, &delegates::RESOURCE, other)?;
+        import.open(tx)?;
         while import.step(tx)? {}
-        import.close(tx)
+        import.close(tx)?;
+        let found: i64 = tx.query_row("SELECT count(*) FROM delegates_search", [], |row| {
+            row.get(0)
+        })?;
+        assert_eq!(found, 3);
+        tx.execute_batch(
+            "INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)",
+        )?;
+        Ok(())
     })
     .unwrap();
     assert_eq!((import.created, import.done, import.finished), (2, 3, true));

@@ -5,7 +5,11 @@ CREATE VIRTUAL TABLE delegates_search USING fts5 (
 INSERT INTO delegates_search (delegates_search, rank) VALUES ('secure-delete', 1);
 INSERT INTO delegates_search (delegates_search) VALUES ('rebuild');
 
-CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates BEGIN
+CREATE TABLE delegates_search_later (
+    id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT;
+CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates
+WHEN NOT EXISTS (SELECT 1 FROM delegates_search_later) BEGIN
     INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
     VALUES (new.id, new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id);
 END;
