@@ -143,6 +143,11 @@ impl Error {
         Self::new(Kind::Invalid, message)
     }
 
+    /// [`Kind::Invalid`], in the words of what failed, such as a file that cannot be read.
+    pub fn invalid_cause(cause: impl fmt::Display) -> Self {
+        Self::invalid(cause.to_string())
+    }
+
     /// [`Kind::Defect`]: a bug of ours, told to the log only.
     pub fn defect(cause: impl fmt::Display) -> Self {
         Self::new(Kind::Defect, cause.to_string())

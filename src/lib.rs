@@ -6,7 +6,7 @@
 //!
 //! - `cli`: the commands; `server`: routes, limits, the API's document
 //! - `demo`: an invented event, into an empty file
-//! - `import`: lists from outside, into the file
+//! - `import`, `export`: lists from outside into the file, and out of it
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
@@ -28,6 +28,7 @@ pub mod demo;
 pub mod devices;
 pub mod error;
 pub mod events;
+pub mod export;
 pub mod idempotency;
 pub mod import;
 pub mod interactions;

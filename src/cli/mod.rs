@@ -3,6 +3,7 @@
 mod client;
 mod config;
 mod demo;
+mod export;
 mod import;
 mod migrate;
 mod openapi;
@@ -41,8 +42,8 @@ struct Cli {
 enum Command {
     Serve(serve::Args),
     Migrate(migrate::Args),
-    #[command(subcommand)]
-    Import(import::Command),
+    Import(import::Args),
+    Export(export::Args),
     #[command(subcommand)]
     Config(config::Command),
     #[command(subcommand)]
@@ -60,7 +61,8 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
-        Command::Import(command) => import::run(command, &cli.db, cli.json),
+        Command::Import(args) => import::run(args, &cli.db, cli.json),
+        Command::Export(args) => export::run(&args, &cli.db, cli.json),
         Command::Config(command) => {
             open(&cli.db).and_then(|store| config::run(command, &store, cli.json))
         }

@@ -2,6 +2,7 @@
 //! what is a delegate's own: flags, and what a delegate may change of itself.
 
 pub mod api;
+pub mod index;
 mod myself;
 
 pub use myself::check_own_changes;

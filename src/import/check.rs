@@ -1,357 +1,249 @@
-//! Which rows cannot become delegates, and why: all of them are told before any row is written.
+//! Which rows cannot be imported, and why: all of them are told before any row is written. Nothing
+//! is kept of a row but a hash of its codes, so that the longest list takes little memory.
 
 use super::{
-    columns::{Column, Columns},
-    table::{Row, Table},
-    target::Target,
+    Source, What,
+    bad::{BadRow, BadRows, Problem},
+    plan::{Plan, by_code, is_of_row},
+    source::Row,
 };
 use crate::{
-    delegates,
-    error::{Kind as ErrorKind, Result},
-    records::{Kind, input},
-    store::Store,
-    types::{
-        DelegateSelector,
-        selector::DelegateCode,
-        text::{check_code, check_text},
-    },
+    error::{Error, Result},
+    interactions::record,
+    records::{self, Resource},
+    store::{Store, Tx, in_transaction, migrate},
+    types::Timestamp,
 };
 use rusqlite::Connection;
-use std::{collections::HashMap, fmt};
-
-/// Bad rows that are told one by one; more are counted.
-pub const TOLD_MAX: usize = 100;
+use serde_json::{Map, Value};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+    ops::ControlFlow,
+};
 
 /// Rows that are looked up in one go.
 const SLICE_ROWS: usize = 1_000;
-
-/// A row that cannot become a delegate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadRow {
-    /// The line it starts at.
-    pub line: u64,
-    /// What is wrong with it.
-    pub problem: Problem,
-}
-
-/// What is wrong with a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The header of the column at fault, where it is one.
-    pub column: Option<String>,
-    /// What is wrong, and what would be right.
-    pub reason: String,
-}
-
-impl fmt::Display for BadRow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.problem.column {
-            Some(column) => write!(f, "line {}, column \"{column}\": ", self.line)?,
-            None => write!(f, "line {}: ", self.line)?,
-        }
-        f.write_str(&self.problem.reason)
-    }
-}
-
-/// Bad rows: the first of them with their reasons, of all of them the lines.
-#[derive(Debug, Default)]
-pub struct BadRows {
-    told: Vec<BadRow>,
-    lines: Vec<u64>,
-}
-
-impl BadRows {
-    /// Adds one; rows come in the order of their lines.
-    pub fn push(&mut self, row: BadRow) {
-        self.lines.push(row.line);
-        if self.told.len() < TOLD_MAX {
-            self.told.push(row);
-        }
-    }
-
-    /// The first [`TOLD_MAX`].
-    #[must_use]
-    pub fn told(&self) -> &[BadRow] {
-        &self.told
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.lines.len()
-    }
-
-    /// Whether the row that starts at a line is one.
-    #[must_use]
-    pub fn contains(&self, line: u64) -> bool {
-        self.lines.binary_search(&line).is_ok()
-    }
-}
+/// The most unique codes that a file may have, beside each other; a few bytes of memory each.
+const CODES_MAX: usize = 5_000_000;
 
 /// What a check found.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Rows below the header.
-    pub rows: usize,
-    /// Those that cannot become delegates.
+    /// Rows that hold something, below the header.
+    pub rows: u64,
+    /// Those that cannot be imported.
     pub bad: BadRows,
+    /// Those that mean a record which is there already.
+    pub known: u64,
 }
 
-/// Checks every row of a table: by itself, against the rows before it, and against the delegates in
-/// the file, where there is one.
+impl Checked {
+    /// Rows that can be imported.
+    #[must_use]
+    pub fn good(&self) -> u64 {
+        self.rows - self.bad.count() as u64
+    }
+}
+
+/// Checks every row of a file: by itself, against the rows before it, and against what is in the
+/// store, where there is one. The first `done` rows are written already. `told` hears how many rows
+/// are checked, and may stop it.
 ///
 /// # Errors
-/// When the file cannot be read.
-pub fn check(table: &Table, columns: &Columns, store: Option<&Store>) -> Result<Checked> {
+/// When the file or the store cannot be read, or when `told` stopped it.
+pub fn check(
+    source: &Source,
+    plan: &Plan,
+    store: Option<&Store>,
+    done: u64,
+    mut told: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<Checked> {
     let mut check = Check {
-        columns,
+        plan,
+        done,
         codes: HashMap::new(),
+        hasher: RandomState::new(),
         checked: Checked::default(),
     };
-    let mut rows = table.rows();
+    // Without a file everything is checked against an empty one.
+    let empty = Connection::open_in_memory()?;
+    if store.is_none() {
+        migrate::create(&empty)?;
+    }
+    let mut rows = source.rows()?;
     loop {
         let slice: Vec<Row> = rows.by_ref().take(SLICE_ROWS).collect::<Result<_>>()?;
         if slice.is_empty() {
             return Ok(check.checked);
         }
         match store {
-            Some(store) => store.look_up(|connection| check.slice(&slice, Some(connection)))?,
-            None => check.slice(&slice, None)?,
+            Some(store) => store.look_up(|connection| check.slice(slice, connection))?,
+            None => check.slice(slice, &empty)?,
+        }
+        if told(check.checked.rows).is_break() {
+            return Err(Error::invalid("stopped; nothing was written"));
         }
     }
 }
 
 struct Check<'a> {
-    columns: &'a Columns,
-    /// The line at which a code stands; of good rows only.
-    codes: HashMap<(DelegateCode, String), u64>,
+    plan: &'a Plan,
+    done: u64,
+    /// The line at which a code stands, by a hash of the code; of good rows only.
+    codes: HashMap<u64, u32>,
+    hasher: RandomState,
     checked: Checked,
 }
 
 impl Check<'_> {
-    fn slice(&mut self, rows: &[Row], connection: Option<&Connection>) -> Result<()> {
-        for row in rows {
-            self.checked.rows += 1;
-            let mut problem = problem_of(self.columns, row).or_else(|| self.stands_before(row));
-            if let (None, Some(connection)) = (&problem, connection) {
-                problem = taken(connection, self.columns, row)?;
+    fn slice(&mut self, rows: Vec<Row>, connection: &Connection) -> Result<()> {
+        in_transaction(connection, Timestamp::now(), |tx| {
+            for row in rows {
+                let number = self.checked.rows;
+                self.checked.rows += 1;
+                let line = row.line;
+                match self.row(tx, row, number < self.done) {
+                    Ok(()) => {}
+                    Err(Trouble::Problem(problem)) => {
+                        self.checked.bad.push(number, BadRow { line, problem });
+                    }
+                    Err(Trouble::Error(cause)) => return Err(cause),
+                }
             }
-            match problem {
-                Some(problem) => self.checked.bad.push(BadRow {
-                    line: row.line,
-                    problem,
-                }),
-                None => self.remember_codes(row),
-            }
-        }
-        Ok(())
-    }
-
-    fn stands_before(&self, row: &Row) -> Option<Problem> {
-        codes(self.columns, row).find_map(|(column, code, value)| {
-            let line = self.codes.get(&(code, value.to_owned()))?;
-            Some(column_problem(
-                column,
-                format!("{}: stands in line {line} already", code.name()),
-            ))
+            Ok(())
         })
     }
 
-    fn remember_codes(&mut self, row: &Row) {
-        for (_, code, value) in codes(self.columns, row) {
-            self.codes.insert((code, value.to_owned()), row.line);
+    fn row(&mut self, tx: &Tx<'_>, row: Row, is_done: bool) -> Result<(), Trouble> {
+        let body = self.plan.body(row.content)?;
+        if self.plan.what == What::Interactions {
+            if is_done {
+                return Ok(());
+            }
+            return self.of_plan(
+                self.plan
+                    .draft(body)
+                    .and_then(|draft| record::find_past(tx, &draft))
+                    .map(|_| ()),
+            );
         }
+        let resource = self.plan.resource(&body);
+        if !is_done {
+            self.record(tx, resource, &body)?;
+        }
+        self.remember_codes(resource, &body, row.line)?;
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        tx: &Tx<'_>,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<(), Trouble> {
+        let existing = self.of_plan(self.plan.existing(tx, resource, body))?;
+        let mut resolved = body.clone();
+        let stands_above = |name: &str, code: &str| self.line_of(name, code).is_some();
+        self.of_plan(self.plan.resolve(tx, resource, &mut resolved, stands_above))?;
+        let ctx = &self.plan.ctx;
+        self.of_plan(records::write::check(tx, ctx, resource, existing, resolved))?;
+        for (name, code) in codes(resource, body) {
+            if let Some(line) = self.line_of(name, code) {
+                let reason = format!("{name}: stands in line {line} already");
+                return Err(Trouble::Problem(self.plan.problem(Error::invalid(reason))));
+            }
+        }
+        if let Some(problem) = taken(tx, self.plan, resource, body, existing)? {
+            return Err(Trouble::Problem(problem));
+        }
+        self.checked.known += u64::from(existing.is_some());
+        Ok(())
+    }
+
+    /// A failure that is about the row is a problem of the row.
+    fn of_plan<T>(&self, outcome: Result<T>) -> Result<T, Trouble> {
+        outcome.map_err(|cause| {
+            if is_of_row(cause.kind) {
+                Trouble::Problem(self.plan.problem(cause))
+            } else {
+                Trouble::Error(cause)
+            }
+        })
+    }
+
+    fn line_of(&self, name: &str, code: &str) -> Option<u32> {
+        self.codes.get(&self.hasher.hash_one((name, code))).copied()
+    }
+
+    fn remember_codes(
+        &mut self,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+        line: u64,
+    ) -> Result<()> {
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        for (name, code) in codes(resource, body) {
+            self.codes.insert(self.hasher.hash_one((name, code)), line);
+        }
+        if self.codes.len() > CODES_MAX {
+            return Err(Error::invalid(format!(
+                "has more than {CODES_MAX} unique codes; split it"
+            )));
+        }
+        Ok(())
     }
 }
 
-/// The unique codes of a row.
-fn codes<'a>(
-    columns: &'a Columns,
-    row: &'a Row,
-) -> impl Iterator<Item = (&'a Column, DelegateCode, &'a str)> {
-    let cells = columns.iter().enumerate();
-    cells.filter_map(|(at, column)| {
-        let value = row.value(at);
-        let code = column.target.code()?;
-        (!value.is_empty()).then_some((column, code, value))
-    })
+enum Trouble {
+    /// The row is bad.
+    Problem(Problem),
+    /// Nothing can be checked.
+    Error(Error),
 }
 
-/// What is wrong with a row because a delegate in the file has its code.
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(cause: Error) -> Self {
+        Self::Error(cause)
+    }
+}
+
+/// The unique codes of a body, with their names.
+fn codes<'a>(
+    resource: &'static Resource,
+    body: &'a Map<String, Value>,
+) -> impl Iterator<Item = (&'static str, &'a str)> {
+    resource
+        .codes()
+        .filter_map(|(_, name)| Some((name, body.get(name)?.as_str()?)))
+}
+
+/// What is wrong with a row because another record has its code.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn taken(connection: &Connection, columns: &Columns, row: &Row) -> Result<Option<Problem>> {
-    for (column, code, value) in codes(columns, row) {
-        let selector = DelegateSelector::Code(code, value.to_owned());
-        match delegates::find(connection, &selector) {
-            Ok(id) => {
-                let reason = format!("{}: already used by the delegate with id {id}", code.name());
-                return Ok(Some(column_problem(column, reason)));
-            }
-            Err(cause) if cause.kind == ErrorKind::DelegateNotFound => {}
-            Err(cause) => return Err(cause),
+pub(super) fn taken(
+    connection: &Connection,
+    plan: &Plan,
+    resource: &'static Resource,
+    body: &Map<String, Value>,
+    own: Option<i64>,
+) -> Result<Option<Problem>> {
+    for (name, code) in codes(resource, body) {
+        let found = by_code(connection, resource, name, code)?;
+        if let Some(id) = found.filter(|id| Some(*id) != own) {
+            let reason = format!("{name}: already used by the {} with id {id}", resource.name);
+            return Ok(Some(plan.problem(Error::invalid(reason))));
         }
     }
     Ok(None)
 }
 
-fn column_problem(column: &Column, reason: String) -> Problem {
-    Problem {
-        column: Some(column.header.clone()),
-        reason,
-    }
-}
-
-fn row_problem(reason: impl Into<String>) -> Problem {
-    Problem {
-        column: None,
-        reason: reason.into(),
-    }
-}
-
-/// What is wrong with a row by itself.
-fn problem_of(columns: &Columns, row: &Row) -> Option<Problem> {
-    if row.open_quote {
-        return Some(row_problem(
-            "a quotation mark is not closed; what follows was read as part of this row",
-        ));
-    }
-    if row.width() != columns.width() {
-        return Some(row_problem(format!(
-            "has {} columns, the header has {}",
-            row.width(),
-            columns.width()
-        )));
-    }
-    if row.values().all(str::is_empty) {
-        return Some(row_problem("has no values"));
-    }
-    let mut cells = columns.iter().enumerate();
-    let cell_problem = cells.find_map(|(at, column)| match row.value(at) {
-        "" => None,
-        _ if matches!(column.target, Target::Nameless) => Some(row_problem(format!(
-            "has a value in column {}, which has no header",
-            at + 1
-        ))),
-        value => Some(column_problem(
-            column,
-            value_problem(&column.target, value)?,
-        )),
-    });
-    cell_problem.or_else(|| body_problem(columns, row))
-}
-
-fn value_problem(target: &Target, value: &str) -> Option<String> {
-    match target {
-        Target::Property(property) => {
-            let check = if property.kind == Kind::Code {
-                check_code
-            } else {
-                check_text
-            };
-            check(property.name, value).err().map(|cause| cause.message)
-        }
-        Target::Data { .. } => value
-            .contains('\0')
-            .then(|| "must not contain a NUL character".to_owned()),
-        Target::Skipped | Target::Nameless => None,
-    }
-}
-
-/// What holds for all of a row: it says something, and its free-form part is not too long.
-fn body_problem(columns: &Columns, row: &Row) -> Option<Problem> {
-    let mut body = columns.body(row);
-    if body.is_empty() {
-        return Some(row_problem("has no values but in columns that are skipped"));
-    }
-    let data = body.remove("data")?;
-    let refused = input::merged_data(None, data).err()?;
-    Some(row_problem(refused.message))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::import::Mapping;
-
-    fn told(text: &str) -> Vec<String> {
-        let table = Table::parse(text.as_bytes().to_vec()).unwrap();
-        let skip = Mapping::parse("Skip=").unwrap();
-        let skips = table.header().iter().any(|header| header == "Skip");
-        let mappings = if skips { vec![skip] } else { vec![] };
-        let columns = Columns::new(table.header(), &mappings).unwrap();
-        let checked = check(&table, &columns, None).unwrap();
-        checked.bad.told().iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn a_bad_row_is_told_with_line_column_and_reason() {
-        let long = "x".repeat(256);
-        for (rows, expected) in [
-            ("A,B\nC,D", ""),
-            ("A,\nB,", ""),
-            (",a@x\n,a@x", ""),
-            (" , ", "line 2: has no values"),
-            ("A", "line 2: has 1 columns, the header has 2"),
-            ("A,B,C", "line 2: has 3 columns, the header has 2"),
-            (
-                "A,x\nB,\nA,y",
-                "line 4, column \"Ticket code\": barcode: stands in line 2 already",
-            ),
-            ("A,x\n'A,", ""),
-            (
-                "=A,x\n'=A,",
-                "line 3, column \"Ticket code\": barcode: stands in line 2 already",
-            ),
-            (
-                "A\0,x",
-                "line 2, column \"Ticket code\": barcode: must not contain a NUL character",
-            ),
-            (
-                "A,\0",
-                "line 2, column \"E-mail\": email: must not contain a NUL character",
-            ),
-            (
-                "A,\"x\nB,y\nC,z",
-                "line 2: a quotation mark is not closed; what follows was read as part of this row",
-            ),
-            (
-                &format!("{long},x"),
-                "line 2, column \"Ticket code\": barcode: must have at most 255 characters",
-            ),
-        ] {
-            let found = told(&format!("Ticket code,E-mail\n{rows}\n")).join("|");
-            assert_eq!(found, expected, "{rows}");
-        }
-    }
-
-    #[test]
-    fn a_code_of_a_bad_row_is_free_for_a_good_one() {
-        let found = told("code,email\nA,\0\nA,a@x\n");
-        assert_eq!(found.len(), 1);
-        assert!(found[0].starts_with("line 2,"));
-    }
-
-    #[test]
-    fn columns_that_are_not_imported_do_not_count_as_values() {
-        assert_eq!(
-            told("code,Skip,\n,x,\nA,,y\nB,,\n"),
-            [
-                "line 2: has no values but in columns that are skipped",
-                "line 3: has a value in column 3, which has no header",
-            ]
-        );
-    }
-
-    #[test]
-    fn of_many_bad_rows_the_first_are_told() {
-        let table =
-            Table::parse(("code,slug\n".to_owned() + &",\n".repeat(250)).into_bytes()).unwrap();
-        let columns = Columns::new(table.header(), &[]).unwrap();
-        let checked = check(&table, &columns, None).unwrap();
-        assert_eq!((checked.rows, checked.bad.count()), (250, 250));
-        assert_eq!(checked.bad.told().len(), TOLD_MAX);
-        assert!(checked.bad.contains(251) && !checked.bad.contains(252));
-    }
-}
+mod tests;

@@ -1,17 +1,21 @@
-//! The columns of a table, each matched with what it holds.
+//! The columns of a table, each matched with what it holds, and rows as bodies such as the API
+//! takes.
 
 use super::{
-    table::Row,
-    target::{Mapping, Target, property, synonym},
+    What,
+    bad::Problem,
+    source::{OURS, Source},
+    target::{Mapping, Target, participant, property, synonym},
+    values,
 };
 use crate::{
     error::{Error, Result},
-    types::text::shortened,
+    types::{json::merge_patch, text::shortened},
 };
 use serde_json::{Map, Value};
 
 /// A column.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Column {
     /// Its header.
     pub header: String,
@@ -19,27 +23,57 @@ pub struct Column {
     pub target: Target,
 }
 
-/// The columns of a table, in their order.
-#[derive(Clone)]
-pub struct Columns(Vec<Column>);
+/// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    what: What,
+    columns: Vec<Column>,
+    /// It holds events, under the names that events have.
+    pub events: bool,
+}
 
 impl Columns {
-    /// Matches headers: mappings first, then the properties' names, then what else they are often
-    /// called; what is left goes to `data.Data` under its header.
+    /// Matches the headers of a file: mappings first, then the properties' names, then what else
+    /// they are often called; what is left goes to `data` under its header. In a file that
+    /// Gatepost exported, names are meant exactly.
     ///
     /// # Errors
     /// [`crate::error::Kind::Invalid`] for a header or a property that stands twice, a mapping of a
-    /// header that is not there, and a table without any property of a delegate.
-    pub fn new(headers: &[String], mappings: &[Mapping]) -> Result<Self> {
+    /// header that is not there, and a table without any property of what it is to hold.
+    pub fn of(what: What, source: &Source, mappings: &[Mapping]) -> Result<Self> {
+        match source.header() {
+            Some(headers) => Self::new(what, headers, mappings),
+            None if !mappings.is_empty() => Err(Error::invalid(
+                "--map: the objects of a JSON file have the names that the API has",
+            )),
+            None => Ok(Self {
+                what,
+                columns: Vec::new(),
+                events: false,
+            }),
+        }
+    }
+
+    /// As [`Columns::of`], of the headers of a table.
+    ///
+    /// # Errors
+    /// As [`Columns::of`].
+    pub fn new(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
         check_headers(headers)?;
-        let mut targets = mapped(headers, mappings)?;
-        for find in [property, synonym] {
+        let mut targets = mapped(what, headers, mappings)?;
+        let ours = headers.iter().any(|header| header == OURS);
+        let finders: &[fn(What, &str) -> Option<Target>] = if ours {
+            &[Target::of_ours]
+        } else {
+            &[property, synonym, participant]
+        };
+        for find in finders {
             for (at, header) in headers.iter().enumerate() {
                 if targets[at].is_none()
-                    && let Some(property) = find(header)
-                    && !targets.iter().flatten().any(|target| target.is(property))
+                    && let Some(target) = find(what, header)
+                    && (target.name().is_none() || !is_taken(&targets, &target))
                 {
-                    targets[at] = Some(Target::Property(property));
+                    targets[at] = Some(target);
                 }
             }
         }
@@ -48,50 +82,90 @@ impl Columns {
             .zip(targets)
             .map(|(header, target)| Column {
                 header: header.clone(),
-                target: target.unwrap_or_else(|| Target::unmatched(header)),
+                target: target.unwrap_or_else(|| Target::unmatched(what, header)),
             })
             .collect();
-        check_targets(&columns)?;
-        Ok(Self(columns))
+        check_targets(what, &columns)?;
+        let events = ours && headers.iter().any(|header| header == "eventName");
+        Ok(Self {
+            what,
+            columns,
+            events,
+        })
     }
 
     /// The columns.
     pub fn iter(&self) -> impl Iterator<Item = &Column> {
-        self.0.iter()
+        self.columns.iter()
     }
 
-    /// How many there are.
+    /// The header of the column that a message is about, by the name that it begins with.
     #[must_use]
-    pub fn width(&self) -> usize {
-        self.0.len()
+    pub fn header_of(&self, message: &str) -> Option<String> {
+        let (name, _) = message.split_once(':')?;
+        let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == name);
+        let column = self.columns.iter().find(of_name)?;
+        Some(column.header.clone())
     }
 
-    /// A row as the body of a delegate; cells without a value are left out.
-    #[must_use]
-    pub fn body(&self, row: &Row) -> Map<String, Value> {
+    /// Cells as a body; those without a value are left out.
+    ///
+    /// # Errors
+    /// What is wrong with a cell.
+    pub fn body(&self, cells: &[String]) -> Result<Map<String, Value>, Problem> {
         let mut body = Map::new();
-        let mut data = Map::new();
-        for (at, column) in self.0.iter().enumerate() {
-            let value = row.value(at);
-            if value.is_empty() {
+        let mut data = Value::Object(Map::new());
+        for (at, cell) in cells.iter().enumerate() {
+            if cell.is_empty() {
                 continue;
             }
+            let Some(column) = self.columns.get(at) else {
+                return Err(Problem::nameless(at));
+            };
+            let told = |reason: String| Problem::of_column(&column.header, reason);
             match &column.target {
-                Target::Property(property) => {
-                    body.insert(property.name.to_owned(), value.into());
+                Target::Property { name, kind } => {
+                    let value = values::read(name, *kind, cell).map_err(told)?;
+                    if *name == "data" {
+                        merge_patch(&mut data, value);
+                    } else {
+                        body.insert((*name).to_owned(), value);
+                    }
                 }
-                Target::Data { section, key } => {
-                    let section = data.entry(section).or_insert_with(|| Map::new().into());
-                    section[key] = value.into();
+                Target::Participant { name, code } => {
+                    body.insert((*name).to_owned(), format!("{code}:{cell}").into());
                 }
-                Target::Skipped | Target::Nameless => {}
+                Target::Data { section, key, json } => {
+                    let is_rule =
+                        section.as_deref() == Some("Access") && self.what == What::Devices;
+                    let value = values::free(cell, *json || is_rule && values::is_whole(cell));
+                    let value = value.map_err(told)?;
+                    let place = match section {
+                        None => &mut data,
+                        Some(section) => &mut data[section],
+                    };
+                    if place.is_null() {
+                        *place = Value::Object(Map::new());
+                    }
+                    match place {
+                        Value::Object(place) => place.insert(key.clone(), value),
+                        _ => return Err(told("data: is no object".into())),
+                    };
+                }
+                Target::Skipped => {}
+                Target::Nameless => return Err(Problem::nameless(at)),
             }
         }
-        if !data.is_empty() {
-            body.insert("data".into(), data.into());
+        if data.as_object().is_some_and(|data| !data.is_empty()) {
+            body.insert("data".into(), data);
         }
-        body
+        Ok(body)
     }
+}
+
+fn is_taken(targets: &[Option<Target>], target: &Target) -> bool {
+    let mut taken = targets.iter().flatten().filter_map(Target::name);
+    taken.any(|name| Some(name) == target.name())
 }
 
 fn check_headers(headers: &[String]) -> Result<()> {
@@ -112,7 +186,7 @@ fn check_headers(headers: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn mapped(headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>>> {
+fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>>> {
     let mut targets = vec![None; headers.len()];
     for mapping in mappings {
         let exact = headers.iter().position(|header| *header == mapping.header);
@@ -131,12 +205,12 @@ fn mapped(headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>
                 shortened(&headers[at])
             )));
         }
-        targets[at] = Some(mapping.target.clone());
+        targets[at] = Some(Target::parse(what, &mapping.target)?);
     }
     Ok(targets)
 }
 
-fn check_targets(columns: &[Column]) -> Result<()> {
+fn check_targets(what: What, columns: &[Column]) -> Result<()> {
     for (at, column) in columns.iter().enumerate() {
         let Some(name) = column.target.name() else {
             continue;
@@ -152,12 +226,19 @@ fn check_targets(columns: &[Column]) -> Result<()> {
             )));
         }
     }
-    let known = |column: &Column| matches!(column.target, Target::Property(_));
+    let known = |column: &Column| {
+        matches!(
+            column.target,
+            Target::Property { .. } | Target::Participant { .. }
+        )
+    };
     if !columns.iter().any(known) {
         let headers: Vec<_> = columns.iter().map(|column| column.header.clone()).collect();
         return Err(Error::invalid(format!(
-            "no column is known as a property of a delegate; name one with --map, such as --map \"{}=barcode\"; there are {}",
+            "no column is known as a property of {}; name one with --map, such as --map \"{}={}\"; there are {}",
+            what.name(),
             shortened(&headers[0]),
+            what.example(),
             quoted(&headers)
         )));
     }
@@ -167,109 +248,11 @@ fn check_targets(columns: &[Column]) -> Result<()> {
 fn quoted(headers: &[String]) -> String {
     let named = headers.iter().filter(|header| !header.is_empty());
     let quoted: Vec<_> = named
+        .take(30)
         .map(|header| format!("\"{}\"", shortened(header)))
         .collect();
     quoted.join(", ")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::import::Table;
-
-    fn columns(headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
-        let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
-        let mappings: Vec<_> = mappings
-            .iter()
-            .map(|mapping| Mapping::parse(mapping).unwrap())
-            .collect();
-        let columns = Columns::new(&headers, &mappings)?;
-        Ok(columns.iter().map(|column| column.target.name()).collect())
-    }
-
-    #[test]
-    fn headers_are_matched_however_they_are_written() {
-        for (header, name) in [
-            ("E-mail", "email"),
-            ("EMAIL ADDRESS", "email"),
-            ("First name", "firstName"),
-            ("first_name", "firstName"),
-            ("Surname", "lastName"),
-            ("Company", "company"),
-            ("Organisation", "company"),
-            ("Job title", "jobTitle"),
-            ("Mobile", "phone"),
-            ("Ticket code", "barcode"),
-            ("Ticket type", "delegateType"),
-            ("External ID", "externalId"),
-            ("UHF-ID", "uhfId"),
-            ("raw flags", "rawFlags"),
-            ("Diet", "data.Data.Diet"),
-            ("ID", "data.Data.ID"),
-            ("data.Badge.colour", "data.Badge.colour"),
-            ("data.x", "data.Data.data.x"),
-        ] {
-            let found = columns(&[header, "slug"], &[]).unwrap();
-            assert_eq!(found[0].as_deref(), Some(name), "{header}");
-        }
-    }
-
-    #[test]
-    fn a_mapping_goes_before_a_name_and_a_name_before_a_synonym() {
-        for (headers, mappings, expected) in [
-            (["Mobile", "Phone"], vec![], ["data.Data.Mobile", "phone"]),
-            (
-                ["Telephone", "Mobile"],
-                vec![],
-                ["phone", "data.Data.Mobile"],
-            ),
-            (
-                ["Phone", "Mobile"],
-                vec!["mobile=phone"],
-                ["data.Data.Phone", "phone"],
-            ),
-            (
-                ["Barcode", "a=b"],
-                vec!["a=b=data.X.y"],
-                ["barcode", "data.X.y"],
-            ),
-            (["code", "§"], vec!["§=slug"], ["code", "slug"]),
-        ] {
-            let found = columns(&headers, &mappings).unwrap();
-            let found: Vec<_> = found.into_iter().flatten().collect();
-            assert_eq!(found, expected, "{headers:?} {mappings:?}");
-        }
-        assert_eq!(
-            columns(&["code", "", "x"], &["X="]).unwrap(),
-            [Some("code".to_owned()), None, None]
-        );
-    }
-
-    #[test]
-    fn columns_that_cannot_be_told_apart_are_refused() {
-        for (headers, mappings, told) in [
-            (["code", "code"], vec![], "stands twice"),
-            (["code", "a\0"], vec![], "NUL"),
-            (["code", "x"], vec!["y=slug"], "there is no column \"y\""),
-            (["code", "x"], vec!["x=slug", "X=rfid"], "mapped twice"),
-            (["a", "b"], vec!["a=slug", "b=slug"], "are both slug"),
-            (["a", "b"], vec![], "no column is known"),
-        ] {
-            let refused = columns(&headers, &mappings).unwrap_err().message;
-            assert!(refused.contains(told), "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_row_becomes_a_body() {
-        let table = Table::parse(b"Barcode,Email,Diet,x\nA1,, vegan ,'=1\n".to_vec()).unwrap();
-        let columns =
-            Columns::new(table.header(), &[Mapping::parse("x=data.S.k").unwrap()]).unwrap();
-        let row = table.rows().next().unwrap().unwrap();
-        let expected = serde_json::json!({
-            "barcode": "A1",
-            "data": {"Data": {"Diet": "vegan"}, "S": {"k": "=1"}},
-        });
-        assert_eq!(Value::Object(columns.body(&row)), expected);
-    }
-}
+mod tests;

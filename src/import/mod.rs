@@ -1,21 +1,94 @@
-//! Lists from outside into the file: a table is read, its columns are matched with the properties
-//! of delegates, every row is checked, and only then is any of them written (contract §8, §10).
+//! Lists from outside into the file (contract §8, §10): a file is read as rows, its columns are
+//! matched with properties, every row is checked, and only then is any of them written, in slices
+//! under one batch that can be completed or taken back. It knows no command line: the console
+//! imports by the same functions.
 //!
-//! - `table`: a CSV file to rows of text
-//! - `target`: what a column may hold; `columns`: which column of a table holds what
-//! - `check`: which rows are bad, and why
-//! - `write`: the good rows to delegates
+//! - `source`: a CSV, XLSX or JSON file as rows
+//! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
+//!   of a table holds what; `values`: a cell's text as a property's value
+//! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why
+//! - `write`: the good rows into the file; `batches`: what is kept of an import; `undo`: taking it
+//!   back
+//! - `job`: one import from end to end
 //! - `slices`: long writes between which gates get their turn
 
+pub mod bad;
+pub mod batches;
 pub mod check;
 pub mod columns;
+mod headers;
+pub mod job;
+pub mod plan;
 pub mod slices;
-pub mod table;
+pub mod source;
 pub mod target;
+pub mod undo;
+mod values;
 pub mod write;
 
-pub use check::{BadRow, BadRows, check};
+pub use bad::{BadRow, BadRows};
+pub use batches::Batch;
+pub use check::{Checked, check};
 pub use columns::Columns;
-pub use table::Table;
+pub use job::Job;
+pub use plan::Plan;
+pub use source::Source;
 pub use target::Mapping;
+pub use undo::undo;
 pub use write::{Import, write};
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// What the rows of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Delegates.
+    Delegates,
+    /// Devices, events among them.
+    Devices,
+    /// Interactions: what happened.
+    Interactions,
+}
+
+impl What {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Delegates, Self::Devices, Self::Interactions];
+
+    /// What several are called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delegates => "delegates",
+            Self::Devices => "devices",
+            Self::Interactions => "interactions",
+        }
+    }
+
+    /// A property that a list of them has.
+    fn example(self) -> &'static str {
+        match self {
+            Self::Delegates => "barcode",
+            Self::Devices => "name",
+            Self::Interactions => "interactionType",
+        }
+    }
+}
+
+/// Stops a long import or its undoing between two rows; what is written by then can be completed
+/// or taken back.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Stops it.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -14,7 +14,7 @@ use std::{
 const SLICE: Duration = Duration::from_millis(15);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(3);
 /// The pause while others write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(15);
 /// For how long after a write of others they are taken to go on writing.
@@ -29,6 +29,22 @@ pub trait Steps: Send + 'static {
     /// # Errors
     /// What ends the work; what its slice wrote so far is undone.
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
+
+    /// Begins a slice.
+    ///
+    /// # Errors
+    /// As [`Steps::step`].
+    fn open(&mut self, _: &Tx<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends a slice: what is to be kept of how far the work came.
+    ///
+    /// # Errors
+    /// As [`Steps::step`].
+    fn close(&mut self, _: &Tx<'_>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Does all of the work; `told` sees it after each slice, when that is committed.
@@ -76,12 +92,13 @@ impl<W: Steps> Turn<W> {
         {
             self.others_wrote = Some(begun);
         }
-        while self.work.step(tx)? {
-            if begun.elapsed() > SLICE {
-                return Ok(true);
-            }
+        self.work.open(tx)?;
+        let mut goes_on = true;
+        while goes_on && begun.elapsed() <= SLICE {
+            goes_on = self.work.step(tx)?;
         }
-        Ok(false)
+        self.work.close(tx)?;
+        Ok(goes_on)
     }
 
     fn pause(&self) -> Duration {
@@ -99,7 +116,7 @@ fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> 
     let deadline = Instant::now() + WAIT_MAX;
     loop {
         let in_job = Arc::clone(&shared);
-        let outcome = store.write_blocking(move |tx| {
+        let outcome = store.write_bulk_blocking(move |tx| {
             let mut turn = in_job.lock().unwrap_or_else(PoisonError::into_inner);
             let turn = turn
                 .as_mut()

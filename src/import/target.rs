@@ -1,50 +1,68 @@
-//! What a column may hold: a property of a delegate, a free-form value, or nothing.
+//! What a column may hold: a property, a part of `data`, a participant, or nothing.
 
-use crate::{
-    delegates,
-    error::{Error, Result},
-    records::{Kind, Property},
-    types::{selector::DelegateCode, text::shortened},
+use super::{
+    What,
+    headers::{
+        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, OF_DELEGATES, OF_DEVICES,
+        OF_INTERACTIONS, folded,
+    },
 };
-
-/// What headers call properties, beside the properties' own names; compared as [`folded`].
-const SYNONYMS: &[(&str, &str)] = &[
-    ("forename", "firstName"),
-    ("givenname", "firstName"),
-    ("surname", "lastName"),
-    ("familyname", "lastName"),
-    ("emailaddress", "email"),
-    ("mobile", "phone"),
-    ("mobilephone", "phone"),
-    ("mobilenumber", "phone"),
-    ("phonenumber", "phone"),
-    ("telephone", "phone"),
-    ("position", "jobTitle"),
-    ("organisation", "company"),
-    ("organization", "company"),
-    ("companyname", "company"),
-    ("ticketcode", "barcode"),
-    ("ticketbarcode", "barcode"),
-    ("qrcode", "barcode"),
-    ("tickettype", "delegateType"),
-    ("attendeetype", "delegateType"),
-    ("flags", "rawFlags"),
-];
+use crate::{
+    delegates, devices,
+    error::{Error, Result},
+    events,
+    records::{Kind, Property},
+    types::{
+        selector::{DelegateCode, DeviceCode},
+        text::shortened,
+    },
+};
 
 /// Where free-form columns go.
 const FREE_SECTION: &str = "Data";
 
+/// The end of a header whose cells are JSON, as `export` writes it.
+pub const JSON_MARK: &str = " (json)";
+
+/// What an interaction has that can be imported.
+#[rustfmt::skip]
+const OF_INTERACTION: &[Property] = &[
+    Property::new("interactionType", "", Kind::Text, ""),
+    Property::new("firstDelegate", "", Kind::Reference, ""),
+    Property::new("secondDelegate", "", Kind::Reference, ""),
+    Property::new("thirdDelegate", "", Kind::Reference, ""),
+    Property::new("firstDevice", "", Kind::Reference, ""),
+    Property::new("secondDevice", "", Kind::Reference, ""),
+    Property::new("thirdDevice", "", Kind::Reference, ""),
+    Property::new("recordedAt", "", Kind::Time, ""),
+    Property::new("data", "", Kind::Document, ""),
+];
+
 /// What a column holds.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Target {
-    /// A property of the delegate.
-    Property(&'static Property),
-    /// `data.<section>.<key>`.
+    /// A property.
+    Property {
+        /// Its name.
+        name: &'static str,
+        /// What it holds.
+        kind: Kind,
+    },
+    /// `data.<section>.<key>`; of an interaction, whose data have no sections, `data.<key>`.
     Data {
         /// The section.
-        section: String,
+        section: Option<String>,
         /// The key in it.
         key: String,
+        /// The cells are JSON.
+        json: bool,
+    },
+    /// A participant of an interaction by one of its codes.
+    Participant {
+        /// `firstDelegate` and so on.
+        name: &'static str,
+        /// The code that the cells hold.
+        code: &'static str,
     },
     /// Nothing that is imported.
     Skipped,
@@ -53,46 +71,74 @@ pub enum Target {
 }
 
 impl Target {
-    /// Reads `barcode`, `data.Data.Diet`, or nothing for a column to skip.
+    fn of(property: &'static Property) -> Self {
+        Self::Property {
+            name: property.name,
+            kind: property.kind,
+        }
+    }
+
+    /// Reads `barcode`, `data.Data.Diet`, `data`, or nothing for a column to skip.
     ///
     /// # Errors
     /// [`crate::error::Kind::Invalid`], with what there is.
-    fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(what: What, text: &str) -> Result<Self> {
         if text.is_empty() {
             return Ok(Self::Skipped);
         }
-        if let Some(data) = Self::data(text) {
-            return Ok(data);
-        }
-        match property(text) {
-            Some(property) => Ok(Self::Property(property)),
-            None => Err(Error::invalid(format!(
-                "\"{}\" is no property that can be imported; there are {} and data.Data.<key>",
+        let known = data(what, text)
+            .or_else(|| property(what, text))
+            .or_else(|| participant(what, text));
+        known.ok_or_else(|| {
+            let names: Vec<_> = properties(what).map(|one| one.name).collect();
+            let data = match what {
+                What::Interactions => "data.<key>",
+                _ => "data.<section>.<key>",
+            };
+            Error::invalid(format!(
+                "\"{}\" is no property that can be imported; there are {} and {data}",
                 shortened(text),
-                importable()
-                    .map(|one| one.name)
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            ))),
-        }
-    }
-
-    /// What a column holds whose header nobody knows.
-    pub(super) fn unmatched(header: &str) -> Self {
-        if header.is_empty() {
-            return Self::Nameless;
-        }
-        Self::data(header).unwrap_or_else(|| Self::Data {
-            section: FREE_SECTION.to_owned(),
-            key: header.to_owned(),
+                names.join(" ")
+            ))
         })
     }
 
-    fn data(text: &str) -> Option<Self> {
-        let (section, key) = text.strip_prefix("data.")?.split_once('.')?;
-        (!section.is_empty() && !key.is_empty()).then(|| Self::Data {
-            section: section.to_owned(),
-            key: key.to_owned(),
+    /// What a column of a file that Gatepost exported holds: names are meant exactly.
+    pub(super) fn of_ours(what: What, header: &str) -> Option<Self> {
+        let resource = match what {
+            What::Delegates => delegates::PROPERTIES,
+            What::Devices => devices::PROPERTIES,
+            What::Interactions => OF_INTERACTION,
+        };
+        let mut all = resource.iter();
+        if let Some(known) = all.find(|one| one.name == header) {
+            return Some(if known.kind.is_writable() {
+                Self::of(known)
+            } else {
+                Self::Skipped
+            });
+        }
+        if ["id", "_type", "createdAt", "updatedAt"].contains(&header) {
+            return Some(Self::Skipped);
+        }
+        if what == What::Devices {
+            let mut of_event = events::PROPERTIES.iter();
+            if let Some(known) = of_event.find(|one| one.name == header) {
+                return Some(Self::of(known));
+            }
+        }
+        data(what, header)
+    }
+
+    /// What a column holds whose header nobody knows.
+    pub(super) fn unmatched(what: What, header: &str) -> Self {
+        if header.is_empty() {
+            return Self::Nameless;
+        }
+        data(what, header).unwrap_or_else(|| Self::Data {
+            section: (what != What::Interactions).then(|| FREE_SECTION.to_owned()),
+            key: header.to_owned(),
+            json: false,
         })
     }
 
@@ -100,65 +146,130 @@ impl Target {
     #[must_use]
     pub fn name(&self) -> Option<String> {
         match self {
-            Self::Property(property) => Some(property.name.to_owned()),
-            Self::Data { section, key } => Some(format!("data.{section}.{key}")),
+            Self::Property { name, .. } | Self::Participant { name, .. } => {
+                Some((*name).to_owned())
+            }
+            Self::Data {
+                section: Some(section),
+                key,
+                ..
+            } => Some(format!("data.{section}.{key}")),
+            Self::Data { key, .. } => Some(format!("data.{key}")),
             Self::Skipped | Self::Nameless => None,
         }
     }
-
-    /// Whether it is that property.
-    #[must_use]
-    pub fn is(&self, property: &Property) -> bool {
-        matches!(self, Self::Property(own) if own.name == property.name)
-    }
-
-    /// The unique code that it is, if it is one.
-    #[must_use]
-    pub fn code(&self) -> Option<DelegateCode> {
-        match self {
-            Self::Property(property) => DelegateCode::ALL
-                .iter()
-                .copied()
-                .find(|code| code.name() == property.name),
-            _ => None,
-        }
-    }
 }
 
-/// The properties that are plain text or codes.
-fn importable() -> impl Iterator<Item = &'static Property> {
-    delegates::PROPERTIES
-        .iter()
-        .filter(|property| matches!(property.kind, Kind::Code | Kind::Text))
+/// `data.<section>.<key>` or `<section>.<key>`; a section before a key has no white space.
+fn data(what: What, text: &str) -> Option<Target> {
+    let (text, json) = match text.strip_suffix(JSON_MARK) {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    if what == What::Interactions {
+        let key = text.strip_prefix("data.").filter(|key| !key.is_empty())?;
+        return Some(Target::Data {
+            section: None,
+            key: key.to_owned(),
+            json,
+        });
+    }
+    let (section, key) = match text.strip_prefix("data.") {
+        Some(rest) if rest.contains('.') => rest.split_once('.')?,
+        _ => text
+            .split_once('.')
+            .filter(|(section, _)| !section.contains(char::is_whitespace) && *section != "data")?,
+    };
+    let plain = !section.is_empty() && !key.is_empty() && !key.starts_with(char::is_whitespace);
+    plain.then(|| Target::Data {
+        section: Some(section.to_owned()),
+        key: key.to_owned(),
+        json,
+    })
 }
 
-/// The property of a name, however that is written.
-pub(super) fn property(name: &str) -> Option<&'static Property> {
-    importable().find(|property| folded(property.name) == folded(name))
+/// The properties that can be imported.
+pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Property> {
+    let all = match what {
+        What::Delegates => delegates::PROPERTIES,
+        What::Devices => devices::PROPERTIES,
+        What::Interactions => OF_INTERACTION,
+    };
+    all.iter().filter(|one| one.kind.is_writable())
+}
+
+/// The property of a name, however that is written; `data` itself only as it stands.
+pub(super) fn property(what: What, name: &str) -> Option<Target> {
+    let found = properties(what).find(|one| match one.kind {
+        Kind::Document => one.name == name && what == What::Interactions,
+        _ => folded(one.name) == folded(name),
+    });
+    found.map(Target::of)
 }
 
 /// The property that a header is known to mean.
-pub(super) fn synonym(header: &str) -> Option<&'static Property> {
+pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
+    let synonyms = match what {
+        What::Delegates => OF_DELEGATES,
+        What::Devices => OF_DEVICES,
+        What::Interactions => OF_INTERACTIONS,
+    };
     let header = folded(header);
-    let (_, name) = SYNONYMS.iter().find(|(known, _)| *known == header)?;
-    property(name)
+    let (_, name) = synonyms.iter().find(|(known, _)| *known == header)?;
+    property(what, name)
 }
 
-/// Letters and digits alone, in lower case.
-fn folded(text: &str) -> String {
-    text.chars()
-        .filter(|char| char.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
+/// The participant that a header of interactions means: `delegate`, `delegate barcode`,
+/// `device code`, or a delegate's code alone.
+pub(super) fn participant(what: What, header: &str) -> Option<Target> {
+    if what != What::Interactions {
+        return None;
+    }
+    let header = folded(header);
+    let delegate_codes = DelegateCode::ALL.iter().map(|code| code.name());
+    let device_codes = DeviceCode::ALL.iter().map(|code| code.name());
+    let sides = [
+        (
+            DELEGATES_OF_INTERACTIONS,
+            delegate_codes.collect::<Vec<_>>(),
+        ),
+        (DEVICES_OF_INTERACTIONS, device_codes.collect()),
+    ];
+    for (prefixes, codes) in sides {
+        for (prefix, name) in prefixes {
+            let Some(rest) = header.strip_prefix(prefix) else {
+                continue;
+            };
+            if rest.is_empty() {
+                return property(what, name);
+            }
+            if let Some(code) = codes.iter().find(|code| folded(code) == rest) {
+                return Some(Target::Participant { name, code });
+            }
+        }
+    }
+    let code = OF_DELEGATES
+        .iter()
+        .find(|(known, name)| *known == header && *name == "barcode")
+        .map(|(_, name)| *name)
+        .or_else(|| {
+            ["barcode", "rfid", "uhfId"]
+                .into_iter()
+                .find(|code| folded(code) == header)
+        });
+    code.map(|code| Target::Participant {
+        name: "firstDelegate",
+        code,
+    })
 }
 
 /// `HEADER=property`, as an operator gives it.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mapping {
     /// The column.
     pub header: String,
-    /// What it holds.
-    pub target: Target,
+    /// What it holds, as given.
+    pub target: String,
 }
 
 impl Mapping {
@@ -176,7 +287,7 @@ impl Mapping {
             })?;
         Ok(Self {
             header: header.to_owned(),
-            target: Target::parse(target)?,
+            target: target.to_owned(),
         })
     }
 
@@ -194,15 +305,28 @@ mod tests {
 
     #[test]
     fn a_mapping_that_means_nothing_is_refused() {
-        for bad in [
-            "barcode",
-            "=barcode",
-            "x=parent",
-            "x=id",
-            "x=data.Data",
-            "x=data..k",
-        ] {
+        for bad in ["barcode", "=barcode"] {
             assert!(Mapping::parse(bad).is_err(), "{bad}");
         }
+        for bad in ["id", "children", "data", "data.Data", "data..k", "x"] {
+            assert!(Target::parse(What::Delegates, bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn participants_are_named_in_several_ways() {
+        for (header, name) in [
+            ("delegate", "firstDelegate"),
+            ("Delegate barcode", "firstDelegate"),
+            ("Barcode", "firstDelegate"),
+            ("Ticket code", "firstDelegate"),
+            ("second delegate external id", "secondDelegate"),
+            ("Device code", "firstDevice"),
+            ("Gate", "firstDevice"),
+        ] {
+            let found = participant(What::Interactions, header).and_then(|one| one.name());
+            assert_eq!(found.as_deref(), Some(name), "{header}");
+        }
+        assert_eq!(participant(What::Interactions, "device barcode"), None);
     }
 }

@@ -1,138 +1,238 @@
-//! The good rows of a table to delegates, through the same use cases as the API's.
+//! The good rows into the file, through the same use cases as the API's, under one batch.
 
 use super::{
-    check::{self, BadRow, BadRows, Problem},
-    columns::Columns,
+    Stop, What,
+    bad::{BadRow, BadRows, Problem},
+    batches::{self, Became},
+    check,
+    plan::{Plan, is_of_row},
     slices::{self, Steps},
-    table::{Row, Rows},
+    source::{Row, Rows},
 };
 use crate::{
     auth::Context,
     delegates,
     error::{Error, Kind, Result},
-    interactions::{
-        draft::Draft,
-        record::{self, Outcome},
-    },
+    interactions::{draft::Draft, presence, record},
     records,
     store::{Store, Tx},
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
 };
+use serde_json::{Map, Value};
 
 /// An import on its way.
 pub struct Import {
     /// The rows that are left.
     pub rows: Rows,
-    /// What their columns are.
-    pub columns: Columns,
+    /// What they are to become.
+    pub plan: Plan,
     /// The rows to leave out.
     pub leave_out: BadRows,
-    /// Who imports.
-    pub ctx: Context,
-    /// The device that every delegate is joined with.
-    pub join: Option<DeviceId>,
-    /// How many delegates were made.
-    pub written: usize,
+    /// The batch.
+    pub batch: i64,
+    /// How many rows are done with, earlier runs included.
+    pub done: u64,
+    /// How many records or interactions were made.
+    pub created: u64,
+    /// How many records were changed.
+    pub updated: u64,
     /// Rows that were good and are no more: their code was taken between check and write.
     pub late: BadRows,
+    /// Ends it between two rows.
+    pub stop: Stop,
+    /// Whether it came to its end.
+    pub finished: bool,
+    /// What this slice made.
+    made: Vec<i64>,
+}
+
+impl Import {
+    /// An import of the rows after the first `done`.
+    #[must_use]
+    pub fn new(
+        rows: Rows,
+        plan: Plan,
+        leave_out: BadRows,
+        batch: i64,
+        done: u64,
+        stop: Stop,
+    ) -> Self {
+        let to_skip = usize::try_from(done).unwrap_or(usize::MAX);
+        Self {
+            rows: Box::new(rows.skip(to_skip)),
+            plan,
+            leave_out,
+            batch,
+            done,
+            created: 0,
+            updated: 0,
+            late: BadRows::default(),
+            stop,
+            finished: false,
+            made: Vec::new(),
+        }
+    }
 }
 
 /// Writes every row that is not left out; `told` sees the import grow.
 ///
 /// # Errors
-/// When the store cannot take it; what `told` saw is written.
+/// When the store cannot take it, or the file changed; what `told` saw is written.
 pub fn write(store: &Store, import: Import, told: impl FnMut(&Import)) -> Result<Import> {
     slices::write(store, import, told)
 }
 
 impl Steps for Import {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        if self.stop.is_stopped() {
+            return Ok(false);
+        }
         let Some(row) = self.rows.next().transpose()? else {
+            self.finished = true;
             return Ok(false);
         };
-        if self.leave_out.contains(row.line) {
+        let number = self.done;
+        self.done += 1;
+        if self.leave_out.contains(number) {
             return Ok(true);
         }
+        let line = row.line;
         // Without a savepoint for the row, which would cost more than the row: what fails for a
         // reason of its own fails before anything of it is written.
-        match self.row(tx, &row) {
-            Ok(()) => self.written += 1,
-            Err(cause) if matches!(cause.kind, Kind::CodeTaken | Kind::Invalid) => {
-                let problem = check::taken(tx, &self.columns, &row)?.unwrap_or(Problem {
-                    column: None,
-                    reason: cause.message,
-                });
-                let line = row.line;
-                self.late.push(BadRow { line, problem });
+        match self.row(tx, row)? {
+            Ok(became) => {
+                if let Some(became) = became {
+                    if became.before.is_none() {
+                        self.created += 1;
+                        self.made.push(became.record);
+                    } else {
+                        self.updated += 1;
+                    }
+                    batches::keep_row(tx, self.batch, line, &became)?;
+                }
             }
-            Err(cause) => return Err(cause),
+            Err(problem) => self.late.push(number, BadRow { line, problem }),
         }
         Ok(true)
     }
-}
 
-impl Import {
-    fn row(&self, tx: &Tx<'_>, row: &Row) -> Result<()> {
-        let body = self.columns.body(row);
-        let id = records::write::create(tx, &self.ctx, &delegates::RESOURCE, body)?;
-        match self.join {
-            Some(device) => join(tx, &self.ctx, DelegateId(id), device),
-            None => Ok(()),
+    fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
+        self.made.clear();
+        if self.plan.what == What::Delegates {
+            delegates::index::later(tx)?;
         }
+        Ok(())
+    }
+
+    fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
+        if self.plan.what == What::Delegates {
+            delegates::index::now(tx, &self.made)?;
+        }
+        batches::advance(tx, self.batch, self.done, self.finished)
     }
 }
 
-fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> Result<()> {
+type OfRow<T> = Result<T, Problem>;
+
+impl Import {
+    fn row(&self, tx: &Tx<'_>, row: Row) -> Result<OfRow<Option<Became>>> {
+        let body = match self.plan.body(row.content) {
+            Ok(body) => body,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let written = if self.plan.what == What::Interactions {
+            self.interaction(tx, body)
+        } else {
+            self.record(tx, body)
+        };
+        match written {
+            Ok(became) => Ok(Ok(became)),
+            Err(Failure::Problem(problem)) => Ok(Err(problem)),
+            Err(Failure::Error(cause)) if is_of_row(cause.kind) => {
+                Ok(Err(self.plan.problem(cause)))
+            }
+            Err(Failure::Error(cause)) => Err(cause),
+        }
+    }
+
+    fn interaction(
+        &self,
+        tx: &Tx<'_>,
+        body: Map<String, Value>,
+    ) -> Result<Option<Became>, Failure> {
+        let draft = self.plan.draft(body)?;
+        let past = record::record_past(tx, &self.plan.ctx, &draft)?;
+        Ok(past.id.map(|id| Became {
+            record: id,
+            before: None,
+            interaction: past.connected,
+        }))
+    }
+
+    fn record(&self, tx: &Tx<'_>, mut body: Map<String, Value>) -> Result<Option<Became>, Failure> {
+        let (plan, ctx) = (&self.plan, &self.plan.ctx);
+        let resource = plan.resource(&body);
+        let existing = plan.existing(tx, resource, &body)?;
+        plan.resolve(tx, resource, &mut body, |_, _| false)?;
+        // A code that was taken since the check is told as the check would have.
+        let codes: Map<String, Value> = resource
+            .codes()
+            .filter_map(|(_, name)| Some((name.to_owned(), body.get(name)?.clone())))
+            .collect();
+        let (id, before) = if let Some(id) = existing {
+            let before = records::write::stored(tx, resource, id)?;
+            records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
+        } else {
+            records::write::create(tx, ctx, resource, body).map(|id| (id, None))
+        }
+        .or_else(|cause| {
+            if cause.kind != Kind::CodeTaken {
+                return Err(Failure::Error(cause));
+            }
+            Err(match check::taken(tx, plan, resource, &codes, existing)? {
+                Some(problem) => Failure::Problem(problem),
+                None => Failure::Error(cause),
+            })
+        })?;
+        let interaction = match plan.join {
+            Some(device) => join(tx, ctx, DelegateId(id), device)?,
+            None => None,
+        };
+        Ok(Some(Became {
+            record: id,
+            before,
+            interaction,
+        }))
+    }
+}
+
+enum Failure {
+    Problem(Problem),
+    Error(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(cause: Error) -> Self {
+        Self::Error(cause)
+    }
+}
+
+/// Joins a delegate with a device, unless it is; the id of the `join`.
+fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> Result<Option<i64>> {
+    if presence::load(tx, delegate, device)?.is_some_and(|standing| standing.is_joined()) {
+        return Ok(None);
+    }
     let draft = Draft {
         kind: "join".into(),
         delegates: [Some(DelegateSelector::Id(delegate)), None, None],
         devices: [Some(DeviceSelector::Id(device)), None, None],
         ..Draft::default()
     };
-    match record::record(tx, ctx, &draft)? {
-        Outcome::Refused(cause) => Err(Error::new(Kind::Defect, cause.message)),
-        Outcome::Created(_) | Outcome::Replayed(_) => Ok(()),
-    }
+    // What keeps a join from being made concerns all rows: the device is gone.
+    let past = record::record_past(tx, ctx, &draft)
+        .map_err(|cause| Error::unavailable(format!("--join: {}", cause.message)))?;
+    Ok(past.id)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        import::Table,
-        store::{in_transaction, migrate},
-        types::Timestamp,
-    };
-    use rusqlite::Connection;
-    use std::sync::Arc;
-
-    #[test]
-    fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
-        let connection = Connection::open_in_memory().unwrap();
-        migrate::create(&connection).unwrap();
-        let table = Table::parse(b"code,slug\nA,a\nB,b\nC,c\n".to_vec()).unwrap();
-        let columns = Columns::new(table.header(), &[]).unwrap();
-        let ctx = Context::of_command("import", Arc::default());
-        let mut import = Import {
-            rows: table.rows(),
-            columns,
-            leave_out: BadRows::default(),
-            ctx: ctx.clone(),
-            join: None,
-            written: 0,
-            late: BadRows::default(),
-        };
-        in_transaction(&connection, Timestamp(0), |tx| {
-            let other = serde_json::Map::from_iter([("slug".to_owned(), "b".into())]);
-            records::write::create(tx, &ctx, &delegates::RESOURCE, other)?;
-            while import.step(tx)? {}
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(import.written, 2);
-        assert_eq!(
-            import.late.told()[0].to_string(),
-            "line 3, column \"slug\": slug: already used by the delegate with id 1"
-        );
-    }
-}
+mod tests;

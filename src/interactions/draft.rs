@@ -15,7 +15,7 @@ const NONCE_MAX_CHARS: usize = 128;
 /// The longest interaction type.
 const TYPE_MAX_BYTES: usize = 64;
 /// A type that only the server makes.
-const CONNECTED: &str = "connected";
+pub(super) const CONNECTED: &str = "connected";
 
 /// The body of an interaction.
 #[derive(Debug, Default, Deserialize)]
@@ -138,6 +138,33 @@ impl Draft {
             draft.nonce = Some((nonce, fingerprint));
         }
         draft.take_data(data)?;
+        Ok(draft)
+    }
+
+    /// Checks the body of what happened elsewhere: its type stands in it, `connected` is one that
+    /// it may have, and it counts as admitted.
+    ///
+    /// # Errors
+    /// As [`Draft::new`].
+    pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
+        let kind = match body.remove("interactionType") {
+            Some(Value::String(kind)) => kind,
+            _ => {
+                return Err(Error::new(
+                    Kind::InteractionType,
+                    "interactionType: is missing",
+                ));
+            }
+        };
+        let input: InteractionInput = serde_path_to_error::deserialize(Value::Object(body))
+            .map_err(|cause| Error::invalid(format!("{}: {}", cause.path(), cause.inner())))?;
+        if input.nonce.is_some() {
+            return Err(Error::invalid("nonce: cannot be imported"));
+        }
+        let checked_as = if kind == CONNECTED { "connect" } else { &kind };
+        let mut draft = Self::new(checked_as, input, &Arc::default(), zone)?;
+        draft.kind = kind;
+        draft.admitted = true;
         Ok(draft)
     }
 

@@ -3,7 +3,7 @@
 //! once never both succeed.
 
 use super::{
-    draft::{Draft, Three},
+    draft::{CONNECTED, Draft, Three},
     judge::{self, Question},
     nonces,
     places::Places,
@@ -85,6 +85,67 @@ pub fn record_among(tx: &Tx<'_>, ctx: &Context, places: &Places, draft: &Draft) 
         connect(tx, ctx, &interaction)?;
     }
     Ok(Outcome::Created(interaction))
+}
+
+/// What became of a draft of the past.
+#[derive(Debug, Clone, Copy)]
+pub struct Past {
+    /// The interaction; none where it is there already, as a `connected` can be.
+    pub id: Option<i64>,
+    /// The `connected` that it brought about.
+    pub connected: Option<i64>,
+}
+
+/// Records what happened elsewhere, such as a line of an imported list: it happened, so the rules
+/// are not asked, and it is stored as admitted. A type of `connected` is taken here, once for two.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`], and whatever keeps the store from writing.
+pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
+    let participants = find_past(tx, draft)?;
+    let [first, second, _] = participants.delegates;
+    if let (CONNECTED, Some(one), Some(other)) = (&*draft.kind, first, second)
+        && are_connected(tx, one, other)?
+    {
+        return Ok(Past {
+            id: None,
+            connected: None,
+        });
+    }
+    let effect = Effect::of(&draft.kind);
+    let subject = presence::subject(&draft.kind, first, second);
+    let effect = match (effect, subject, participants.devices[0]) {
+        (Some(effect), Some(delegate), Some(device)) => {
+            let standing = presence::load(tx, delegate, device)?;
+            Some((delegate, device, effect, standing))
+        }
+        _ => None,
+    };
+    let interaction = insert(tx, ctx, draft, &participants)?;
+    let assessment = Assessment {
+        effect,
+        conflict: None,
+    };
+    advance_presence(tx, draft, &interaction, &assessment)?;
+    let connected = if draft.kind == "connect" {
+        connect(tx, ctx, &interaction)?
+    } else {
+        None
+    };
+    Ok(Past {
+        id: interaction.id.map(|id| id.0),
+        connected,
+    })
+}
+
+/// Finds who and what takes part in a draft of the past.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`].
+pub fn find_past(connection: &Connection, draft: &Draft) -> Result<Participants> {
+    let mut participants = Participants::default();
+    find_participants(connection, &Places::default(), draft, &mut participants)?;
+    Ok(participants)
 }
 
 /// What recording the draft would give, without writing anything.
@@ -248,21 +309,14 @@ fn advance_presence(
     presence::advance(tx, delegate, device, standing, effect, moment)
 }
 
-/// Makes `connected` of two delegates who have each sent the other a `connect`, once.
-fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<()> {
+/// Makes `connected` of two delegates who have each sent the other a `connect`, once; its id.
+fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Option<i64>> {
     let [Some(one), Some(other), _] = interaction.delegates else {
-        return Ok(());
+        return Ok(None);
     };
-    let mut statement = tx.prepare_cached(
-        "SELECT 1 FROM interactions
-         WHERE first_delegate_id = ?1 AND second_delegate_id = ?2 AND interaction_type = ?3",
-    )?;
-    let mutual = one != other && statement.exists(rusqlite::params![other, one, "connect"])?;
-    if !mutual
-        || statement.exists(rusqlite::params![one, other, "connected"])?
-        || statement.exists(rusqlite::params![other, one, "connected"])?
-    {
-        return Ok(());
+    let mutual = one != other && exists_between(tx, other, one, "connect")?;
+    if !mutual || are_connected(tx, one, other)? {
+        return Ok(None);
     }
     tx.prepare_cached(
         "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
@@ -277,5 +331,24 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<()> 
         ctx.client,
         ctx.user
     ])?;
-    Ok(())
+    Ok(Some(tx.last_insert_rowid()))
+}
+
+fn are_connected(connection: &Connection, one: DelegateId, other: DelegateId) -> Result<bool> {
+    Ok(exists_between(connection, one, other, CONNECTED)?
+        || exists_between(connection, other, one, CONNECTED)?)
+}
+
+fn exists_between(
+    connection: &Connection,
+    first: DelegateId,
+    second: DelegateId,
+    kind: &str,
+) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM interactions
+             WHERE first_delegate_id = ?1 AND second_delegate_id = ?2 AND interaction_type = ?3",
+        )?
+        .exists(rusqlite::params![first, second, kind])?)
 }

@@ -1,7 +1,10 @@
 //! Deleting an interaction: its row goes, what it was stays in the audit, and presence is made
 //! anew as if it had never been.
 
-use super::{presence, rows};
+use super::{
+    presence,
+    rows::{self, Interaction},
+};
 use crate::{
     audit::{self, Change},
     auth::Context,
@@ -34,14 +37,7 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     if let Some((client, user, admitted)) = origin {
         before["origin"] = json!({"client": client, "user": user, "admitted": admitted});
     }
-    tx.execute("DELETE FROM interactions WHERE id = ?1", [id])?;
-    let [first, second, _] = interaction.delegates;
-    if let (Some(delegate), Some(device)) = (
-        presence::subject(&interaction.kind, first, second),
-        interaction.devices[0],
-    ) {
-        presence::rebuild(tx, delegate, device)?;
-    }
+    take_out(tx, id, &interaction)?;
     audit::append(
         tx,
         ctx,
@@ -53,4 +49,29 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
             after: None,
         },
     )
+}
+
+/// Takes an interaction out as if it had never been, without a word in the audit: for an import
+/// that is undone, which the audit has as one. One that is gone already stays gone.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
+    match rows::find(tx, id)? {
+        Some(interaction) => take_out(tx, id, &interaction),
+        None => Ok(()),
+    }
+}
+
+fn take_out(tx: &Tx<'_>, id: i64, interaction: &Interaction) -> Result<()> {
+    tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
+        .execute([id])?;
+    let [first, second, _] = interaction.delegates;
+    if let (Some(delegate), Some(device)) = (
+        presence::subject(&interaction.kind, first, second),
+        interaction.devices[0],
+    ) {
+        presence::rebuild(tx, delegate, device)?;
+    }
+    Ok(())
 }

@@ -90,6 +90,84 @@ pub fn patch(
     audit_change(tx, ctx, resource, "update", id, Some(before))
 }
 
+/// Checks a body as [`create`] would, or for the record of an id as [`patch`] would; unique codes of
+/// other records are not looked at.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] for properties that do not fit.
+pub fn check(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: Option<i64>,
+    body: Map<String, Value>,
+) -> Result<()> {
+    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
+    (resource.check)(tx, id, &mut changes)?;
+    check_references(tx, resource, id, &changes)?;
+    if let Some(patch) = changes.data.take() {
+        let stored = match id {
+            Some(id) => stored_text(tx, resource, "data", id)?,
+            None => None,
+        };
+        input::merged_data(stored.as_deref(), patch)?;
+    }
+    Ok(())
+}
+
+/// The columns of a record as they are, as JSON text that [`restore`] takes.
+///
+/// # Errors
+/// The resource's not-found error.
+pub fn stored(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<String> {
+    let columns: Vec<_> = stored_columns(resource)
+        .map(|column| format!("'{column}', {column}"))
+        .collect();
+    let sql = format!(
+        "SELECT json_object({}) FROM {} WHERE id = ?1",
+        columns.join(", "),
+        resource.table
+    );
+    tx.prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| resource.missing(&id))
+}
+
+/// Puts a record back to columns that [`stored`] gave.
+///
+/// # Errors
+/// [`crate::error::Kind::CodeTaken`] when another record has one of its codes by now.
+pub fn restore(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+    stored: &str,
+) -> Result<()> {
+    let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    let columns: Vec<_> = stored_columns(resource)
+        .map(|column| format!("{column} = json_extract(?2, '$.{column}')"))
+        .collect();
+    let sql = format!(
+        "UPDATE {} SET {} WHERE id = ?1",
+        resource.table,
+        columns.join(", ")
+    );
+    tx.prepare_cached(&sql)?
+        .execute(rusqlite::params![id, stored])
+        .map_err(|cause| code_taken(cause, resource.codes()))?;
+    audit_change(tx, ctx, resource, "update", id, Some(before))
+}
+
+fn stored_columns(resource: &'static Resource) -> impl Iterator<Item = &'static str> {
+    let own = resource
+        .properties
+        .iter()
+        .filter(|property| !matches!(property.kind, Kind::Id | Kind::Type | Kind::Attached));
+    own.map(|property| property.column)
+}
+
 /// Deletes a record softly: it is out of every answer, its codes are free again (contract §4).
 ///
 /// # Errors

@@ -133,6 +133,20 @@ impl Store {
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
 
+    /// As [`Store::write_bulk`], for work that has no runtime.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn write_bulk_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(Turn::Bulk, work)?
+            .blocking_recv()
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
     /// Looks a few records up by index, right here: it takes microseconds, less than handing it
     /// to another thread would.
     ///

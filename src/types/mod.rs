@@ -5,6 +5,7 @@ pub mod id;
 pub mod json;
 pub mod patch;
 pub mod selector;
+pub mod spreadsheet;
 pub mod text;
 pub mod time;
 

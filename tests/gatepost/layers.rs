@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 10] = [
     &["app", "search"],
     &["idempotency", "records", "web"],
     &["delegates", "devices", "events", "interactions", "oauth"],
-    &["import", "server"],
+    &["export", "import", "server"],
     &["demo"],
     &["cli"],
 ];

@@ -9,6 +9,7 @@
 
 mod api;
 mod cli;
+mod data;
 mod harness;
 mod input;
 mod layers;

@@ -7,7 +7,11 @@ CREATE VIRTUAL TABLE delegates_search USING fts5 (
 INSERT INTO delegates_search (delegates_search, rank) VALUES ('secure-delete', 1);
 INSERT INTO delegates_search (delegates_search) VALUES ('rebuild');
 
-CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates BEGIN
+CREATE TABLE delegates_search_later (
+    id INTEGER PRIMARY KEY CHECK (id = 1)
+) STRICT;
+CREATE TRIGGER delegates_search_insert AFTER INSERT ON delegates
+WHEN NOT EXISTS (SELECT 1 FROM delegates_search_later) BEGIN
     INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)
     VALUES (new.id, new.first_name, new.last_name, new.email, new.phone, new.job_title, new.company, new.barcode, new.external_id);
 END;
@@ -43,10 +47,12 @@ CREATE TABLE batches (
 CREATE INDEX batches_device ON batches (device_id) WHERE device_id IS NOT NULL;
 
 CREATE TABLE batch_rows (
-    batch_id  INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
-    line      INTEGER NOT NULL,
-    record_id INTEGER NOT NULL,
-    before    TEXT,
+    batch_id       INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
+    line           INTEGER NOT NULL,
+    record_id      INTEGER NOT NULL,
+    before         TEXT,
+    audit_id       INTEGER,
+    interaction_id INTEGER,
     PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_rows_record ON batch_rows (record_id);

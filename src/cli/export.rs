@@ -1,0 +1,224 @@
+//! `gatepost export`
+
+use super::{context, open};
+use crate::{
+    error::{Error, Result},
+    export::{Export, Format, What, Which},
+    store::Store,
+};
+use serde_json::json;
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+use tempfile::NamedTempFile;
+
+/// Take records out of the file, as a list that people read and `import` takes back.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  gatepost export delegates > delegates.csv
+  gatepost export interactions --format xlsx --output scans.xlsx
+  gatepost export all --output event-2026
+
+It runs beside `serve`. Records name each other by their codes; to take everything into another
+file, import devices first, then delegates, then interactions.")]
+pub struct Args {
+    /// What to export; all: a folder with a file each.
+    #[arg(value_name = "WHAT")]
+    what: Choice,
+    /// How it is written; by default as the end of --output says, otherwise csv.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// Write it to a file (of all: a folder) instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Choice {
+    Delegates,
+    Devices,
+    Interactions,
+    Events,
+    All,
+}
+
+/// Exports.
+///
+/// # Errors
+/// A sentence for the operator; the output file is then as it was.
+pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
+    if !db.exists() {
+        return Err(Error::invalid(format!("{} does not exist", db.display())));
+    }
+    let what = match args.what {
+        Choice::Delegates => What::Delegates,
+        Choice::Devices => What::Devices,
+        Choice::Interactions => What::Interactions,
+        Choice::Events => What::Events,
+        Choice::All => return all(args, db, json),
+    };
+    let format = args.format.or_else(|| by_name(args.output.as_deref()));
+    let format = format.unwrap_or(Format::Csv);
+    if format == Format::Xlsx && args.output.is_none() {
+        return Err(Error::invalid("a spreadsheet needs --output FILE"));
+    }
+    let store = open(db)?;
+    let Some(output) = &args.output else {
+        return to_standard_output(&store, what, format);
+    };
+    let count = to_file(&store, what, format, output)?;
+    tell(json, output, &[(what, count)]);
+    Ok(())
+}
+
+/// The format that the end of a name says.
+fn by_name(output: Option<&Path>) -> Option<Format> {
+    let end = output?.extension()?.to_str()?.to_lowercase();
+    let known = [Format::Csv, Format::Json, Format::Ndjson, Format::Xlsx];
+    known.into_iter().find(|format| format.extension() == end)
+}
+
+fn of<'a>(store: &'a Store, what: What) -> Result<Export<'a>> {
+    Ok(Export {
+        store,
+        zone: context(store, "admin")?.settings.zone.clone(),
+        what,
+        which: Which::All,
+    })
+}
+
+fn to_standard_output(store: &Store, what: What, format: Format) -> Result<()> {
+    let mut out = Watched {
+        inner: std::io::stdout().lock(),
+        closed: false,
+    };
+    let written = of(store, what)?.write(format, &mut out, |_| ControlFlow::Continue(()));
+    // Whoever reads it may have seen enough.
+    if out.closed {
+        return Ok(());
+    }
+    written.map(|_| ())
+}
+
+/// Notices that nobody reads any more.
+struct Watched<W> {
+    inner: W,
+    closed: bool,
+}
+
+impl<W: Write> Write for Watched<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.inner.write(bytes);
+        if let Err(cause) = &written {
+            self.closed |= cause.kind() == std::io::ErrorKind::BrokenPipe;
+        }
+        written
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Writes beside the file under another name; it takes the file's place when it is whole.
+fn to_file(store: &Store, what: What, format: Format, output: &Path) -> Result<u64> {
+    let told = |cause: &dyn std::fmt::Display| {
+        Error::unavailable(format!("{}: {cause}", output.display()))
+    };
+    let folder = match output.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut file = NamedTempFile::new_in(folder).map_err(|cause| told(&cause))?;
+    let export = of(store, what)?;
+    let on = |_| ControlFlow::Continue(());
+    let count = if format == Format::Xlsx {
+        let mut out = BufWriter::new(file.as_file_mut());
+        let count = export.write_xlsx(&mut out, on)?;
+        out.flush().map_err(|cause| told(&cause))?;
+        count
+    } else {
+        export.write(format, file.as_file_mut(), on)?
+    };
+    file.as_file().sync_all().map_err(|cause| told(&cause))?;
+    let file = file.persist(output).map_err(|cause| told(&cause.error))?;
+    readable(&file);
+    Ok(count)
+}
+
+/// A temporary file is its owner's alone; an export is as any file that a command writes.
+#[cfg(unix)]
+fn readable(file: &File) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = file.set_permissions(std::fs::Permissions::from_mode(0o644));
+}
+
+#[cfg(not(unix))]
+fn readable(_: &File) {}
+
+/// A folder with a file of each; events are among the devices.
+fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
+    let Some(output) = &args.output else {
+        return Err(Error::invalid("all: name a folder with --output"));
+    };
+    let told = |cause: std::io::Error| Error::unavailable(format!("{}: {cause}", output.display()));
+    if output.exists() {
+        let mut inside = std::fs::read_dir(output).map_err(told)?;
+        if inside.next().is_some() {
+            return Err(Error::invalid(format!(
+                "{} is there already; name a new folder",
+                output.display()
+            )));
+        }
+    }
+    let format = args.format.unwrap_or(Format::Csv);
+    let store = open(db)?;
+    let parent = match output.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let folder = tempfile::tempdir_in(parent).map_err(told)?;
+    let mut counts = Vec::new();
+    for what in [What::Devices, What::Delegates, What::Interactions] {
+        let name = format!("{}.{}", what.name(), format.extension());
+        counts.push((
+            what,
+            to_file(&store, what, format, &folder.path().join(name))?,
+        ));
+    }
+    if output.exists() {
+        std::fs::remove_dir(output).map_err(told)?;
+    }
+    std::fs::rename(folder.keep(), output).map_err(told)?;
+    folder_readable(output);
+    tell(json, output, &counts);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn folder_readable(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755));
+}
+
+#[cfg(not(unix))]
+fn folder_readable(_: &Path) {}
+
+fn tell(json: bool, output: &Path, counts: &[(What, u64)]) {
+    let output = output.display().to_string();
+    if json {
+        let counts = counts
+            .iter()
+            .map(|(what, count)| (what.name().to_owned(), json!(count)));
+        let counts: serde_json::Map<_, _> = counts.collect();
+        println!("{}", json!({"output": output, "exported": counts}));
+    } else {
+        for (what, count) in counts {
+            println!("{count} {} in {output}", what.name());
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! `gatepost import`
+
+mod progress;
+mod report;
+
+use super::{context, open, user::print};
+use crate::{
+    devices,
+    error::{Error, Result},
+    import::{
+        Batch, Job, Mapping, Source, Stop, What,
+        batches::{self, Options},
+        job::Request,
+        undo,
+    },
+    store::Store,
+    types::{DeviceId, DeviceSelector},
+};
+use progress::Progress;
+use report::Report;
+use serde_json::json;
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Take a list into the file: all of it or, when anything in it is wrong, nothing.
+#[derive(clap::Args)]
+#[command(
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  gatepost import delegates attendees.xlsx --dry-run
+  gatepost import --list
+  gatepost import --resume 7
+  gatepost import --undo 7"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<Command>,
+    /// Complete an import that was interrupted, from the same file.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["undo", "list"])]
+    resume: Option<i64>,
+    /// Take an import back: what it made is removed for good, what it changed is put back. What
+    /// somebody changed or used since is left as it is; the exit code is 1 then.
+    #[arg(long, value_name = "ID", conflicts_with = "list")]
+    undo: Option<i64>,
+    /// Show the newest imports.
+    #[arg(long)]
+    list: bool,
+    /// With --resume: where the file is now.
+    #[arg(long, value_name = "FILE", requires = "resume")]
+    file: Option<PathBuf>,
+    /// With --resume: leave out rows that became bad meanwhile.
+    #[arg(long, requires = "resume")]
+    skip_bad: bool,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Make a delegate of every row.
+    ///
+    /// The file is CSV (delimiter and encoding are recognised), XLSX, or JSON such as `export`
+    /// writes. Headers such as "First name", "Nachname", "E-mail", "Société" or "Ticket code" are
+    /// known; a column "Section.key" goes into that section of data, any other into data.Data under
+    /// its header.
+    #[command(after_help = "\
+Examples:
+  gatepost import delegates attendees.csv --dry-run
+  gatepost import delegates attendees.xlsx --sheet Gäste --map \"Order no.=externalId\" --map \"Notes=\" --join 1
+  gatepost import delegates corrected.csv --key barcode")]
+    Delegates(ListArgs),
+    /// Make a device of every row: rooms, sessions, products; events as `export events` writes them.
+    #[command(after_help = "\
+Example:
+  gatepost import devices sessions.csv --map \"Room=data.Data.room\"
+
+parent is an id or a selector such as code:hall-a, of a device in the file or further up in the list.")]
+    Devices(ListArgs),
+    /// Make an interaction of every row: what happened elsewhere.
+    ///
+    /// It happened, so the rules of entry are not asked: every row is stored as admitted. Columns
+    /// are interactionType, recordedAt, delegate and device (an id or a selector such as
+    /// barcode:X) or "delegate barcode", "device code" and the like, and data as JSON.
+    #[command(after_help = "\
+Example:
+  gatepost import interactions scans.csv --map \"When=recordedAt\" --device code:gate-b")]
+    Interactions(ListArgs),
+}
+
+/// What is imported, and how.
+#[derive(clap::Args)]
+struct ListArgs {
+    /// The file, with a header.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What a column is: a property, data.<section>.<key>, or nothing to skip it (may be repeated).
+    #[arg(long = "map", value_name = "HEADER=PROPERTY", value_parser = Mapping::parse)]
+    mappings: Vec<Mapping>,
+    /// The sheet of a spreadsheet; the first without it.
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
+    /// A unique code such as barcode: a row whose code is there already changes that record. Empty
+    /// cells leave what it has.
+    #[arg(long, value_name = "CODE")]
+    key: Option<String>,
+    /// Join every imported delegate with a device, such as an event, once: its id, code:X or
+    /// externalId:X.
+    #[arg(long, value_name = "DEVICE", value_parser = device)]
+    join: Option<DeviceSelector>,
+    /// The device that the import is made for, by which its records can be searched; also the
+    /// device of interactions that name none.
+    #[arg(long, value_name = "DEVICE", value_parser = device)]
+    device: Option<DeviceSelector>,
+    /// Tell what would be imported, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Import the good rows even when others are bad.
+    #[arg(long)]
+    skip_bad: bool,
+    /// Import a file that was imported before.
+    #[arg(long)]
+    again: bool,
+}
+
+/// Imports, or tells what it would.
+///
+/// # Errors
+/// A sentence for the operator; nothing is written then, unless it says so.
+pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
+    if let Some(command) = args.what {
+        let (what, args) = match command {
+            Command::Delegates(args) => (What::Delegates, args),
+            Command::Devices(args) => (What::Devices, args),
+            Command::Interactions(args) => (What::Interactions, args),
+        };
+        return import(what, args, db, json);
+    }
+    if !db.exists() {
+        return Err(Error::invalid(format!("{} does not exist", db.display())));
+    }
+    let store = open(db)?;
+    if let Some(id) = args.undo {
+        return take_back(&store, id, json);
+    }
+    if let Some(id) = args.resume {
+        return resume(&store, id, args.file, args.skip_bad, json);
+    }
+    list(&store, json)
+}
+
+/// Reads a device as an operator names it: an id, or a selector.
+fn device(text: &str) -> Result<DeviceSelector> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return DeviceSelector::parse(&format!("id:{text}"));
+    }
+    DeviceSelector::parse(text)
+}
+
+fn find_device(
+    option: &str,
+    store: Option<&Store>,
+    named: Option<&DeviceSelector>,
+) -> Result<Option<DeviceId>> {
+    let Some(selector) = named else {
+        return Ok(None);
+    };
+    let found = match store {
+        Some(store) => store.look_up(|connection| devices::find(connection, selector)),
+        None => Err(devices::RESOURCE.missing(selector)),
+    };
+    found
+        .map(Some)
+        .map_err(|cause| Error::invalid(format!("{option}: {}", cause.message)))
+}
+
+fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<()> {
+    let begun = Instant::now();
+    // Before the store: what is no list may be the database itself, which must not be opened by
+    // others than SQLite once that has it.
+    let source = Source::open(&args.file, args.sheet.as_deref())?;
+    // A dry run makes no file where there is none: nothing is taken then.
+    let store = if args.dry_run && !db.exists() {
+        None
+    } else {
+        Some(open(db)?)
+    };
+    let join = find_device("--join", store.as_ref(), args.join.as_ref())?;
+    let device = find_device("--device", store.as_ref(), args.device.as_ref())?;
+    let ctx = match &store {
+        Some(store) => context(store, "import")?,
+        None => crate::auth::Context::of_command("import", std::sync::Arc::default()),
+    };
+    let path = std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone());
+    let mappings = args.mappings.into_iter();
+    let request = Request {
+        what,
+        options: Options {
+            path: path.to_string_lossy().into_owned(),
+            sheet: args.sheet,
+            map: mappings.map(|one| (one.header, one.target)).collect(),
+            key: args.key,
+            join: join.map(|device| device.0),
+            skip_bad: args.skip_bad,
+        },
+        device,
+        again: args.again,
+    };
+    let mut progress = Progress::new();
+    let job = Job::check(store.as_ref(), source, ctx, request, |rows| {
+        progress.checked(rows);
+        ControlFlow::Continue(())
+    })?;
+    progress.clear();
+    let report = Report::new(&args.file, &job, args.dry_run, begun);
+    finish(job, report, store.filter(|_| !args.dry_run).as_ref(), json)
+}
+
+fn resume(store: &Store, id: i64, file: Option<PathBuf>, skip_bad: bool, json: bool) -> Result<()> {
+    let begun = Instant::now();
+    let batch: Batch = store.look_up(|connection| batches::find(connection, id))?;
+    let file = file.unwrap_or_else(|| PathBuf::from(&batch.options.path));
+    let source = Source::open(&file, batch.options.sheet.as_deref())?;
+    let ctx = context(store, "import")?;
+    let mut progress = Progress::new();
+    let job = Job::resume(store, source, ctx, batch, skip_bad, |rows| {
+        progress.checked(rows);
+        ControlFlow::Continue(())
+    })?;
+    progress.clear();
+    let report = Report::new(&file, &job, false, begun);
+    finish(job, report, Some(store), json)
+}
+
+/// Writes what was checked, where it is good and there is a store to write to, and tells.
+fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Result<()> {
+    let mut progress = Progress::new();
+    let total = job.checked.rows;
+    if let Some(store) = store.filter(|_| job.is_good()) {
+        let outcome = job.run(store, Stop::default(), |import| {
+            progress.written(import.batch, import.done, total);
+        });
+        progress.clear();
+        report.done(outcome?);
+    }
+    print(&if json {
+        report.to_json().to_string()
+    } else {
+        report.to_text()
+    })?;
+    report.verdict()
+}
+
+fn take_back(store: &Store, id: i64, json: bool) -> Result<()> {
+    let ctx = context(store, "import")?;
+    let mut progress = Progress::new();
+    let undone = undo(store, ctx, id, Stop::default(), |undo| {
+        progress.taken_back(undo.removed + undo.restored);
+    });
+    progress.clear();
+    let undone = undone?;
+    let (removed, restored, left) = (undone.removed, undone.restored, undone.left);
+    if json {
+        print(&json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": undone.told}).to_string())?;
+    } else {
+        let mut lines = undone.told;
+        let untold = left - lines.len() as u64;
+        if untold > 0 {
+            lines.push(format!("… and {untold} more"));
+        }
+        lines.push(format!(
+            "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
+        ));
+        print(&lines.join("\n"))?;
+    }
+    if left == 0 {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{left} of import {id} were changed or used since and stay as they are"
+    )))
+}
+
+fn list(store: &Store, json: bool) -> Result<()> {
+    let newest = store.look_up(|connection| batches::newest(connection, 100))?;
+    let zone = context(store, "import")?.settings.zone.clone();
+    if json {
+        let shown: Vec<_> = newest.iter().map(|batch| batch.to_json(&zone)).collect();
+        return print(&serde_json::Value::Array(shown).to_string());
+    }
+    if newest.is_empty() {
+        return print("no imports");
+    }
+    let lines: Vec<_> = newest
+        .iter()
+        .map(|batch| {
+            format!(
+                "{:>5}  {}  {:<12}  {:<11}  {} of {} rows  {}",
+                batch.id,
+                zone.plain(batch.created_at),
+                batch.what.name(),
+                batch.state(),
+                batch.done,
+                batch.total,
+                batch.file_name
+            )
+        })
+        .collect();
+    print(&lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_named_by_id_or_selector() {
+        for (text, shown) in [
+            ("17", "id:17"),
+            ("id:17", "id:17"),
+            ("code:hall", "code:hall"),
+        ] {
+            assert_eq!(device(text).unwrap().to_string(), shown);
+        }
+        for bad in ["", "hall", "1.5", "name:hall", "99999999999999999999"] {
+            assert!(device(bad).is_err(), "{bad}");
+        }
+    }
+}

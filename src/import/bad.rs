@@ -1,0 +1,107 @@
+//! Bad rows: what is wrong with each, told one by one up to a limit, and which they are.
+
+use std::fmt;
+
+/// Bad rows that are told one by one; more are counted.
+pub const TOLD_MAX: usize = 100;
+
+/// A row that cannot be imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// Where it stands; see [`super::source::Row::line`].
+    pub line: u64,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+/// What is wrong with a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The header of the column at fault, where it is one.
+    pub column: Option<String>,
+    /// What is wrong, and what would be right.
+    pub reason: String,
+}
+
+impl Problem {
+    /// Of a column.
+    pub(super) fn of_column(header: &str, reason: impl Into<String>) -> Self {
+        Self {
+            column: Some(header.to_owned()),
+            reason: reason.into(),
+        }
+    }
+
+    /// Of the row as a whole.
+    pub(super) fn of_row(reason: impl Into<String>) -> Self {
+        Self {
+            column: None,
+            reason: reason.into(),
+        }
+    }
+
+    /// A value where no header stands; the column counted from 0.
+    pub(super) fn nameless(at: usize) -> Self {
+        Self::of_row(format!(
+            "has a value in column {}, which has no header",
+            at + 1
+        ))
+    }
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.problem.column {
+            Some(column) => write!(f, "line {}, column \"{column}\": ", self.line)?,
+            None => write!(f, "line {}: ", self.line)?,
+        }
+        f.write_str(&self.problem.reason)
+    }
+}
+
+/// Bad rows: the first of them with their reasons, of all of them which they are (a bit each).
+#[derive(Debug, Default)]
+pub struct BadRows {
+    told: Vec<BadRow>,
+    count: usize,
+    which: Vec<u64>,
+}
+
+impl BadRows {
+    /// Adds one, the row of this number from 0; rows come in their order.
+    pub fn push(&mut self, number: u64, row: BadRow) {
+        let (word, bit) = place(number);
+        if self.which.len() <= word {
+            self.which.resize(word + 1, 0);
+        }
+        self.which[word] |= bit;
+        self.count += 1;
+        if self.told.len() < TOLD_MAX {
+            self.told.push(row);
+        }
+    }
+
+    /// The first [`TOLD_MAX`].
+    #[must_use]
+    pub fn told(&self) -> &[BadRow] {
+        &self.told
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the row of this number from 0 is one.
+    #[must_use]
+    pub fn contains(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        self.which.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+fn place(number: u64) -> (usize, u64) {
+    let word = usize::try_from(number / 64).unwrap_or(usize::MAX);
+    (word, 1 << (number % 64))
+}

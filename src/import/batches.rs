@@ -1,0 +1,254 @@
+//! What the file keeps of an import: a batch, so that it can be completed, taken back, and
+//! searched by.
+
+use super::{Mapping, What};
+use crate::{
+    audit::{self, Change},
+    auth::Context,
+    error::{Error, Result},
+    store::Tx,
+    types::{DeviceId, Timestamp, Zone},
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// How an import was asked for; what taking it up again needs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Options {
+    /// Where the file was.
+    pub path: String,
+    /// The sheet of a spreadsheet.
+    pub sheet: Option<String>,
+    /// Columns that were mapped by hand: header and property.
+    pub map: Vec<(String, String)>,
+    /// The code by which rows mean records.
+    pub key: Option<String>,
+    /// The device that delegates are joined with.
+    pub join: Option<i64>,
+    /// Bad rows are left out.
+    pub skip_bad: bool,
+}
+
+impl Options {
+    /// The mappings as they were given.
+    #[must_use]
+    pub fn mappings(&self) -> Vec<Mapping> {
+        let pairs = self.map.iter().cloned();
+        pairs
+            .map(|(header, target)| Mapping { header, target })
+            .collect()
+    }
+}
+
+/// One import.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// Its id.
+    pub id: i64,
+    /// What it is of.
+    pub what: What,
+    /// The device that it was made for.
+    pub device: Option<DeviceId>,
+    /// The file's name.
+    pub file_name: String,
+    /// The file's SHA-256.
+    pub sha256: [u8; 32],
+    /// How it was asked for.
+    pub options: Options,
+    /// Rows in the file.
+    pub total: u64,
+    /// Rows that are done with.
+    pub done: u64,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was complete.
+    pub finished_at: Option<Timestamp>,
+    /// When taking it back was begun.
+    pub undone_at: Option<Timestamp>,
+}
+
+const COLUMNS: &str = "id, kind, device_id, file_name, file_sha256, options, total, done, \
+    created_at, finished_at, undone_at";
+
+impl Batch {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let kind: String = row.get(1)?;
+        let options: String = row.get(5)?;
+        let what = What::ALL.into_iter().find(|what| what.name() == kind);
+        Ok(Self {
+            id: row.get(0)?,
+            what: what.unwrap_or(What::Delegates),
+            device: row.get(2)?,
+            file_name: row.get(3)?,
+            sha256: row.get(4)?,
+            options: serde_json::from_str(&options).unwrap_or_default(),
+            total: row.get(6)?,
+            done: row.get(7)?,
+            created_at: row.get(8)?,
+            finished_at: row.get(9)?,
+            undone_at: row.get(10)?,
+        })
+    }
+
+    /// Where it stands, as an operator is told.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        match (self.undone_at, self.finished_at) {
+            (Some(_), _) => "taken back",
+            (None, Some(_)) => "complete",
+            (None, None) => "interrupted",
+        }
+    }
+
+    /// As JSON for `--json`.
+    #[must_use]
+    pub fn to_json(&self, zone: &Zone) -> serde_json::Value {
+        json!({
+            "id": self.id,
+            "what": self.what.name(),
+            "file": self.file_name,
+            "device": self.device.map(|device| device.0),
+            "rows": self.total,
+            "done": self.done,
+            "state": self.state(),
+            "createdAt": zone.iso(self.created_at),
+        })
+    }
+}
+
+/// The batch of an id.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] when there is none.
+pub fn find(connection: &Connection, id: i64) -> Result<Batch> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE id = ?1"))?
+        .query_row([id], Batch::read)
+        .optional()?
+        .ok_or_else(|| Error::invalid(format!("there is no import {id}")))
+}
+
+/// The newest imports, the newest first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn newest(connection: &Connection, most: u32) -> Result<Vec<Batch>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM batches ORDER BY id DESC LIMIT ?1"
+    ))?;
+    let batches = statement.query_map([most], Batch::read)?;
+    Ok(batches.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest import of the same file that was not taken back.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn of_file(connection: &Connection, what: What, sha256: [u8; 32]) -> Result<Option<Batch>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM batches
+             WHERE kind = ?1 AND file_sha256 = ?2 AND undone_at IS NULL ORDER BY id DESC"
+        ))?
+        .query_row(rusqlite::params![what.name(), sha256], Batch::read)
+        .optional()?)
+}
+
+/// A batch that is to be begun.
+pub struct NewBatch {
+    /// What it is of.
+    pub what: What,
+    /// The device that it is made for.
+    pub device: Option<DeviceId>,
+    /// The file's name.
+    pub file_name: String,
+    /// The file's SHA-256.
+    pub sha256: [u8; 32],
+    /// How it is asked for.
+    pub options: Options,
+    /// Rows in the file.
+    pub total: u64,
+}
+
+/// Begins a batch: its id.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn begin(tx: &Tx<'_>, ctx: &Context, new: &NewBatch) -> Result<i64> {
+    let options = serde_json::to_string(&new.options).map_err(Error::defect)?;
+    tx.execute(
+        "INSERT INTO batches (kind, device_id, file_name, file_sha256, options, total, actor, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        rusqlite::params![
+            new.what.name(),
+            new.device,
+            new.file_name,
+            new.sha256,
+            options,
+            new.total,
+            ctx.actor,
+            tx.now()
+        ],
+    )?;
+    let id = tx.last_insert_rowid();
+    let after = json!({"what": new.what.name(), "file": new.file_name, "rows": new.total});
+    tell(tx, ctx, id, "create", after)?;
+    Ok(id)
+}
+
+/// Tells the audit what happened to a batch.
+pub(super) fn tell(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    action: &'static str,
+    after: serde_json::Value,
+) -> Result<()> {
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: "batch",
+            record_id: Some(id),
+            before: None,
+            after: Some(after),
+        },
+    )
+}
+
+/// Keeps how many rows are done with, in the transaction that wrote them.
+pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
+    let at = finished.then(|| tx.now());
+    tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?
+        .execute(rusqlite::params![id, done, at])?;
+    Ok(())
+}
+
+/// Keeps what a row became.
+pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id)
+         VALUES (?1, ?2, ?3, ?4, (SELECT max(id) FROM audit), ?5)",
+    )?
+    .execute(rusqlite::params![
+        batch,
+        line,
+        became.record,
+        became.before,
+        became.interaction
+    ])?;
+    Ok(())
+}
+
+/// What a row became.
+pub(super) struct Became {
+    /// The record or interaction.
+    pub record: i64,
+    /// The record as it was; none where it was made.
+    pub before: Option<String>,
+    /// The interaction that was made beside.
+    pub interaction: Option<i64>,
+}

@@ -1,0 +1,178 @@
+use super::*;
+
+fn columns(what: What, headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
+    let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
+    let mappings: Vec<_> = mappings
+        .iter()
+        .map(|mapping| Mapping::parse(mapping).unwrap())
+        .collect();
+    let columns = Columns::new(what, &headers, &mappings)?;
+    Ok(columns.iter().map(|column| column.target.name()).collect())
+}
+
+#[test]
+fn headers_are_matched_however_they_are_written() {
+    for (header, name) in [
+        ("E-mail", "email"),
+        ("EMAIL ADDRESS", "email"),
+        ("First name", "firstName"),
+        ("first_name", "firstName"),
+        ("Vorname", "firstName"),
+        ("Prénom", "firstName"),
+        ("PRE\u{301}NOM", "firstName"),
+        ("Nombre", "firstName"),
+        ("Fornavn", "firstName"),
+        ("Surname", "lastName"),
+        ("Apellidos", "lastName"),
+        ("Efternavn", "lastName"),
+        ("Nachname", "lastName"),
+        ("Nom", "lastName"),
+        ("Company", "company"),
+        ("Société", "company"),
+        ("Organisation", "company"),
+        ("Job title", "jobTitle"),
+        ("Mobile", "phone"),
+        ("Téléphone", "phone"),
+        ("Ticket code", "barcode"),
+        ("Ticket type", "delegateType"),
+        ("External ID", "externalId"),
+        ("UHF-ID", "uhfId"),
+        ("raw flags", "rawFlags"),
+        ("Diet", "data.Data.Diet"),
+        ("ID", "data.Data.ID"),
+        ("id", "data.Data.id"),
+        ("data.Badge.colour", "data.Badge.colour"),
+        ("Badge.colour", "data.Badge.colour"),
+        ("Order no.", "data.Data.Order no."),
+        ("Dr. med", "data.Data.Dr. med"),
+        ("data.x", "data.Data.data.x"),
+    ] {
+        let found = columns(What::Delegates, &[header, "slug"], &[]).unwrap();
+        assert_eq!(found[0].as_deref(), Some(name), "{header}");
+    }
+}
+
+#[test]
+fn devices_and_interactions_have_headers_of_their_own() {
+    for (what, header, name) in [
+        (What::Devices, "Bezeichnung", "name"),
+        (What::Devices, "Start", "startAt"),
+        (What::Devices, "Type", "deviceType"),
+        (What::Devices, "parent", "parent"),
+        (What::Interactions, "Type", "interactionType"),
+        (What::Interactions, "Delegate barcode", "firstDelegate"),
+        (What::Interactions, "Scanned at", "recordedAt"),
+        (What::Interactions, "data", "data"),
+        (What::Interactions, "Badge colour", "data.Badge colour"),
+    ] {
+        let found = columns(what, &[header, "second device", "code"], &[])
+            .unwrap_or_else(|_| columns(what, &[header, "code"], &[]).unwrap());
+        assert_eq!(found[0].as_deref(), Some(name), "{header}");
+    }
+}
+
+#[test]
+fn a_file_of_ours_means_names_exactly() {
+    let found = columns(
+        What::Delegates,
+        &[
+            "id",
+            "_type",
+            "createdAt",
+            "Email",
+            "email",
+            "data",
+            "Data.n (json)",
+            "sources",
+        ],
+        &[],
+    )
+    .unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|name| name.as_deref().unwrap_or("-"))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "-",
+            "-",
+            "-",
+            "data.Data.Email",
+            "email",
+            "data",
+            "data.Data.n",
+            "-"
+        ]
+    );
+}
+
+#[test]
+fn a_mapping_goes_before_a_name_and_a_name_before_a_synonym() {
+    for (headers, mappings, expected) in [
+        (["Mobile", "Phone"], vec![], ["data.Data.Mobile", "phone"]),
+        (
+            ["Telephone", "Mobile"],
+            vec![],
+            ["phone", "data.Data.Mobile"],
+        ),
+        (
+            ["Phone", "Mobile"],
+            vec!["mobile=phone"],
+            ["data.Data.Phone", "phone"],
+        ),
+        (
+            ["Barcode", "a=b"],
+            vec!["a=b=data.X.y"],
+            ["barcode", "data.X.y"],
+        ),
+        (["code", "§"], vec!["§=slug"], ["code", "slug"]),
+    ] {
+        let found = columns(What::Delegates, &headers, &mappings).unwrap();
+        let found: Vec<_> = found.into_iter().flatten().collect();
+        assert_eq!(found, expected, "{headers:?} {mappings:?}");
+    }
+    assert_eq!(
+        columns(What::Delegates, &["code", "", "x"], &["X="]).unwrap(),
+        [Some("code".to_owned()), None, None]
+    );
+}
+
+#[test]
+fn columns_that_cannot_be_told_apart_are_refused() {
+    for (headers, mappings, told) in [
+        (["code", "code"], vec![], "stands twice"),
+        (["code", "a\0"], vec![], "NUL"),
+        (["code", "x"], vec!["y=slug"], "there is no column \"y\""),
+        (["code", "x"], vec!["x=slug", "X=rfid"], "mapped twice"),
+        (["code", "x"], vec!["x=barcod"], "barcod"),
+        (["a", "b"], vec!["a=slug", "b=slug"], "are both slug"),
+        (["a", "b"], vec![], "no column is known"),
+    ] {
+        let refused = columns(What::Delegates, &headers, &mappings)
+            .unwrap_err()
+            .message;
+        assert!(refused.contains(told), "{refused}");
+    }
+}
+
+#[test]
+fn a_row_becomes_a_body() {
+    let headers = ["Barcode", "Email", "Diet", "x", "Badge.n (json)"].map(str::to_owned);
+    let mapping = Mapping::parse("x=data.S.k").unwrap();
+    let columns = Columns::new(What::Delegates, &headers, &[mapping]).unwrap();
+    let body = |cells: &[&str]| {
+        let cells: Vec<_> = cells.iter().map(ToString::to_string).collect();
+        columns.body(&cells).map(Value::Object)
+    };
+    let expected = serde_json::json!({
+        "barcode": "A1",
+        "data": {"Data": {"Diet": "vegan"}, "S": {"k": "=1"}, "Badge": {"n": [1, "a"]}},
+    });
+    assert_eq!(
+        body(&["A1", "", "vegan", "=1", "[1,\"a\"]"]).unwrap(),
+        expected
+    );
+    assert!(body(&["A1", "", "", "", "{"]).is_err());
+    assert!(body(&["A1", "", "", "", "", "more"]).is_err());
+}

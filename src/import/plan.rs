@@ -1,0 +1,248 @@
+//! What a row is to become: the body of a record, new or matched by a key, or an interaction. The
+//! check and the write ask the same questions here.
+
+use super::{Columns, What, bad::Problem, source::Content};
+use crate::{
+    auth::Context,
+    delegates, devices,
+    error::{Error, Kind as ErrorKind, Result},
+    events,
+    interactions::draft::Draft,
+    records::{Kind, Resource},
+    types::{DelegateSelector, DeviceId, DeviceSelector},
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+/// How the rows of a file are imported.
+#[derive(Clone)]
+pub struct Plan {
+    /// What they are.
+    pub what: What,
+    /// What their columns are.
+    pub columns: Columns,
+    /// The unique code by which a row means a record that is there already.
+    pub key: Option<&'static str>,
+    /// The device that every delegate is joined with.
+    pub join: Option<DeviceId>,
+    /// The device of the batch, and of interactions that name none.
+    pub device: Option<DeviceId>,
+    /// Who imports.
+    pub ctx: Context,
+}
+
+impl Plan {
+    /// Checks what is asked for as a whole, and finds the key's name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] for a key or a join that does not go with what is imported.
+    pub fn check(&mut self, key: Option<&str>) -> Result<()> {
+        if self.join.is_some() && self.what != What::Delegates {
+            return Err(Error::invalid("--join: only delegates can be joined"));
+        }
+        let Some(key) = key else {
+            return Ok(());
+        };
+        let codes = match self.what {
+            What::Delegates => &delegates::RESOURCE,
+            What::Devices if self.columns.events => &events::RESOURCE,
+            What::Devices => &devices::RESOURCE,
+            What::Interactions => {
+                return Err(Error::invalid("--key: interactions are never changed"));
+            }
+        };
+        let names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+        let named = names.iter().find(|name| **name == key).ok_or_else(|| {
+            Error::invalid(format!(
+                "--key: \"{key}\" is no unique code of {}; there are {}",
+                self.what.name(),
+                names.join(" ")
+            ))
+        })?;
+        let mut targets = self
+            .columns
+            .iter()
+            .filter_map(|column| column.target.name());
+        if self.columns.iter().next().is_some() && !targets.any(|target| target == key) {
+            return Err(Error::invalid(format!(
+                "--key: no column is {key}; name one with --map"
+            )));
+        }
+        self.key = Some(named);
+        Ok(())
+    }
+
+    /// What a row says, as a body such as the API takes.
+    ///
+    /// # Errors
+    /// What is wrong with the row by itself.
+    pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
+        let cells = match content {
+            Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
+            Content::Object(object) if object.is_empty() => {
+                return Err(Problem::of_row("has no values"));
+            }
+            Content::Object(object) => return Ok(object),
+            Content::Cells(cells) => cells,
+        };
+        if cells.iter().all(String::is_empty) {
+            return Err(Problem::of_row("has no values"));
+        }
+        let body = self.columns.body(&cells)?;
+        if body.is_empty() {
+            return Err(Problem::of_row(
+                "has no values but in columns that are skipped",
+            ));
+        }
+        Ok(body)
+    }
+
+    /// What a body is of.
+    #[must_use]
+    pub fn resource(&self, body: &Map<String, Value>) -> &'static Resource {
+        let says_event = body
+            .get("_type")
+            .is_some_and(|sent| sent == events::RESOURCE.name);
+        match self.what {
+            What::Delegates => &delegates::RESOURCE,
+            _ if self.columns.events || says_event => &events::RESOURCE,
+            _ => &devices::RESOURCE,
+        }
+    }
+
+    /// The record that a body means by the key; none when it is to be made.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] without a value of the key.
+    pub fn existing(
+        &self,
+        connection: &Connection,
+        resource: &Resource,
+        body: &Map<String, Value>,
+    ) -> Result<Option<i64>> {
+        let Some(key) = self.key else {
+            return Ok(None);
+        };
+        match body.get(key) {
+            Some(Value::String(code)) => by_code(connection, resource, key, code),
+            _ => Err(Error::invalid(format!(
+                "{key}: is empty; it is the key that the row is matched by"
+            ))),
+        }
+    }
+
+    /// Puts ids in the place of references such as `code:hall-a`. One to a record that stands in
+    /// the file further up, as `stands_above` tells, is left out: in a check it is not there yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] for a record that is nowhere.
+    pub fn resolve(
+        &self,
+        connection: &Connection,
+        resource: &'static Resource,
+        body: &mut Map<String, Value>,
+        stands_above: impl Fn(&str, &str) -> bool,
+    ) -> Result<()> {
+        for property in resource.properties {
+            if property.kind != Kind::Reference {
+                continue;
+            }
+            let Some(Value::String(selector)) = body.get(property.name) else {
+                continue;
+            };
+            let found = if resource.table == delegates::RESOURCE.table {
+                DelegateSelector::parse(selector)
+                    .and_then(|selector| delegates::find(connection, &selector))
+                    .map(|id| id.0)
+            } else {
+                DeviceSelector::parse(selector)
+                    .and_then(|selector| devices::find(connection, &selector))
+                    .map(|id| id.0)
+            };
+            match found {
+                Ok(id) => {
+                    body.insert(property.name.to_owned(), id.into());
+                }
+                Err(cause) if is_missing(cause.kind) => {
+                    let (code, value) = selector.split_once(':').unwrap_or_default();
+                    if !stands_above(code, value) {
+                        return Err(Error::invalid(format!(
+                            "{}: {}, nor further up in this file",
+                            property.name, cause.message
+                        )));
+                    }
+                    body.remove(property.name);
+                }
+                Err(cause) => {
+                    return Err(Error::new(
+                        cause.kind,
+                        format!("{}: {}", property.name, cause.message),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The interaction that a body says happened.
+    ///
+    /// # Errors
+    /// What is wrong with it by itself.
+    pub fn draft(&self, mut body: Map<String, Value>) -> Result<Draft> {
+        let names_device = ["device", "firstDevice"]
+            .iter()
+            .any(|name| body.contains_key(*name));
+        if let Some(device) = self.device.filter(|_| !names_device) {
+            body.insert("firstDevice".into(), device.0.into());
+        }
+        Draft::of_past(body, &self.ctx.settings.zone)
+    }
+
+    /// What is wrong with a row, in the words of an error; of a column where it begins with the
+    /// name of one's property.
+    #[must_use]
+    pub fn problem(&self, cause: Error) -> Problem {
+        Problem {
+            column: self.columns.header_of(&cause.message),
+            reason: cause.message,
+        }
+    }
+}
+
+/// The id of the living record that has a code.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn by_code(
+    connection: &Connection,
+    resource: &Resource,
+    name: &str,
+    code: &str,
+) -> Result<Option<i64>> {
+    let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
+        resource.table
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([code])?;
+    Ok(match rows.next()? {
+        Some(row) => Some(row.get(0)?),
+        None => None,
+    })
+}
+
+/// Whether a failure is about what a row says, and not about the store.
+#[must_use]
+pub fn is_of_row(kind: ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::Unavailable | ErrorKind::Defect)
+}
+
+fn is_missing(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::DelegateNotFound | ErrorKind::DeviceNotFound
+    )
+}

@@ -1,0 +1,349 @@
+//! A file from outside as rows: what it is (CSV, XLSX, JSON), in which encoding, and its rows one
+//! after the other, as often as they are needed. It is never held in memory as a whole.
+
+mod bomb;
+mod csv;
+mod json;
+mod scan;
+mod xlsx;
+
+use crate::{
+    error::{Error, Result},
+    types::spreadsheet::unguarded,
+};
+use scan::Scan;
+use serde_json::{Map, Value};
+use std::{
+    fs::{File, Metadata},
+    io::{Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+use tempfile::NamedTempFile;
+
+/// The largest file that is taken, in bytes.
+pub const FILE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+/// The most columns that are taken.
+pub const COLUMNS_MAX: usize = 1_000;
+/// The longest row that is taken, in bytes.
+pub const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// The header by which a file that Gatepost exported is known; its cells are taken exactly as they
+/// stand.
+pub const OURS: &str = "_type";
+
+/// A file to import from.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    /// What came through a pipe, on disk.
+    _spool: Option<NamedTempFile>,
+    seen: Seen,
+    name: String,
+    sha256: [u8; 32],
+    format: Format,
+    header: Option<Vec<String>>,
+}
+
+/// What must not change while a file is read twice.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    bytes: u64,
+    changed: Option<SystemTime>,
+}
+
+impl Seen {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            bytes: metadata.len(),
+            changed: metadata.modified().ok(),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Format {
+    Csv(csv::Dialect),
+    Xlsx { sheets: Vec<String> },
+    Json { list: bool },
+}
+
+/// One row.
+#[derive(Debug, PartialEq)]
+pub struct Row {
+    /// Where it stands, from 1: the line at which it starts in a text, the row of a sheet, the
+    /// object of a JSON list.
+    pub line: u64,
+    /// What it holds.
+    pub content: Content,
+}
+
+/// What a row holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// Cells, those at the end possibly left out.
+    Cells(Vec<String>),
+    /// A JSON object.
+    Object(Map<String, Value>),
+    /// Nothing that can be read, and why.
+    Unreadable(String),
+}
+
+/// Rows in their order.
+pub type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
+
+impl Source {
+    /// Opens a file; `sheet` names the sheet of an XLSX file, the first without it.
+    ///
+    /// # Errors
+    /// A sentence for the operator, with the file's name: for what cannot be read, is too large, or
+    /// is no list.
+    pub fn open(path: &Path, sheet: Option<&str>) -> Result<Self> {
+        Self::open_within(path, sheet, FILE_MAX_BYTES)
+    }
+
+    /// As [`Source::open`], with a limit of its own.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open_within(path: &Path, sheet: Option<&str>, most_bytes: u64) -> Result<Self> {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        Self::read(path, &name, sheet, most_bytes).map_err(|cause| {
+            Error::new(cause.kind, format!("{}: {}", path.display(), cause.message))
+        })
+    }
+
+    fn read(path: &Path, name: &str, sheet: Option<&str>, most_bytes: u64) -> Result<Self> {
+        let opened = File::open(path).map_err(Error::invalid_cause)?;
+        let metadata = opened.metadata().map_err(Error::invalid_cause)?;
+        if metadata.is_dir() {
+            return Err(Error::invalid("is a folder"));
+        }
+        let spool = if metadata.is_file() {
+            None
+        } else {
+            Some(spooled(opened, most_bytes)?)
+        };
+        let path = spool.as_ref().map_or(path, NamedTempFile::path).to_owned();
+        let mut file = File::open(&path).map_err(Error::invalid_cause)?;
+        let metadata = file.metadata().map_err(Error::invalid_cause)?;
+        if metadata.len() > most_bytes {
+            return Err(too_large(most_bytes));
+        }
+        let scan = Scan::of(&mut file)?;
+        let format = format_of(name, &scan, &path, sheet)?;
+        let mut source = Self {
+            path,
+            _spool: spool,
+            seen: Seen::of(&metadata),
+            name: name.to_owned(),
+            sha256: scan.sha256,
+            format,
+            header: None,
+        };
+        source.read_header()?;
+        Ok(source)
+    }
+
+    fn read_header(&mut self) -> Result<()> {
+        if matches!(self.format, Format::Json { .. }) {
+            if self.rows_from_the_start()?.next().transpose()?.is_none() {
+                return Err(Error::invalid("is empty: it has no objects"));
+            }
+            return Ok(());
+        }
+        let row = self.rows_from_the_start()?.next().transpose()?;
+        let cells = match row.map(|row| row.content) {
+            None => return Err(Error::invalid("is empty: it has no header")),
+            Some(Content::Unreadable(_) | Content::Object(_)) => {
+                return Err(Error::invalid(
+                    "a quotation mark in the header is not closed",
+                ));
+            }
+            Some(Content::Cells(cells)) => cells,
+        };
+        if cells.len() > COLUMNS_MAX {
+            return Err(Error::invalid(format!(
+                "has {} columns, at most {COLUMNS_MAX} are taken",
+                cells.len()
+            )));
+        }
+        if cells.iter().all(|cell| cell.trim().is_empty()) {
+            return Err(Error::invalid("has no header: its first row is empty"));
+        }
+        self.header = Some(cells.iter().map(|cell| cleaned(cell).to_owned()).collect());
+        Ok(())
+    }
+
+    /// The header's cells; a JSON file has none.
+    #[must_use]
+    pub fn header(&self) -> Option<&[String]> {
+        self.header.as_deref()
+    }
+
+    /// The name of the file, without its folder.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The SHA-256 of the file.
+    #[must_use]
+    pub fn sha256(&self) -> [u8; 32] {
+        self.sha256
+    }
+
+    /// What it is, as an operator would call it.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match &self.format {
+            Format::Csv(dialect) => dialect.about(),
+            Format::Xlsx { sheets } => format!("sheet \"{}\"", sheets.join("\", \"")),
+            Format::Json { list: true } => "a JSON list".into(),
+            Format::Json { list: false } => "JSON, an object a line".into(),
+        }
+    }
+
+    /// Whether Gatepost exported it, so that its cells are taken exactly as they stand.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.header()
+            .is_some_and(|header| header.iter().any(|name| name == OURS))
+    }
+
+    /// The rows below the header. Those of a table are cleaned: of the apostrophe that keeps a
+    /// spreadsheet from running a cell, and, unless Gatepost wrote it, of the white space around.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or changed since it was opened.
+    pub fn rows(&self) -> Result<Rows> {
+        let rows = self.rows_from_the_start()?;
+        let Some(header) = &self.header else {
+            return Ok(rows);
+        };
+        let strict = matches!(self.format, Format::Csv(_)).then_some(header.len());
+        let clean: fn(&str) -> &str = if self.is_ours() { unguarded } else { cleaned };
+        Ok(Box::new(rows.skip(1).map(move |row| {
+            row.map(|row| Row {
+                line: row.line,
+                content: checked(row.content, clean, strict),
+            })
+        })))
+    }
+
+    fn rows_from_the_start(&self) -> Result<Rows> {
+        let file = File::open(&self.path).map_err(Error::invalid_cause)?;
+        let metadata = file.metadata().map_err(Error::invalid_cause)?;
+        if Seen::of(&metadata) != self.seen {
+            return Err(Error::invalid(format!(
+                "{} was changed while it was read; try again",
+                self.name
+            )));
+        }
+        Ok(match &self.format {
+            Format::Csv(dialect) => Box::new(csv::Records::new(file, dialect)?),
+            Format::Xlsx { sheets } => Box::new(xlsx::rows(file, sheets.clone())?),
+            Format::Json { list } => Box::new(json::Objects::new(file, *list)),
+        })
+    }
+}
+
+/// A row's cells, cleaned; `width` is what a row of a text must have.
+fn checked(content: Content, clean: fn(&str) -> &str, width: Option<usize>) -> Content {
+    let Content::Cells(mut cells) = content else {
+        return content;
+    };
+    if let Some(width) = width.filter(|width| *width != cells.len()) {
+        return Content::Unreadable(format!(
+            "has {} columns, the header has {width}",
+            cells.len()
+        ));
+    }
+    for cell in &mut cells {
+        let cleaned = clean(cell);
+        if cleaned.len() != cell.len() {
+            *cell = cleaned.to_owned();
+        }
+    }
+    Content::Cells(cells)
+}
+
+/// A cell without the white space around it, and without the apostrophe of contract §8.
+fn cleaned(cell: &str) -> &str {
+    unguarded(cell.trim())
+}
+
+fn too_large(most_bytes: u64) -> Error {
+    Error::invalid(format!(
+        "is larger than {} MiB; split it",
+        most_bytes / 1024 / 1024
+    ))
+}
+
+/// What comes through a pipe, on disk, because it is read more than once.
+fn spooled(pipe: File, most_bytes: u64) -> Result<NamedTempFile> {
+    let mut spool = NamedTempFile::new().map_err(Error::unavailable)?;
+    let copied =
+        std::io::copy(&mut pipe.take(most_bytes + 1), &mut spool).map_err(Error::invalid_cause)?;
+    if copied > most_bytes {
+        return Err(too_large(most_bytes));
+    }
+    spool.flush().map_err(Error::unavailable)?;
+    Ok(spool)
+}
+
+/// Tells what a file is: by its first bytes, and for a text by its name.
+fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Result<Format> {
+    let extension = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
+    let is_called = |names: &[&str]| extension.as_deref().is_some_and(|end| names.contains(&end));
+    let head = scan.head.as_slice();
+    if head.starts_with(b"PK\x03\x04") {
+        let sheets = xlsx::find_sheets(path, sheet)?;
+        return Ok(Format::Xlsx { sheets });
+    }
+    if head.starts_with(b"\xd0\xcf\x11\xe0") {
+        return Err(Error::invalid(
+            "is protected by a password, or an old .xls; save it as .xlsx without a password",
+        ));
+    }
+    let text = head
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(head)
+        .trim_ascii_start();
+    if is_called(&["xlsx", "xlsm", "xls", "ods"]) && text.is_empty() {
+        return Err(Error::invalid("is empty"));
+    }
+    if text.starts_with(b"<") {
+        return Err(Error::invalid(
+            "is a web page or XML, no list; open it in a spreadsheet and save it as .xlsx or CSV",
+        ));
+    }
+    if is_called(&["xlsx", "xlsm", "xls", "ods"]) && !scan.utf_8 && !scan.windows_1252 {
+        return Err(Error::invalid(
+            "is no spreadsheet: it is damaged, or something else",
+        ));
+    }
+    if sheet.is_some() {
+        return Err(Error::invalid("--sheet: only an .xlsx file has sheets"));
+    }
+    if is_called(&["json", "ndjson", "jsonl"]) {
+        return Ok(Format::Json {
+            list: text.starts_with(b"["),
+        });
+    }
+    Ok(Format::Csv(csv::Dialect::of(scan, path)?))
+}
+
+/// Skips a byte order mark of UTF-8.
+fn skip_mark(file: &mut File) -> Result<()> {
+    let mut mark = [0; 3];
+    let read = file.read(&mut mark).map_err(Error::unavailable)?;
+    if read < 3 || mark != *b"\xef\xbb\xbf" {
+        file.seek(SeekFrom::Start(0)).map_err(Error::unavailable)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

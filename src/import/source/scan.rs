@@ -1,0 +1,88 @@
+//! One look at all bytes of a file: its digest, its beginning, and which encoding it can be in.
+
+use crate::error::{Error, Result};
+use sha2::{Digest, Sha256};
+use std::io::Read;
+
+/// How much of the beginning is kept.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// What a file is made of.
+pub(super) struct Scan {
+    pub sha256: [u8; 32],
+    pub head: Vec<u8>,
+    /// Every byte of it is UTF-8.
+    pub utf_8: bool,
+    /// Nothing in it that Windows-1252 has no letter for.
+    pub windows_1252: bool,
+    /// Where it stops being UTF-8, in bytes.
+    pub not_utf_8_at: u64,
+}
+
+impl Scan {
+    pub(super) fn of(file: &mut impl Read) -> Result<Self> {
+        let mut digest = Sha256::new();
+        let mut scan = Self {
+            sha256: [0; 32],
+            head: Vec::new(),
+            utf_8: true,
+            windows_1252: true,
+            not_utf_8_at: 0,
+        };
+        let mut buffer = vec![0; 128 * 1024];
+        // The start of a letter that the next bytes complete.
+        let mut kept = 0;
+        loop {
+            let read = match file.read(&mut buffer[kept..]) {
+                Ok(read) => read,
+                Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(Error::invalid_cause(cause)),
+            };
+            let fresh = &buffer[kept..kept + read];
+            digest.update(fresh);
+            if scan.head.len() < HEAD_BYTES {
+                scan.head.extend_from_slice(fresh);
+            }
+            scan.windows_1252 &= fresh.iter().all(|byte| is_windows_1252(*byte));
+            if read == 0 {
+                scan.utf_8 &= kept == 0;
+                scan.sha256 = digest.finalize().into();
+                return Ok(scan);
+            }
+            kept = scan.look_at(&mut buffer, kept + read);
+        }
+    }
+
+    /// Looks at so many bytes; how many of them wait for more, moved to the front.
+    fn look_at(&mut self, buffer: &mut [u8], length: usize) -> usize {
+        if !self.utf_8 {
+            return 0;
+        }
+        let Err(cause) = std::str::from_utf8(&buffer[..length]) else {
+            self.not_utf_8_at += length as u64;
+            return 0;
+        };
+        let valid = cause.valid_up_to();
+        self.not_utf_8_at += valid as u64;
+        if cause.error_len().is_some() {
+            self.utf_8 = false;
+            return 0;
+        }
+        buffer.copy_within(valid..length, 0);
+        length - valid
+    }
+
+    /// Whether it begins with a byte order mark of UTF-16.
+    pub(super) fn is_utf_16(&self) -> bool {
+        self.head.starts_with(b"\xff\xfe") || self.head.starts_with(b"\xfe\xff")
+    }
+}
+
+fn is_windows_1252(byte: u8) -> bool {
+    match byte {
+        b'\t' | b'\n' | b'\r' | 0x0c => true,
+        0..=0x1f | 0x7f => false,
+        0x81 | 0x8d | 0x8f | 0x90 | 0x9d => false,
+        _ => true,
+    }
+}

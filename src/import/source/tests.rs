@@ -1,0 +1,210 @@
+use super::*;
+
+fn source(bytes: &[u8]) -> Result<Source> {
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    // The file stays as long as the test runs: a source reads it again and again.
+    let (_, path) = file.keep().unwrap();
+    let source = Source::open(&path, None);
+    if source.is_err() {
+        std::fs::remove_file(path).unwrap();
+    }
+    source
+}
+
+fn rows(bytes: &[u8]) -> Vec<(u64, Content)> {
+    let source = source(bytes).unwrap();
+    let rows = source.rows().unwrap().map(|row| row.unwrap());
+    let rows = rows.map(|row| (row.line, row.content)).collect();
+    std::fs::remove_file(&source.path).unwrap();
+    rows
+}
+
+fn cells(bytes: &[u8]) -> Vec<Vec<String>> {
+    let cells = rows(bytes).into_iter().map(|(_, content)| match content {
+        Content::Cells(cells) => cells,
+        other => panic!("{other:?}"),
+    });
+    cells.collect()
+}
+
+fn header(bytes: &[u8]) -> Vec<String> {
+    let source = source(bytes).unwrap();
+    std::fs::remove_file(&source.path).unwrap();
+    source.header.unwrap()
+}
+
+#[test]
+fn the_delimiter_is_told_by_the_header() {
+    for (text, width) in [
+        ("a,b;c,d\n1;2;3;4;5", 3),
+        ("a;b;c\n1,2,3,4,5,6", 3),
+        ("a\tb,c\td\n", 3),
+        ("a|b|c\n", 3),
+        ("\"a,b,c,d\";e\n", 2),
+        ("\"a\n,,,\";b\n", 2),
+        ("barcode\nA,B", 1),
+        ("\r\na;b", 2),
+    ] {
+        assert_eq!(header(text.as_bytes()).len(), width, "{text}");
+    }
+}
+
+#[test]
+fn a_row_knows_its_line_whatever_ends_it() {
+    for end in ["\n", "\r\n", "\r"] {
+        let text = ["", "h,i", "", "a,\"b", "c\"", "", "", "d,e", "f,g"].join(end);
+        let found: Vec<_> = rows(text.as_bytes())
+            .into_iter()
+            .map(|(line, _)| line)
+            .collect();
+        assert_eq!(found, [4, 8, 9], "{end:?}");
+    }
+    assert_eq!(rows(b"h\r\na\r\nb\r\n").len(), 2);
+    assert!(rows(b"h\n").is_empty());
+}
+
+/// Longer than what is read at a time, so that line breaks fall on every side of it.
+#[test]
+fn lines_are_counted_across_all_that_is_read_at_a_time() {
+    for end in ["\n", "\r\n", "\r"] {
+        for width in [1, 2, 3] {
+            let row = "x".repeat(width) + end;
+            let text = format!("h{end}") + &row.repeat(60_000);
+            let last = rows(text.as_bytes()).pop().unwrap();
+            assert_eq!(last.0, 60_001, "{end:?} {width}");
+        }
+    }
+}
+
+#[test]
+fn values_are_cleaned_unless_the_file_is_ours() {
+    let row = &cells("a,b,c,d,e,f\n x y ,'=1+1,'-x,'tis,\"'\tq\",\u{a0}\n".as_bytes())[0];
+    assert_eq!(row, &["x y", "=1+1", "-x", "'tis", "\tq", ""]);
+    let ours = &cells(b"id,_type,a,b\n1,delegate, x y ,''=1\n")[0];
+    assert_eq!(ours[2..], [" x y ", "'=1"]);
+}
+
+#[test]
+fn encodings_are_recognised() {
+    let utf_16 = |big: bool| -> Vec<u8> {
+        let text = "\u{feff}Name,Ort\r\nJürgen,Łódź\r\n";
+        let units = text.encode_utf16();
+        units
+            .flat_map(|unit| {
+                if big {
+                    unit.to_be_bytes()
+                } else {
+                    unit.to_le_bytes()
+                }
+            })
+            .collect()
+    };
+    for (bytes, expected) in [
+        (
+            "Name,Ort\nJürgen,Łódź\n".as_bytes().to_vec(),
+            ["Jürgen", "Łódź"],
+        ),
+        (
+            "\u{feff}Name,Ort\nJürgen,Łódź\n".as_bytes().to_vec(),
+            ["Jürgen", "Łódź"],
+        ),
+        (utf_16(false), ["Jürgen", "Łódź"]),
+        (utf_16(true), ["Jürgen", "Łódź"]),
+        (b"Name,Ort\nJ\xfcrgen,\x80 5\n".to_vec(), ["Jürgen", "€ 5"]),
+    ] {
+        assert_eq!(header(&bytes), ["Name", "Ort"]);
+        assert_eq!(cells(&bytes), [expected]);
+    }
+}
+
+#[test]
+fn what_is_no_list_is_refused_in_words() {
+    for (bytes, told) in [
+        (&b""[..], "is empty"),
+        (b"\n\n", "is empty"),
+        (b" , ,\n", "has no header"),
+        (b"a,\"b\nc,d\n", "is not closed"),
+        (b"\x01\x02\xff\xfe\x00", "is no text"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "password"),
+        (b"  <!DOCTYPE html><html>", "web page"),
+        (b"PK\x03\x04 and nothing more", "damaged"),
+        (&[b','; 1_000], "has 1001 columns"),
+        (&[b'"'; ROW_MAX_BYTES * 2 + 1], "not closed"),
+    ] {
+        let refused = source(bytes).unwrap_err().message;
+        assert!(refused.contains(told), "{told}: {refused}");
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"a,b\n1,2\n3,4\n").unwrap();
+    let refused = Source::open_within(file.path(), None, 8)
+        .unwrap_err()
+        .message;
+    assert!(refused.contains("larger than"), "{refused}");
+}
+
+#[test]
+fn a_quotation_mark_that_is_not_closed_is_noticed() {
+    let open: Vec<bool> = rows(b"a,b\n1,\"x\ny\"\n2,5\" nail\n3,\"z\n4,5\n")
+        .into_iter()
+        .map(|(_, content)| matches!(content, Content::Unreadable(_)))
+        .collect();
+    assert_eq!(open, [false, false, true]);
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_noticed() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"a,b\n1,2\n").unwrap();
+    let source = Source::open(file.path(), None).unwrap();
+    file.write_all(b"3,4\n").unwrap();
+    let refused = source.rows().err().unwrap().message;
+    assert!(refused.contains("was changed"), "{refused}");
+}
+
+#[test]
+fn json_is_read_object_by_object() {
+    let of = |name: &str, text: &str| -> Vec<String> {
+        let mut file = tempfile::Builder::new().suffix(name).tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let source = match Source::open(file.path(), None) {
+            Ok(source) => source,
+            Err(cause) => return vec![format!("refused: {}", cause.message)],
+        };
+        let rows = source.rows().unwrap().map(|row| match row {
+            Ok(Row {
+                line,
+                content: Content::Object(object),
+            }) => {
+                format!("{line} {}", Value::Object(object))
+            }
+            Ok(Row { line, content }) => format!("{line} {content:?}"),
+            Err(cause) => format!("refused: {}", cause.message),
+        });
+        rows.collect()
+    };
+    assert_eq!(
+        of(
+            ".json",
+            "\u{feff} [ {\"a\": \"}]\\\"\"},\n{\"b\": [{}]} ] \n"
+        ),
+        ["1 {\"a\":\"}]\\\"\"}", "2 {\"b\":[{}]}"]
+    );
+    assert_eq!(
+        of(".ndjson", "{\"a\":1}\r\n\n{\"b\":2}"),
+        ["1 {\"a\":1}", "3 {\"b\":2}"]
+    );
+    for (name, text, told) in [
+        (".json", "[{\"a\":1},{\"b\"", "is cut off"),
+        (".json", "[{\"a\":1} {\"b\":2}]", "a comma is missing"),
+        (".json", "[{\"a\":1}] x", "goes on after"),
+        (".json", "[1]", "is no JSON list of objects"),
+        (".json", "[]", "is empty"),
+        (".json", "[{\"a\":1,\"a\":2}]", "stands twice"),
+        (".ndjson", "{\"a\":1}\n[2]\n", "is no JSON object"),
+        (".ndjson", "{\"a\":12345678901234567890}", "64 bits"),
+    ] {
+        let found = of(name, text).join("|");
+        assert!(found.contains(told), "{text}: {found}");
+    }
+}

@@ -1,0 +1,193 @@
+//! One sheet of an XLSX file as rows of text: numbers as they are read, dates as
+//! `yyyy-mm-dd hh:mm:ss`. Read by a thread of its own, cell by cell.
+
+use super::{COLUMNS_MAX, Content, Row, Rows, bomb};
+use crate::error::{Error, Result};
+use calamine::{DataRef, Reader, Xlsx, XlsxError};
+use std::{
+    fs::File,
+    io::BufReader,
+    path::Path,
+    sync::mpsc::{SyncSender, sync_channel},
+};
+
+type Workbook = Xlsx<BufReader<File>>;
+
+/// Rows that a sheet can have.
+const SHEET_ROWS: u64 = 1_048_576;
+/// Rows that are read ahead.
+const AHEAD_ROWS: usize = 64;
+
+/// The sheet of a name, or the first with those that go on with it (`delegates 2` after
+/// `delegates`, as `export` writes them); every part of the file is looked through before.
+///
+/// # Errors
+/// A sentence for the operator.
+pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<Vec<String>> {
+    let file = File::open(path).map_err(Error::invalid_cause)?;
+    bomb::check(BufReader::new(file))?;
+    let file = File::open(path).map_err(Error::invalid_cause)?;
+    let there = open(file)?.sheet_names();
+    match named {
+        None => {
+            let first = there
+                .first()
+                .ok_or_else(|| Error::invalid("has no sheet"))?;
+            let goes_on = (2..).map(|number| format!("{first} {number}"));
+            let more = goes_on.take_while(|name| there.contains(name));
+            Ok(std::iter::once(first.clone()).chain(more).collect())
+        }
+        Some(named) if there.iter().any(|sheet| sheet == named) => Ok(vec![named.to_owned()]),
+        Some(named) => Err(Error::invalid(format!(
+            "--sheet: there is no sheet \"{named}\"; there are {}",
+            there
+                .iter()
+                .map(|sheet| format!("\"{sheet}\""))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+    }
+}
+
+fn open(file: File) -> Result<Workbook> {
+    // A parser that panics on a crafted file must not take the caller with it.
+    std::panic::catch_unwind(|| Xlsx::new(BufReader::new(file)))
+        .map_err(|_| unreadable(&"its parts do not fit together"))?
+        .map_err(|cause| match cause {
+            XlsxError::Password => {
+                Error::invalid("is protected by a password; save it without one")
+            }
+            cause => unreadable(&cause),
+        })
+}
+
+fn unreadable(cause: &dyn std::fmt::Display) -> Error {
+    Error::invalid(format!(
+        "is damaged, or no spreadsheet ({cause}); open it in a spreadsheet and save it anew"
+    ))
+}
+
+/// The rows of sheets, those without any value left out; of the second and later ones without the
+/// header, and counted on.
+///
+/// # Errors
+/// When the thread cannot be started.
+pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
+    let (tell, told) = sync_channel(AHEAD_ROWS);
+    std::thread::Builder::new()
+        .name("spreadsheet".into())
+        .spawn(move || {
+            let read = || {
+                let mut book = open(file)?;
+                let mut header = None;
+                let mut sheets = (0..).zip(&sheets);
+                sheets.try_for_each(|(at, sheet)| send(&mut book, at, sheet, &mut header, &tell))
+            };
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+            let read = read.unwrap_or_else(|_| Err(unreadable(&"its parts do not fit together")));
+            if let Err(cause) = read {
+                // Nobody may be listening any more.
+                let _ = tell.send(Err(cause));
+            }
+        })
+        .map_err(Error::unavailable)?;
+    Ok(Box::new(told.into_iter()))
+}
+
+/// Sends row by row, until there are no more or nobody listens.
+fn send(
+    book: &mut Workbook,
+    number: u64,
+    sheet: &str,
+    header: &mut Option<Content>,
+    tell: &SyncSender<Result<Row>>,
+) -> Result<()> {
+    let mut at_header = true;
+    let mut reader = book
+        .worksheet_cells_reader(sheet)
+        .map_err(|cause| unreadable(&cause))?;
+    let mut cells: Vec<String> = Vec::new();
+    let mut problem: Option<String> = None;
+    let mut at: Option<u32> = None;
+    loop {
+        let cell = reader.next_cell().map_err(|cause| unreadable(&cause))?;
+        let row = cell.as_ref().map(|cell| cell.get_position().0);
+        if row != at {
+            if let Some(line) = at {
+                if row.is_some_and(|row| row < line) {
+                    return Err(unreadable(&"its rows are out of order"));
+                }
+                let cells = std::mem::take(&mut cells);
+                let content = match problem.take() {
+                    Some(problem) => Content::Unreadable(problem),
+                    None => Content::Cells(cells),
+                };
+                let mut empty = matches!(&content, Content::Cells(cells) if cells.is_empty());
+                let line = number * SHEET_ROWS + u64::from(line) + 1;
+                if !empty && std::mem::take(&mut at_header) {
+                    match header {
+                        None => *header = Some(content.clone()),
+                        Some(first) if *first == content => {
+                            empty = true;
+                        }
+                        Some(_) => {
+                            return Err(Error::invalid(format!(
+                                "sheet \"{sheet}\" has another header than the sheet it seems to go on with; name the sheet to import with --sheet"
+                            )));
+                        }
+                    }
+                }
+                if !empty && tell.send(Ok(Row { line, content })).is_err() {
+                    return Ok(());
+                }
+            }
+            at = row;
+        }
+        let Some(cell) = cell else {
+            return Ok(());
+        };
+        let column = cell.get_position().1 as usize;
+        let text = match text(cell.get_value()) {
+            Ok(text) if text.is_empty() => continue,
+            Ok(text) => text,
+            Err(error) => {
+                problem = Some(format!("holds {error} in column {}", column + 1));
+                continue;
+            }
+        };
+        if column >= COLUMNS_MAX {
+            return Err(Error::invalid(format!(
+                "has a value in column {}, at most {COLUMNS_MAX} are taken",
+                column + 1
+            )));
+        }
+        if cells.len() <= column {
+            cells.resize(column + 1, String::new());
+        }
+        cells[column] = text;
+    }
+}
+
+/// A value as an operator reads it in the cell; what is an error there is one here.
+fn text(value: &DataRef<'_>) -> Result<String, String> {
+    Ok(match value {
+        DataRef::Empty => String::new(),
+        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {
+            text.clone()
+        }
+        DataRef::SharedString(text) => (*text).to_owned(),
+        DataRef::Bool(value) => value.to_string(),
+        DataRef::Int(number) => number.to_string(),
+        // Never as 1.23E+11.
+        DataRef::Float(number) => number.to_string(),
+        DataRef::DateTime(at) if at.is_datetime() && at.as_f64() >= 1.0 => {
+            let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
+            format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+        }
+        DataRef::DateTime(at) => {
+            let (_, _, _, hour, minute, second, _) = at.to_ymd_hms_milli();
+            format!("{hour:02}:{minute:02}:{second:02}")
+        }
+        DataRef::Error(error) => return Err(format!("the error {error}")),
+    })
+}

@@ -1,0 +1,411 @@
+//! Files that are no lists, or more than a list: a clear message, nothing written, and no more
+//! memory than a list needs.
+
+use super::Site;
+use std::{
+    fs::File,
+    io::{Cursor, Write},
+    time::Duration,
+};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+/// What a command may use at the most, in KiB.
+const MEMORY_MAX_KIB: u64 = 150 * 1024;
+
+/// The most memory that a process had so far, in KiB; none where the system does not tell.
+fn memory_kib(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches(" kB").parse().ok()
+}
+
+/// Imports a file that must be refused: what it is told, with little memory and nothing written.
+#[track_caller]
+fn refused(site: &Site, what: &str, file: &str) -> String {
+    let mut child = site.start(&["import", what, file]);
+    let mut most = 0;
+    while child.try_wait().expect("a child").is_none() {
+        most = memory_kib(child.id()).unwrap_or(0).max(most);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(most < MEMORY_MAX_KIB, "{most} KiB");
+    let output = child.wait_with_output().expect("it ends");
+    let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(!told.contains("panic"), "{told}");
+    if site.db.exists() {
+        for table in ["delegates", "batches", "audit"] {
+            assert_eq!(
+                site.count(&format!("SELECT count(*) FROM {table}")),
+                0,
+                "{table}"
+            );
+        }
+    }
+    told
+}
+
+#[test]
+fn what_is_no_list_is_refused_in_words() {
+    let site = Site::new();
+    let wide = (0..1_001)
+        .map(|n| format!("c{n}"))
+        .collect::<Vec<_>>()
+        .join(",");
+    for (name, content, expected) in [
+        ("empty.csv", b"".to_vec(), "is empty"),
+        ("empty.xlsx", b"".to_vec(), "is empty"),
+        ("blank.csv", b"\n\r\n\n".to_vec(), "is empty"),
+        (
+            "header.csv",
+            b"barcode,email\n".to_vec(),
+            "has a header and no rows",
+        ),
+        (
+            "page.xlsx",
+            b"\r\n<!DOCTYPE html><html><body>Sign in</body></html>".to_vec(),
+            "web page",
+        ),
+        ("page.csv", b"<html>".to_vec(), "web page"),
+        (
+            "locked.xlsx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more".to_vec(),
+            "password",
+        ),
+        (
+            "cut.xlsx",
+            b"PK\x03\x04\x14\x00\x06\x00".to_vec(),
+            "cut off",
+        ),
+        (
+            "junk.csv",
+            (0..=255).cycle().take(5_000).collect(),
+            "is no text",
+        ),
+        (
+            "junk.xlsx",
+            (1..=255).rev().cycle().take(5_000).collect(),
+            "no spreadsheet",
+        ),
+        (
+            "wide.csv",
+            format!("{wide}\n").into_bytes(),
+            "has 1001 columns",
+        ),
+        ("none.csv", b"a,b,c\n1,2,3\n".to_vec(), "no column is known"),
+        (
+            "twice.csv",
+            b"barcode,barcode\n1,2\n".to_vec(),
+            "stands twice",
+        ),
+        (
+            "quote.csv",
+            b"barcode,\"email\nA,b\n".to_vec(),
+            "not closed",
+        ),
+        ("nul.csv", b"barcode,email\nA\0,x\n".to_vec(), "NUL"),
+        (
+            "ragged.csv",
+            b"barcode,email\nA\nB,b,c\n".to_vec(),
+            "line 3: has 3 columns, the header has 2",
+        ),
+        (
+            "list.json",
+            b"[{\"barcode\": \"A\"},".to_vec(),
+            "is cut off",
+        ),
+        (
+            "object.json",
+            b"[{\"barcod\": \"A\"}]".to_vec(),
+            "\"barcod\" is no property of a delegate",
+        ),
+        (
+            "database.csv",
+            b"SQLite format 3\0 and more".to_vec(),
+            "no column is known",
+        ),
+    ] {
+        let file = site.file(name, content);
+        let told = refused(&site, "delegates", &file);
+        assert!(told.contains(expected), "{name}: {told}");
+        assert!(
+            told.contains(name) || told.contains("of "),
+            "{name} is not named: {told}"
+        );
+    }
+    assert!(refused(&site, "delegates", &site.path("nowhere.csv")).contains("nowhere.csv"));
+    assert!(
+        refused(&site, "delegates", site.folder.path().to_str().unwrap()).contains("is a folder")
+    );
+}
+
+#[test]
+fn spreadsheets_of_many_columns_of_one_and_of_none() {
+    let with_columns = |site: &Site, count: u16| {
+        let mut book = rust_xlsxwriter::Workbook::new();
+        let sheet = book.add_worksheet();
+        for column in 0..count {
+            let header = if column == 0 {
+                "Barcode".to_owned()
+            } else {
+                format!("Question {column}")
+            };
+            sheet.write_string(0, column, header).unwrap();
+            sheet
+                .write_string(1, column, format!("answer {column}"))
+                .unwrap();
+        }
+        let path = site.path("list.xlsx");
+        book.save(&path).unwrap();
+        path
+    };
+    let site = Site::new();
+    assert!(refused(&site, "delegates", &with_columns(&site, 0)).contains("is empty"));
+    assert!(
+        refused(&site, "delegates", &with_columns(&site, 1_200)).contains("at most 1000 are taken")
+    );
+    for count in [1, 200] {
+        let site = Site::new();
+        site.done(&["import", "delegates", &with_columns(&site, count)]);
+        let answers = "SELECT coalesce(count(*), 0) FROM delegates, json_each(data, '$.Data')";
+        assert_eq!(site.count(answers), i64::from(count) - 1);
+    }
+}
+
+/// An export that is cut off anywhere is refused, and never taken for a shorter list.
+#[test]
+fn a_spreadsheet_that_is_cut_off_is_refused() {
+    let site = Site::new();
+    let list = site.file(
+        "list.csv",
+        "barcode,slug\n".to_owned() + &(0..500).map(|n| format!("A{n},b{n}\n")).collect::<String>(),
+    );
+    site.done(&["import", "delegates", &list]);
+    let whole = site.path("whole.xlsx");
+    site.done(&["export", "delegates", "--output", &whole]);
+    let whole = std::fs::read(whole).unwrap();
+    let other = Site::new();
+    for part in 1..20 {
+        let cut = other.file("cut.xlsx", &whole[..whole.len() * part / 20]);
+        let told = refused(&other, "delegates", &cut);
+        assert!(told.contains("cut.xlsx: is cut off, damaged"), "{told}");
+    }
+    // Damaged inside.
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 200].fill(0x55);
+    let damaged = other.file("damaged.xlsx", damaged);
+    refused(&other, "delegates", &damaged);
+}
+
+const WORKBOOK: &str = r#"<?xml version="1.0"?><workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="A" sheetId="1" r:id="rId1"/></sheets></workbook>"#;
+const RELATIONS: &str = r#"<?xml version="1.0"?><Relationships><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>"#;
+const ROOT: &str = r#"<?xml version="1.0"?><Relationships><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#;
+
+/// A workbook whose named part holds `before`, then `filler` so often, then `after`.
+fn bomb(name: &str, before: &str, filler: &[u8], times: usize, after: &str) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().compression_level(Some(1));
+    let sheet = "<?xml version=\"1.0\"?><worksheet><sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>Barcode</t></is></c></row></sheetData></worksheet>";
+    for (part, text) in [
+        ("_rels/.rels", ROOT),
+        ("xl/workbook.xml", WORKBOOK),
+        ("xl/_rels/workbook.xml.rels", RELATIONS),
+        ("xl/worksheets/sheet1.xml", sheet),
+    ] {
+        if part != name {
+            zip.start_file(part, options).unwrap();
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+    }
+    zip.start_file(name, options).unwrap();
+    zip.write_all(before.as_bytes()).unwrap();
+    for _ in 0..times {
+        zip.write_all(filler).unwrap();
+    }
+    zip.write_all(after.as_bytes()).unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_zip_bomb_is_refused_before_it_goes_off() {
+    let mib = 1024 * 1024;
+    let head = "<?xml version=\"1.0\"?><worksheet><sheetData>";
+    let cell = format!("{head}<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>");
+    let texts = "<sst count=\"1\" uniqueCount=\"1\">";
+    let some_texts = "<si><t>a</t></si>".repeat(60_000);
+    for (what, file) in [
+        (
+            "a cell",
+            bomb(
+                "xl/worksheets/sheet1.xml",
+                &cell,
+                &vec![b'x'; mib],
+                40,
+                "</t></is></c></row></sheetData></worksheet>",
+            ),
+        ),
+        (
+            "a tag",
+            bomb(
+                "xl/worksheets/sheet1.xml",
+                &format!("{head}<row r=\""),
+                &vec![b'1'; mib],
+                2,
+                "\"/></sheetData></worksheet>",
+            ),
+        ),
+        (
+            "texts",
+            bomb(
+                "xl/sharedStrings.xml",
+                texts,
+                some_texts.as_bytes(),
+                150,
+                "</sst>",
+            ),
+        ),
+        (
+            "announced texts",
+            bomb(
+                "xl/sharedStrings.xml",
+                "<sst uniqueCount=\"88888888888888\">",
+                b"<si><t>a</t></si>",
+                1,
+                "</sst>",
+            ),
+        ),
+        (
+            "a CDATA",
+            bomb(
+                "xl/worksheets/sheet1.xml",
+                &format!("{cell}<![CDATA["),
+                &vec![b'<'; mib],
+                20,
+                "]]></t></is></c></row></sheetData></worksheet>",
+            ),
+        ),
+        (
+            "another part",
+            bomb(
+                "xl/styles.xml",
+                "<styleSheet>",
+                " ".repeat(mib).as_bytes(),
+                20,
+                "</styleSheet>",
+            ),
+        ),
+        (
+            "rows",
+            bomb(
+                "xl/worksheets/sheet1.xml",
+                head,
+                "<row></row>".repeat(100_000).as_bytes(),
+                1_050,
+                "</sheetData></worksheet>",
+            ),
+        ),
+    ] {
+        let site = Site::new();
+        assert!(file.len() < 20 * mib, "{what}: {} bytes", file.len());
+        let path = site.file("bomb.xlsx", file);
+        let told = refused(&site, "delegates", &path);
+        assert!(
+            told.contains("unpacks to more") || told.contains("CDATA"),
+            "{what}: {told}"
+        );
+    }
+    // One that lies about how large it is.
+    let mut lying = bomb(
+        "xl/sharedStrings.xml",
+        texts,
+        some_texts.as_bytes(),
+        150,
+        "</sst>",
+    );
+    let size = u32::try_from(texts.len() + some_texts.len() * 150 + "</sst>".len()).unwrap();
+    let places: Vec<_> = (0..lying.len() - 4)
+        .filter(|at| lying[*at..at + 4] == size.to_le_bytes())
+        .collect();
+    assert_eq!(places.len(), 2, "the size stands in two places");
+    for at in places {
+        lying[at..at + 4].copy_from_slice(&1_000_u32.to_le_bytes());
+    }
+    let site = Site::new();
+    let path = site.file("bomb.xlsx", lying);
+    let told = refused(&site, "delegates", &path);
+    assert!(told.contains("bomb.xlsx: "), "{told}");
+}
+
+#[test]
+fn a_cell_at_the_far_end_of_a_sheet_takes_no_more_memory() {
+    let site = Site::new();
+    let head = "<?xml version=\"1.0\"?><worksheet><sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>Barcode</t></is></c></row>";
+    for (cell, expected) in [("XFD1048576", "in column 16384"), ("A1048576", "")] {
+        let far = format!(
+            "<row r=\"1048576\"><c r=\"{cell}\" t=\"inlineStr\"><is><t>X</t></is></c></row></sheetData></worksheet>"
+        );
+        let file = site.file(
+            "far.xlsx",
+            bomb("xl/worksheets/sheet1.xml", head, b"", 0, &far),
+        );
+        if expected.is_empty() {
+            site.done(&["import", "delegates", &file]);
+            assert_eq!(site.count("SELECT line FROM batch_rows"), 1_048_576);
+        } else {
+            let told = refused(&site, "delegates", &file);
+            assert!(told.contains(expected), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_csv_of_gigabytes_is_refused_and_a_row_without_end_too() {
+    let site = Site::new();
+    let path = site.path("huge.csv");
+    // Sparse: it takes no room on the disk.
+    let mut file = File::create(&path).unwrap();
+    file.write_all(b"barcode,email\nA,a\n").unwrap();
+    file.set_len(2 * 1024 * 1024 * 1024).unwrap();
+    let told = refused(&site, "delegates", &path);
+    assert!(told.contains("is larger than 1024 MiB; split it"), "{told}");
+    // One that is just small enough is read, and is one row without end.
+    file.set_len(40 * 1024 * 1024).unwrap();
+    let told = refused(&site, "delegates", &path);
+    assert!(
+        told.contains("line 3: goes on for more than 4 MiB"),
+        "{told}"
+    );
+    let mut open = "barcode,email\nA,\"".to_owned();
+    open.push_str(&"b,c\n".repeat(8 * 1024 * 1024));
+    let open = site.file("open.csv", open);
+    let told = refused(&site, "delegates", &open);
+    assert!(
+        told.contains("line 2: goes on") && told.contains("not closed"),
+        "{told}"
+    );
+}
+
+/// Thirty times the rows, hardly more memory.
+#[test]
+fn a_long_list_is_not_held_in_memory() {
+    let memory = |rows: usize| {
+        let site = Site::new();
+        let note = "n".repeat(2_000);
+        let list: String = (0..rows).map(|n| format!("B{n},{note}\n")).collect();
+        let list = site.file("list.csv", format!("barcode,Notes\n{list}"));
+        let mut child = site.start(&["import", "delegates", &list, "--dry-run"]);
+        let mut most = 0;
+        while child.try_wait().expect("a child").is_none() {
+            most = memory_kib(child.id()).unwrap_or(0).max(most);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(child.wait().expect("a child").success());
+        most
+    };
+    let (few, many) = (memory(1_000), memory(30_000));
+    // 60 MB of text.
+    assert!(many < few + 12 * 1024, "{few} KiB, {many} KiB");
+}

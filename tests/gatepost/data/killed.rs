@@ -1,0 +1,153 @@
+//! An import that is killed at any slice is completed by `--resume`, or taken back by `--undo`, as
+//! if it had never been.
+
+use super::Site;
+use serde_json::json;
+use std::{fmt::Write, time::Duration};
+
+const ROWS: usize = 4_000;
+const ROUNDS: usize = 4;
+
+/// A file in which half of the list's delegates are there already, some of them joined.
+fn prepared() -> (Site, String) {
+    let site = Site::new();
+    let devices = site.file("devices.csv", "code,name\nhall,Hall\n");
+    site.done(&["import", "devices", &devices]);
+    let mut first = String::from("barcode,First name,Diet\n");
+    let mut list = String::from("barcode,First name,Last name,Diet\n");
+    for n in 0..ROWS {
+        if n % 2 == 0 {
+            let _ = writeln!(first, "T{n:05},Name {n},vegan");
+        }
+        let _ = writeln!(list, "T{n:05},,Last {n},diet {n}");
+    }
+    let first = site.file("first.csv", first);
+    site.done(&["import", "delegates", &first]);
+    let list = site.file("list.csv", list);
+    (site, list)
+}
+
+const OPTIONS: [&str; 4] = ["--key", "barcode", "--join", "code:hall"];
+
+/// Starts the import and kills it after some slices; how many rows were done with by then.
+fn kill_one(site: &Site, list: &str) -> i64 {
+    let mut child = site.start(&[&["import", "delegates", list][..], &OPTIONS].concat());
+    let file = site.open();
+    file.busy_timeout(Duration::from_secs(5))
+        .expect("a timeout");
+    let after = i64::from(getrandom::u32().expect("a number")) % (ROWS as i64 * 3 / 4);
+    let done = || {
+        let sql = "SELECT max(done) FROM batches WHERE file_name = 'list.csv'";
+        file.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
+            .expect(sql)
+    };
+    while done().is_none_or(|done| done < after) {
+        assert!(
+            child.try_wait().expect("a child").is_none(),
+            "it ended too early"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    done().expect("a batch")
+}
+
+/// Rows without what differs from run to run: ids made at random, and times.
+fn content(site: &Site) -> Vec<String> {
+    let connection = site.open();
+    let mut content = super::rows_of(
+        &connection,
+        "delegates",
+        "SELECT id, barcode, first_name, last_name, data, sources FROM delegates ORDER BY id",
+    );
+    content.extend(super::rows_of(
+        &connection,
+        "interactions",
+        "SELECT id, interaction_type, first_delegate_id, first_device_id, admitted FROM interactions ORDER BY id",
+    ));
+    content.extend(super::rows_of(
+        &connection,
+        "rows",
+        "SELECT batch_id, line, record_id, before IS NULL, interaction_id FROM batch_rows ORDER BY 1, 2",
+    ));
+    content.extend(super::rows_of(
+        &connection,
+        "audit",
+        "SELECT actor, action, record_type, record_id FROM audit ORDER BY id",
+    ));
+    content
+}
+
+#[test]
+fn an_import_that_was_killed_is_completed() {
+    let (whole, list) = prepared();
+    whole.done(&[&["import", "delegates", &list][..], &OPTIONS].concat());
+    let expected = content(&whole);
+    let mut cut = 0;
+    for _ in 0..ROUNDS {
+        let (site, list) = prepared();
+        let done = kill_one(&site, &list);
+        assert!(done < ROWS as i64);
+        cut += usize::from(done > 0);
+        let told = site.refused(&[&["import", "delegates", &list][..], &["--join", "1"]].concat());
+        assert!(told.contains("--resume 3"), "{told}");
+        let other = site.file("other.csv", "barcode\nX\n");
+        let told = site.refused(&["import", "--resume", "3", "--file", &other]);
+        assert!(told.contains("is not the file"), "{told}");
+        let told = site.told(&["import", "--resume", "3"]);
+        assert_eq!(told["imported"], json!(ROWS as i64 - done));
+        assert_eq!(content(&site), expected);
+        assert!(
+            site.refused(&["import", "--resume", "3"])
+                .contains("is complete")
+        );
+    }
+    assert!(cut > 0, "no round killed it between its slices");
+}
+
+#[test]
+fn an_import_that_was_killed_is_taken_back_as_if_it_had_never_been() {
+    for _ in 0..ROUNDS {
+        let (site, list) = prepared();
+        let before = site.dump();
+        let done = kill_one(&site, &list);
+        let told = site.told(&["import", "--undo", "3"]);
+        assert_eq!(told["left"], json!(0), "{told}");
+        assert_eq!(
+            told["removed"]
+                .as_i64()
+                .zip(told["restored"].as_i64())
+                .map(|(one, other)| one + other),
+            Some(done)
+        );
+        assert_eq!(site.dump(), before);
+        assert!(
+            site.refused(&["import", "--undo", "3"])
+                .contains("taken back already")
+        );
+        assert!(
+            site.refused(&["import", "--resume", "3"])
+                .contains("was taken back")
+        );
+        // And it can go in anew.
+        site.done(&[&["import", "delegates", &list][..], &OPTIONS].concat());
+    }
+}
+
+#[test]
+fn an_undoing_that_was_killed_is_completed() {
+    let (site, list) = prepared();
+    let before = site.dump();
+    site.done(&[&["import", "delegates", &list][..], &OPTIONS].concat());
+    let mut child = site.start(&["import", "--undo", "3"]);
+    let rows = "SELECT count(*) FROM batch_rows WHERE batch_id = 3";
+    while site.count(rows) > ROWS as i64 * 2 / 3 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert!(site.count(rows) > 0, "it was over too soon");
+    site.done(&["import", "--undo", "3"]);
+    assert_eq!(site.dump(), before);
+}

@@ -1,0 +1,231 @@
+//! Spreadsheets and CSV files as clients send them.
+
+use super::Site;
+use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
+use serde_json::json;
+
+#[test]
+fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    book.add_worksheet().set_name("Notes").unwrap();
+    let sheet = book.add_worksheet().set_name("Gäste").unwrap();
+    let headers = [
+        "Ticket code",
+        "Vorname",
+        "Prénom 2",
+        "Handy",
+        "Menü",
+        "When",
+        "Paid",
+        "Sum",
+        "Late",
+        "Empty",
+        "Badge.Farbe",
+    ];
+    for (column, header) in (0..).zip(headers) {
+        sheet.write_string(2, column, header).unwrap();
+    }
+    let date = Format::new().set_num_format("dd.mm.yyyy hh:mm");
+    let at = ExcelDateTime::parse_from_str("2026-11-21T09:02:00").unwrap();
+    sheet.write_string(4, 0, "00123").unwrap();
+    sheet.write_string(4, 1, " Ada ").unwrap();
+    sheet.write_string(4, 2, "=1+1").unwrap();
+    sheet.write_number(4, 3, 4_930_555_123_456.0).unwrap();
+    sheet.write_number(4, 4, 1.5).unwrap();
+    sheet.write_datetime_with_format(4, 5, &at, &date).unwrap();
+    sheet.write_boolean(4, 6, true).unwrap();
+    sheet
+        .write_formula(4, 7, Formula::new("=1+2").set_result("3"))
+        .unwrap();
+    sheet.write_string(4, 10, "red").unwrap();
+    // A row with nothing in it but a format is none.
+    sheet.write_blank(5, 0, &date).unwrap();
+    sheet.write_number(7, 0, 456.0).unwrap();
+    let path = site.path("guests.xlsx");
+    book.save(&path).unwrap();
+
+    let told = site.refused(&["import", "delegates", &path]);
+    assert!(told.contains("is empty"), "the first sheet is: {told}");
+    let told = site.refused(&["import", "delegates", &path, "--sheet", "Gast"]);
+    assert!(told.contains("\"Gäste\""), "{told}");
+    let told = site.told(&[
+        "import",
+        "delegates",
+        &path,
+        "--sheet",
+        "Gäste",
+        "--map",
+        "Late=",
+    ]);
+    assert_eq!((&told["imported"], &told["rows"]), (&json!(2), &json!(2)));
+    let found = site.exported("delegates");
+    assert_eq!(found[0]["barcode"], json!("00123"));
+    assert_eq!(found[0]["firstName"], json!("Ada"));
+    assert_eq!(found[0]["phone"], json!("4930555123456"));
+    assert_eq!(
+        found[0]["data"],
+        json!({
+            "Data": {"Prénom 2": "=1+1", "Menü": "1.5", "When": "2026-11-21 09:02:00", "Paid": "true", "Sum": "3"},
+            "Badge": {"Farbe": "red"},
+        })
+    );
+    assert_eq!(found[1]["barcode"], json!("456"));
+    assert!(found[1].get("data").is_none());
+    // Lines are rows of the sheet.
+    assert_eq!(
+        site.text("SELECT group_concat(line) FROM batch_rows"),
+        "5,8"
+    );
+}
+
+#[test]
+fn an_error_in_a_cell_makes_a_bad_row() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    sheet.write_string(0, 0, "barcode").unwrap();
+    sheet
+        .write_formula(1, 0, Formula::new("=1/0").set_result("#DIV/0!"))
+        .unwrap();
+    let path = site.path("a.xlsx");
+    book.save(&path).unwrap();
+    let told = site.refused(&["import", "delegates", &path]);
+    assert!(
+        told.contains("line 2: holds the error #DIV/0! in column 1"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_list_in_any_encoding_and_with_any_delimiter_goes_in() {
+    for (name, bytes) in [
+        (
+            "utf8.csv",
+            "Vorname;Nachname;E-Mail\r\nJürgen;Weiß;j@example.org\r\n"
+                .as_bytes()
+                .to_vec(),
+        ),
+        (
+            "mark.csv",
+            "\u{feff}Vorname,Nachname,E-Mail\nJürgen,Weiß,j@example.org\n"
+                .as_bytes()
+                .to_vec(),
+        ),
+        (
+            "ansi.csv",
+            b"Vorname;Nachname;E-Mail\r\nJ\xfcrgen;Wei\xdf;j@example.org\r\n".to_vec(),
+        ),
+        (
+            "tabs.txt",
+            "Fornavn\tEfternavn\tMail\nJürgen\tWeiß\tj@example.org"
+                .as_bytes()
+                .to_vec(),
+        ),
+        (
+            "pipes",
+            "Prénom|Nom|Courriel\rJürgen|Weiß|j@example.org\r"
+                .as_bytes()
+                .to_vec(),
+        ),
+        (
+            "utf16.csv",
+            "\u{feff}Nombre\tApellidos\tCorreo\r\nJürgen\tWeiß\tj@example.org\r\n"
+                .encode_utf16()
+                .flat_map(u16::to_le_bytes)
+                .collect(),
+        ),
+    ] {
+        let site = Site::new();
+        let file = site.file(name, bytes);
+        site.done(&["import", "delegates", &file]);
+        let found = "SELECT first_name || ' ' || last_name || ' ' || email FROM delegates";
+        assert_eq!(site.text(found), "Jürgen Weiß j@example.org", "{name}");
+    }
+}
+
+#[test]
+fn a_list_may_come_through_a_pipe() {
+    let site = Site::new();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
+        .args([
+            "--db",
+            site.db.to_str().unwrap(),
+            "import",
+            "delegates",
+            "/dev/stdin",
+        ])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, b"barcode\nA\nB\n").unwrap();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+}
+
+#[test]
+fn sessions_with_rooms_and_rules_go_in() {
+    let site = Site::new();
+    let list = "code,Bezeichnung,Typ,Beginn,Ende,Verfügbar,parent,Access.capacity,Access.entry\n\
+                hall,Saal 1,room,,,ja,,120,single\n\
+                s1,Eröffnung,session,21.11.2026 09:00,21.11.2026 10:30,nein,code:hall,,\n";
+    let list = site.file("sessions.csv", list);
+    site.done(&["import", "devices", &list]);
+    let found = site.exported("devices");
+    assert_eq!(
+        found[0]["data"],
+        json!({"Access": {"capacity": 120, "entry": "single"}})
+    );
+    assert_eq!(found[1]["startAt"], json!("2026-11-21T09:00:00+00:00"));
+    assert_eq!(found[1]["available"], json!(false));
+    assert_eq!(found[1]["parent"], json!("code:hall"));
+}
+
+/// What happened is stored whatever the rules say, and the gates know of it from then on.
+#[test]
+fn scans_from_elsewhere_are_history() {
+    let site = Site::new();
+    let devices = site.file(
+        "devices.csv",
+        "code,Access.ruleSet,Access.entry,available\ngate,simple,single,no\n",
+    );
+    site.done(&["import", "devices", &devices]);
+    let delegates = site.file("delegates.csv", "barcode\nA\nB\n");
+    site.done(&["import", "delegates", &delegates]);
+    let scans = site.file(
+        "scans.csv",
+        "Action,Ticket code,Scanned at,Temperature\ncheck-in,A,1795248120,36.6\ncheck-in,A,2026-11-21 09:05,\ncheck-in,B,2026-11-21T09:06:00Z,\ncheck-out,B,2026-11-21T09:07:00Z,\n",
+    );
+    let told = site.told(&["import", "interactions", &scans, "--device", "code:gate"]);
+    assert_eq!(told["created"], json!(4));
+    assert_eq!(
+        site.count("SELECT count(*) FROM interactions WHERE admitted = 1 AND first_device_id = 1"),
+        4
+    );
+    assert_eq!(site.count("SELECT inside FROM occupancy"), 1);
+    assert_eq!(site.count("SELECT count(*) FROM conflicts"), 0);
+    assert_eq!(
+        site.count("SELECT device_id FROM batches ORDER BY id DESC LIMIT 1"),
+        1
+    );
+    assert_eq!(
+        site.exported("interactions")[0]["data"],
+        json!({"Temperature": "36.6"})
+    );
+    let again = site.refused(&["import", "interactions", &scans, "--device", "code:gate"]);
+    assert!(
+        again.contains("imported already") && again.contains("--undo 3"),
+        "{again}"
+    );
+    let unknown = site.file("unknown.csv", "type,barcode,device\ncheck-in,A,code:gate\ncheck-in,X,code:gate\ncheck-in,A,code:nowhere\n");
+    let told = site.refused(&["import", "interactions", &unknown]);
+    assert!(
+        told.contains("line 3: there is no delegate barcode:X")
+            && told.contains("line 4: there is no device"),
+        "{told}"
+    );
+    assert_eq!(site.count("SELECT count(*) FROM interactions"), 4);
+}

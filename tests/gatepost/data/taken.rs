@@ -1,0 +1,165 @@
+//! Taking an import back beside a server: what was changed or used since stays.
+
+use super::run;
+use crate::harness::Server;
+use serde_json::{Value, json};
+
+#[test]
+fn what_was_changed_or_used_since_stays() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let hall = caller.device(&json!({"name": "Hall", "code": "hall"}));
+    let gate = caller.device(&json!({"name": "Gate", "code": "gate"}));
+    let known = caller.delegate(&json!({"barcode": "K", "company": "Before"}));
+    let list = server.folder.path().join("list.csv");
+    let rows: String = (0..20).map(|n| format!("T{n},New\n")).collect();
+    std::fs::write(&list, format!("barcode,company\nK,New\n{rows}")).expect("a list");
+    let list = list.to_str().expect("a name");
+    let db = server.path();
+    let output = run(
+        &db,
+        &[
+            "import",
+            "delegates",
+            list,
+            "--key",
+            "barcode",
+            "--join",
+            "code:hall",
+            "--json",
+        ],
+    );
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(told["imported"], json!(21), "{output:?}");
+    let batch = told["batch"].to_string();
+    assert_eq!(
+        caller
+            .patch("/delegate/barcode:T1", &json!({"company": "Changed"}))
+            .status,
+        200
+    );
+    assert_eq!(
+        caller
+            .interact(
+                "check-in",
+                &json!({"delegate": "barcode:T2", "device": gate})
+            )
+            .status,
+        201
+    );
+    assert_eq!(caller.delete("/delegate/barcode:T3").status, 204);
+
+    let output = run(&db, &["import", "--undo", &batch, "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told: Value = serde_json::from_str(
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .next()
+            .expect("a line"),
+    )
+    .expect("JSON");
+    assert_eq!(
+        (&told["removed"], &told["restored"], &told["left"]),
+        (&json!(17), &json!(1), &json!(3))
+    );
+    let reasons = told["leftAsTheyAre"].to_string();
+    for reason in [
+        "line 5: delegate 4 was used since",
+        "line 4: delegate 3 was changed since",
+        "line 6: delegate 5 was changed since",
+    ] {
+        assert!(reasons.contains(reason), "{reason}: {reasons}");
+    }
+    assert_eq!(
+        caller.get("/delegate/barcode:T1").data()["company"],
+        json!("Changed")
+    );
+    assert_eq!(caller.get("/delegate/barcode:T2").status, 200);
+    caller.get("/delegate/barcode:T4").refused(404, 1301, "T4");
+    let restored = caller.get(&format!("/delegate/id:{known}"));
+    assert_eq!(restored.data()["company"], json!("Before"));
+    assert_eq!(restored.data()["sources"], json!(["api"]));
+    assert!(
+        restored.data().get("firstInteractions").is_none(),
+        "its join is gone"
+    );
+    let joins = format!("SELECT count(*) FROM interactions WHERE first_device_id = {hall}");
+    assert_eq!(server.value::<i64>(&joins), 3);
+    // Nothing tells of those who are gone for good.
+    let traces = "SELECT count(*) FROM audit WHERE after LIKE '%\"T4\"%' OR before LIKE '%\"T4\"%'";
+    assert_eq!(server.value::<i64>(traces), 0);
+    // Once nobody needs what was left, the rest can go too.
+    server.sql("DELETE FROM interactions WHERE interaction_type = 'check-in'");
+    let output = run(&db, &["import", "--undo", &batch, "--json"]);
+    let told: Value = serde_json::from_str(
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .next()
+            .expect("a line"),
+    )
+    .expect("JSON");
+    assert_eq!((&told["removed"], &told["left"]), (&json!(1), &json!(2)));
+}
+
+#[test]
+fn devices_and_interactions_are_taken_back() {
+    let site = super::Site::new();
+    let delegates = site.file("delegates.csv", "barcode\nA\nB\n");
+    site.done(&["import", "delegates", &delegates]);
+    let before = site.dump();
+    let devices = site.file("devices.csv", "code,parent\nhall,\nroom,code:hall\n");
+    site.done(&["import", "devices", &devices]);
+    let with_devices = site.dump();
+    let scans = site.file(
+        "scans.csv",
+        "type,delegate,second delegate,device\ncheck-in,barcode:A,,code:room\njoin,barcode:A,,code:room\nconnect,barcode:A,barcode:B,\nconnect,barcode:B,barcode:A,\n",
+    );
+    site.done(&["import", "interactions", &scans]);
+    assert_eq!(site.count("SELECT count(*) FROM interactions"), 5);
+    let told = site.refused(&["import", "--undo", "2"]);
+    assert!(
+        told.contains("device 2 was used since") && told.contains("device 1 was used since"),
+        "{told}"
+    );
+    site.done(&["import", "--undo", "3"]);
+    assert_eq!(site.dump(), with_devices);
+    site.done(&["import", "--undo", "2"]);
+    assert_eq!(site.dump(), before);
+    assert!(
+        site.refused(&["import", "--undo", "9"])
+            .contains("there is no import 9")
+    );
+}
+
+/// Gates go on while a list goes in.
+#[test]
+fn gates_scan_while_a_list_goes_in() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let gate = caller.device(&json!({"name": "Gate"}));
+    let guest = caller.delegate(&json!({"barcode": "G"}));
+    let rows: String = (0..3_000).map(|n| format!("T{n},Name {n}\n")).collect();
+    let list = server.folder.path().join("list.csv");
+    std::fs::write(&list, format!("barcode,First name\n{rows}")).expect("a list");
+    let mut child = super::start(
+        &server.path(),
+        &["import", "delegates", list.to_str().expect("a name")],
+    );
+    let mut scans = 0;
+    while child.try_wait().expect("a child").is_none() {
+        let answer = caller.interact("check-in", &json!({"delegate": guest, "device": gate}));
+        assert_eq!(answer.status, 201, "{answer:?}");
+        scans += 1;
+    }
+    assert!(child.wait().expect("a child").success());
+    assert!(scans > 10, "{scans}");
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 3_001);
+    let export = run(
+        &server.path(),
+        &["export", "delegates", "--format", "ndjson"],
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&export.stdout).lines().count(),
+        3_001
+    );
+}

@@ -1,0 +1,121 @@
+//! Importing over what is there: `--key`, `--join`, and what searches and people see of a batch.
+
+use super::Site;
+use serde_json::json;
+
+fn prepared() -> Site {
+    let site = Site::new();
+    let devices = site.file("devices.csv", "code,name\nhall,Hall\n");
+    site.done(&["import", "devices", &devices]);
+    let first = site.file(
+        "first.csv",
+        "barcode,First name,Company,Diet,slug\nA,Ada,Analytical,vegan,a\nB,Bob,Builders,,b\n",
+    );
+    site.done(&["import", "delegates", &first]);
+    site
+}
+
+#[test]
+fn a_row_with_a_known_key_changes_that_record_and_empty_cells_change_nothing() {
+    let site = prepared();
+    let second = site.file(
+        "second.csv",
+        "barcode,First name,Company,Diet\nA,,Engines,\nC,Cy,,halal\n",
+    );
+    let told = site.refused(&["import", "delegates", &second]);
+    assert!(
+        told.contains(
+            "line 2, column \"barcode\": barcode: already used by the delegate with id 1"
+        ),
+        "{told}"
+    );
+    let told = site.told(&["import", "delegates", &second, "--key", "barcode"]);
+    assert_eq!(
+        (&told["created"], &told["updated"], &told["known"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+    let found = site.exported("delegates");
+    assert_eq!(found.len(), 3);
+    assert_eq!(found[0]["firstName"], json!("Ada"));
+    assert_eq!(found[0]["company"], json!("Engines"));
+    assert_eq!(found[0]["data"], json!({"Data": {"Diet": "vegan"}}));
+    // Who changed it, from what to what.
+    let audited = site.text(
+        "SELECT before || after FROM audit WHERE action = 'update' AND record_type = 'delegate'",
+    );
+    assert_eq!(audited, r#"{"company":"Analytical"}{"company":"Engines"}"#);
+    assert_eq!(
+        site.text("SELECT actor FROM audit ORDER BY id DESC LIMIT 1"),
+        "import:second.csv"
+    );
+}
+
+#[test]
+fn a_key_that_cannot_match_is_refused() {
+    let site = prepared();
+    let list = site.file("list.csv", "barcode,slug\nA,b\n,x\n");
+    for (key, told) in [
+        ("barcode", "slug: already used by the delegate with id 2"),
+        ("barcode", "line 3, column \"barcode\": barcode: is empty"),
+        ("rfid", "no column is rfid"),
+        ("firstName", "no unique code"),
+    ] {
+        let found = site.refused(&["import", "delegates", &list, "--key", key]);
+        assert!(found.contains(told), "{key}: {found}");
+    }
+    let found = site.refused(&["import", "delegates", &list, "--join", "code:nowhere"]);
+    assert!(found.contains("--join: there is no device"), "{found}");
+}
+
+#[test]
+fn everybody_is_joined_once() {
+    let site = prepared();
+    for round in 0..2 {
+        let list = site.file(
+            "list.csv",
+            format!("barcode,First name\nA,\nB,\nC,C{round}\n"),
+        );
+        site.done(&[
+            "import",
+            "delegates",
+            &list,
+            "--key",
+            "barcode",
+            "--join",
+            "code:hall",
+            "--device",
+            "1",
+        ]);
+        let joins = "SELECT count(*) FROM interactions WHERE interaction_type = 'join' AND first_device_id = 1";
+        assert_eq!(site.count(joins), 3);
+        assert_eq!(
+            site.count("SELECT count(*) FROM presence WHERE join_at IS NOT NULL"),
+            3
+        );
+    }
+    let batches = site.told(&["import", "--list"]);
+    assert_eq!(batches[0]["device"], json!(1));
+    assert_eq!(batches[0]["state"], json!("complete"));
+    assert_eq!(batches.as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn good_rows_go_in_where_bad_ones_may_be_left_out() {
+    let site = prepared();
+    let rows: String = (0..300)
+        .map(|n| format!("X{n},\n{},bad\n", if n < 150 { "A" } else { "" }))
+        .collect();
+    let list = site.file("list.csv", format!("barcode,slug\n{rows}"));
+    let told = site.refused(&["import", "delegates", &list]);
+    assert!(told.contains("… and 199 more"), "{told}");
+    assert!(told.contains("299 of 600 rows are bad"), "{told}");
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+    assert_eq!(site.count("SELECT count(*) FROM batches"), 2);
+    let told = site.told(&["import", "delegates", &list, "--skip-bad"]);
+    assert_eq!(told["created"], json!(301));
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 303);
+    assert_eq!(
+        site.count("SELECT count(*) FROM batch_rows WHERE batch_id = 3"),
+        301
+    );
+}
