@@ -14,12 +14,13 @@
 //! - `app`: what every handler is given
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `store`: the one SQLite file, its one writer and its readers
-//! - `rules`: who may enter where, pure
+//! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
 //! - `types`, `error`: the values and failures that everything speaks in
 
 pub mod app;
 pub mod audit;
 pub mod auth;
+pub mod barcode;
 pub mod cli;
 pub mod delegates;
 pub mod demo;

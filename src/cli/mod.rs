@@ -1,5 +1,6 @@
 //! The command line (contract §10). Exit codes: 0 done, 1 failed, 2 usage.
 
+mod barcode;
 mod client;
 mod config;
 mod demo;
@@ -49,6 +50,8 @@ enum Command {
     Client(client::ClientCommand),
     #[command(subcommand)]
     User(user::UserCommand),
+    #[command(subcommand)]
+    Barcode(barcode::BarcodeCommand),
     Openapi(openapi::Args),
     Demo(demo::Args),
 }
@@ -70,6 +73,11 @@ pub fn run() -> ExitCode {
         Command::User(command) => {
             open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
         }
+        Command::Barcode(command) => match barcode::run(command, cli.json) {
+            // It has told what is wrong.
+            Ok(false) => return ExitCode::FAILURE,
+            checked => checked.map(|_| ()),
+        },
         Command::Openapi(args) => openapi::run(&args),
         Command::Demo(args) => demo::run(&args, &cli.db, cli.json),
     };

@@ -13,7 +13,7 @@ use std::{
 const LAYERS: [&[&str]; 10] = [
     &["error"],
     &["types"],
-    &["rules", "store"],
+    &["barcode", "rules", "store"],
     &["audit", "auth", "settings"],
     &["app"],
     &["idempotency", "records", "web"],
