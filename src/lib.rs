@@ -6,7 +6,7 @@
 //!
 //! - `cli`: the commands; `server`: routes, limits, the API's document
 //! - `demo`: an invented event, into an empty file
-//! - `import`: lists from outside, into the file
+//! - `import`: lists from outside, into the file; `backup`: the file, to a checked copy
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
@@ -20,6 +20,7 @@
 pub mod app;
 pub mod audit;
 pub mod auth;
+pub mod backup;
 pub mod barcode;
 pub mod cli;
 pub mod delegates;

@@ -1,5 +1,6 @@
 //! The command line (contract §10). Exit codes: 0 done, 1 failed, 2 usage.
 
+mod backup;
 mod barcode;
 mod client;
 mod config;
@@ -50,6 +51,7 @@ enum Command {
     Client(client::ClientCommand),
     #[command(subcommand)]
     User(user::UserCommand),
+    Backup(backup::Args),
     #[command(subcommand)]
     Barcode(barcode::BarcodeCommand),
     Openapi(openapi::Args),
@@ -73,6 +75,7 @@ pub fn run() -> ExitCode {
         Command::User(command) => {
             open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
         }
+        Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
         Command::Barcode(command) => match barcode::run(command, cli.json) {
             // It has told what is wrong.
             Ok(false) => return ExitCode::FAILURE,

@@ -308,6 +308,7 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         &["user", "list"],
         &["user", "set"],
         &["user", "remove"],
+        &["backup"],
         &["barcode", "make"],
         &["barcode", "check"],
         &["openapi"],

@@ -18,7 +18,7 @@ const LAYERS: [&[&str]; 10] = [
     &["app"],
     &["idempotency", "records", "web"],
     &["delegates", "devices", "events", "interactions", "oauth"],
-    &["import", "server"],
+    &["backup", "import", "server"],
     &["demo"],
     &["cli"],
 ];

@@ -7,6 +7,7 @@
 //! `GATEPOST_KILL_ROUNDS=1000` makes the test of `kill -9` longer than its fifty rounds.
 
 mod at_once;
+mod backup;
 mod commands;
 mod cut;
 mod evidence;
