@@ -13,4 +13,5 @@ mod harness;
 mod input;
 mod layers;
 mod luck;
+mod schemathesis;
 mod smoke;
