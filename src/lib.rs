@@ -5,7 +5,7 @@
 //! Imports point downward only; a test checks it.
 //!
 //! - `cli`: the commands; `server`: routes, limits, the API's document
-//! - `demo`: an invented event, into an empty file
+//! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`: lists from outside, into the file; `backup`: the file, to a checked copy
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `oauth`: the token endpoint
@@ -22,6 +22,7 @@ pub mod audit;
 pub mod auth;
 pub mod backup;
 pub mod barcode;
+pub mod check;
 pub mod cli;
 pub mod delegates;
 pub mod demo;

@@ -2,6 +2,7 @@
 
 mod backup;
 mod barcode;
+mod check;
 mod client;
 mod config;
 mod demo;
@@ -52,6 +53,7 @@ enum Command {
     #[command(subcommand)]
     User(user::UserCommand),
     Backup(backup::Args),
+    Check(check::Args),
     #[command(subcommand)]
     Barcode(barcode::BarcodeCommand),
     Openapi(openapi::Args),
@@ -76,6 +78,10 @@ pub fn run() -> ExitCode {
             open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
         }
         Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
+        Command::Check(args) => match check::run(&args, &cli.db, cli.json) {
+            Ok(false) => return ExitCode::FAILURE,
+            checked => checked.map(|_| ()),
+        },
         Command::Barcode(command) => match barcode::run(command, cli.json) {
             // It has told what is wrong.
             Ok(false) => return ExitCode::FAILURE,

@@ -309,6 +309,7 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         &["user", "set"],
         &["user", "remove"],
         &["backup"],
+        &["check"],
         &["barcode", "make"],
         &["barcode", "check"],
         &["openapi"],

@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 10] = [
     &["idempotency", "records", "web"],
     &["delegates", "devices", "events", "interactions", "oauth"],
     &["backup", "import", "server"],
-    &["demo"],
+    &["check", "demo"],
     &["cli"],
 ];
 

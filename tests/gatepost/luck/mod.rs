@@ -8,6 +8,7 @@
 
 mod at_once;
 mod backup;
+mod check;
 mod commands;
 mod cut;
 mod evidence;
