@@ -5,8 +5,9 @@
 //! Imports point downward only; a test checks it.
 //!
 //! - `cli`: the commands; `server`: routes, limits, the API's document
-//! - `demo`: an invented event, into an empty file
-//! - `import`, `export`: lists from outside into the file, and out of it
+//! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
+//! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
+//!   checked copy
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
@@ -16,12 +17,15 @@
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `sandbox`: SQL that an administrator wrote, where it can do no harm
 //! - `store`: the one SQLite file, its one writer and its readers
-//! - `rules`: who may enter where, pure
+//! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
 //! - `types`, `error`: the values and failures that everything speaks in
 
 pub mod app;
 pub mod audit;
 pub mod auth;
+pub mod backup;
+pub mod barcode;
+pub mod check;
 pub mod cli;
 pub mod delegates;
 pub mod demo;

@@ -1,5 +1,8 @@
 //! The command line (contract §10). Exit codes: 0 done, 1 failed, 2 usage.
 
+mod backup;
+mod barcode;
+mod check;
 mod client;
 mod config;
 mod demo;
@@ -50,6 +53,10 @@ enum Command {
     Client(client::ClientCommand),
     #[command(subcommand)]
     User(user::UserCommand),
+    Backup(backup::Args),
+    Check(check::Args),
+    #[command(subcommand)]
+    Barcode(barcode::BarcodeCommand),
     Openapi(openapi::Args),
     Demo(demo::Args),
 }
@@ -72,6 +79,16 @@ pub fn run() -> ExitCode {
         Command::User(command) => {
             open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
         }
+        Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
+        Command::Check(args) => match check::run(&args, &cli.db, cli.json) {
+            Ok(false) => return ExitCode::FAILURE,
+            checked => checked.map(|_| ()),
+        },
+        Command::Barcode(command) => match barcode::run(command, cli.json) {
+            // It has told what is wrong.
+            Ok(false) => return ExitCode::FAILURE,
+            checked => checked.map(|_| ()),
+        },
         Command::Openapi(args) => openapi::run(&args),
         Command::Demo(args) => demo::run(&args, &cli.db, cli.json),
     };

@@ -166,8 +166,14 @@ impl Described for BatchInput {
     const NAME: &'static str = "BatchInput";
 
     fn schema() -> MetaSchema {
+        // Whatever does not fit fails alone: the batch is taken all the same.
+        let item = MetaSchema {
+            any_of: vec![InteractionInput::reference(), inline(MetaSchema::ANY)],
+            description: Some("An interaction; anything else fails alone."),
+            ..MetaSchema::ANY
+        };
         let items = MetaSchema {
-            additional_properties: Some(Box::new(InteractionInput::reference())),
+            additional_properties: Some(Box::new(inline(item))),
             ..plain(
                 "object",
                 "Up to 10,000 interactions by a key of the client's choice; taken in this order.",

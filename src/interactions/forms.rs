@@ -3,9 +3,13 @@
 
 use crate::error::{Error, Kind, Result};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// An index past this makes no array: one answer must not make a million nulls.
 const INDEX_MAX: usize = 999;
+/// The longest path of a field, in parts: nobody's form is nested deeper, and what is stored must be
+/// read back by readers that stop at some depth.
+const PARTS_MAX: usize = 32;
 
 /// Adds `answersData` and `reportData` to the `data` of an interaction that carries a form; leaves
 /// any other as it is.
@@ -26,7 +30,7 @@ pub fn reshape(data: &mut Map<String, Value>) -> Result<()> {
         return Err(unusable("data.answers: must be a list of answers"));
     };
     let gathered = gather(answers)?;
-    let mut tree = Node::Branch(Vec::new());
+    let mut tree = Node::Branch(Branch::default());
     let mut report = Map::new();
     for answer in &gathered {
         tree.put(
@@ -55,7 +59,7 @@ struct Answer {
 /// array. Answers without a field are skipped.
 fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
     let mut gathered: Vec<Answer> = Vec::new();
-    let mut places: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for (index, answer) in answers.iter().enumerate() {
         let Value::Object(answer) = answer else {
             return Err(unusable(format!(
@@ -72,6 +76,11 @@ fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
                 )));
             }
         };
+        if field.split('.').nth(PARTS_MAX).is_some() {
+            return Err(unusable(format!(
+                "data.answers[{index}].field: has more than {PARTS_MAX} parts"
+            )));
+        }
         let value = answer.get("answer").cloned().unwrap_or(Value::Null);
         let label = match answer.get("fieldLabel") {
             Some(Value::String(label)) if !label.is_empty() => label,
@@ -105,7 +114,26 @@ fn gather(answers: &[Value]) -> Result<Vec<Answer>> {
 /// A part of the nested object while it grows.
 enum Node {
     Leaf(Value),
-    Branch(Vec<(String, Node)>),
+    Branch(Branch),
+}
+
+/// Children in their order, and where each stands: a form may have very many.
+#[derive(Default)]
+struct Branch {
+    children: Vec<(String, Node)>,
+    places: HashMap<String, usize>,
+}
+
+impl Branch {
+    fn child(&mut self, key: &str) -> &mut Node {
+        let place = self.places.get(key).copied().unwrap_or_else(|| {
+            self.children
+                .push((key.to_owned(), Node::Branch(Branch::default())));
+            self.places.insert(key.to_owned(), self.children.len() - 1);
+            self.children.len() - 1
+        });
+        &mut self.children[place].1
+    }
 }
 
 impl Node {
@@ -116,24 +144,18 @@ impl Node {
             return;
         };
         if matches!(self, Self::Leaf(_)) {
-            *self = Self::Branch(Vec::new());
+            *self = Self::Branch(Branch::default());
         }
-        let Self::Branch(children) = self else {
-            return;
-        };
-        let place = children.iter().position(|(known, _)| known == key);
-        let place = place.unwrap_or_else(|| {
-            children.push(((*key).to_owned(), Self::Branch(Vec::new())));
-            children.len() - 1
-        });
-        children[place].1.put(rest, value);
+        if let Self::Branch(branch) = self {
+            branch.child(key).put(rest, value);
+        }
     }
 
     /// A branch whose every key is an index becomes an array, with nulls in its gaps.
     fn into_value(self) -> Value {
         match self {
             Self::Leaf(value) => value,
-            Self::Branch(children) => {
+            Self::Branch(Branch { children, .. }) => {
                 let indexes: Option<Vec<usize>> =
                     children.iter().map(|(key, _)| index(key)).collect();
                 match indexes {
@@ -251,6 +273,23 @@ mod tests {
             ),
         ] {
             assert_eq!(reshaped(&answers).0, nested, "{answers}");
+        }
+    }
+
+    #[test]
+    fn a_path_has_its_limit() {
+        let sent = |parts: usize| {
+            let field = vec!["a"; parts].join(".");
+            let mut data = json!({"form": "lead", "answers": [{"field": field, "answer": 1}]});
+            reshape(data.as_object_mut().unwrap()).map_err(|cause| cause.message)
+        };
+        assert_eq!(sent(PARTS_MAX), Ok(()));
+        for parts in [PARTS_MAX + 1, 100_000] {
+            assert!(
+                sent(parts)
+                    .unwrap_err()
+                    .starts_with("data.answers[0].field: ")
+            );
         }
     }
 

@@ -5,7 +5,7 @@
 //! - `forms`, `shared`: what happens to its `data`
 //! - `judge`, `places`: the facts that the rules of entry (`crate::rules`) need
 //! - `record`: the use case: replay, judge, store, all in one transaction
-//! - `presence`: what is kept of each delegate at each device
+//! - `presence`: what is kept of each delegate at each device; `recount`: is it what it should be?
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON
 //! - `rows`, `list`, `embed`: reading them; `remove`: deleting one
@@ -22,6 +22,7 @@ pub mod nonces;
 pub mod places;
 pub mod presence;
 pub mod record;
+pub mod recount;
 pub mod refusals;
 pub mod remove;
 pub mod rows;

@@ -35,7 +35,8 @@ impl Effect {
         }
     }
 
-    fn apply(self, standing: &mut Standing, moment: Moment) {
+    /// Adds it to a standing.
+    pub(super) fn apply(self, standing: &mut Standing, moment: Moment) {
         let latest = match self {
             Self::Enter => {
                 standing.entries += 1;

@@ -125,7 +125,7 @@ fn describe_parameters(path: &str, operation: &mut Value) {
             Some("interaction") => described.push(json!({
                 "name": "id", "in": "path", "required": true,
                 "description": "The interaction's id.",
-                "schema": {"type": "integer", "format": "int64"},
+                "schema": {"type": "integer", "format": "int64", "minimum": 0},
             })),
             Some("interaction_type") => {
                 parameter["name"] = json!("interactionType");
@@ -133,10 +133,26 @@ fn describe_parameters(path: &str, operation: &mut Value) {
                 parameter["example"] = json!("check-in");
                 described.push(parameter);
             }
-            _ => described.push(parameter),
+            Some(name) => {
+                for (limit, value) in limits(name) {
+                    parameter["schema"][*limit] = json!(value);
+                }
+                described.push(parameter);
+            }
+            None => described.push(parameter),
         }
     }
     *parameters = described;
+}
+
+/// What a parameter's schema does not say by its type.
+fn limits(parameter: &str) -> &'static [(&'static str, i64)] {
+    match parameter {
+        "limit" => &[("minimum", 1), ("maximum", 50_000)],
+        "offset" => &[("minimum", 0)],
+        "Idempotency-Key" => &[("minLength", 1), ("maxLength", 255)],
+        _ => &[],
+    }
 }
 
 /// The errors an operation can give beside those of every operation.

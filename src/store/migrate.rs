@@ -39,30 +39,30 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
         .map_err(|cause| Error::defect(format!("migration: {cause}")))
 }
 
+/// Everything of a database that a schema decides (kind, name, statement), in a comparable form:
+/// comments and white space of each statement folded.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)>> {
+    let mut statement = connection
+        .prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")?;
+    let rows = statement.query_map([], |row| {
+        let sql: String = row.get(2)?;
+        let folded = sql
+            .lines()
+            .map(|line| line.split("--").next().unwrap_or_default())
+            .flat_map(str::split_whitespace)
+            .collect::<Vec<_>>()
+            .join(" ");
+        Ok((row.get(0)?, row.get(1)?, folded))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Everything of a database that a schema decides, in a comparable form: each statement with
-    /// its comments and white space folded.
-    fn schema_of(connection: &Connection) -> Vec<(String, String, String)> {
-        connection
-            .prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
-            .unwrap()
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .unwrap()
-            .map(|row| row.unwrap())
-            .map(|(kind, name, sql): (String, String, String)| {
-                let folded = sql
-                    .lines()
-                    .map(|line| line.split("--").next().unwrap_or_default())
-                    .flat_map(str::split_whitespace)
-                    .collect::<Vec<_>>()
-                    .join(" ");
-                (kind, name, folded)
-            })
-            .collect()
-    }
 
     #[test]
     fn migrations_meet_the_schema() {
@@ -70,8 +70,8 @@ mod tests {
         create(&fresh).unwrap();
         let mut migrated = Connection::open_in_memory().unwrap();
         upgrade(&mut migrated).unwrap();
-        assert_eq!(schema_of(&fresh), schema_of(&migrated));
-        assert!(schema_of(&fresh).len() > 20);
+        assert_eq!(schema_of(&fresh).unwrap(), schema_of(&migrated).unwrap());
+        assert!(schema_of(&fresh).unwrap().len() > 20);
         let version: i64 = migrated
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .unwrap();

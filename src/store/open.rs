@@ -109,6 +109,21 @@ fn open_with_log(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// A connection that only reads, and takes no lock and writes no byte unless a log stands beside the
+/// file; of that it makes an index, which is made anew each time.
+///
+/// # Errors
+/// When SQLite cannot open it.
+pub fn unchanged(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = if beside(path, "-wal").exists() {
+        open_with_log(path)
+    } else {
+        open_immutable(path)
+    }?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
 fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
     refused(format!(
         "{} is damaged ({cause}); restore a backup",

@@ -1,10 +1,10 @@
 //! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
 
-use super::schema::{Described, free_object, inline, object};
+use super::schema::{Described, free_object, inline, object, plain};
 use poem::{Body, IntoResponse, Response, http::StatusCode};
 use poem_openapi::{
     ApiResponse,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchemaRef, Registry},
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
 };
 use std::marker::PhantomData;
 
@@ -94,6 +94,26 @@ fn response<T: Described>(status: u16) -> MetaResponse {
     }
 }
 
+/// The answer given before; `{}` once the record is deleted.
+fn replay<T: Described>() -> MetaResponse {
+    let gone = MetaSchema {
+        max_properties: Some(0),
+        ..plain("object", "It was deleted since.")
+    };
+    let data = MetaSchema {
+        any_of: vec![T::reference(), inline(gone)],
+        ..MetaSchema::ANY
+    };
+    MetaResponse {
+        description: "Done before: what the same nonce created, with `meta.replayed`",
+        content: vec![MetaMediaType {
+            content_type: "application/json",
+            schema: enveloped(inline(data)),
+        }],
+        ..response::<T>(200)
+    }
+}
+
 /// The schema of an envelope around `data`.
 #[must_use]
 pub fn enveloped(data: MetaSchemaRef) -> MetaSchemaRef {
@@ -140,7 +160,7 @@ impl<T: Send> IntoResponse for CreatedOnce<T> {
 impl<T: Described> ApiResponse for CreatedOnce<T> {
     fn meta() -> MetaResponses {
         MetaResponses {
-            responses: vec![response::<T>(201), response::<T>(200)],
+            responses: vec![response::<T>(201), replay::<T>()],
         }
     }
 

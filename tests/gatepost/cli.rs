@@ -255,6 +255,39 @@ fn configuration_goes_out_and_in_whole_or_not_at_all() {
 }
 
 #[test]
+fn barcodes_are_made_and_a_slip_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |args: &[&str]| gatepost(folder.path(), &[&["barcode"], args].concat());
+    let made = done(&run(&["make", "tlh-26", "--sequence", "7", "--count", "3"]));
+    let codes: Vec<&str> = made.lines().collect();
+    assert_eq!(codes.len(), 3);
+    for (code, sequence) in codes.iter().zip(7..) {
+        assert!(code.starts_with("T1H26") && code.len() == 20, "{code}");
+        let checked: Value =
+            serde_json::from_str(&done(&run(&["check", code, "--json"]))).expect("JSON");
+        let expected =
+            json!({"barcode": code, "base": "T1H26", "sequence": sequence, "valid": true});
+        assert_eq!(checked, expected);
+    }
+    let other = if codes[0].ends_with('0') { "1" } else { "0" };
+    let slip = codes[0][..19].to_owned() + other;
+    let told = run(&["check", &slip]);
+    assert_eq!(told.status.code(), Some(1));
+    assert!(text(&told.stdout).contains("check symbols"), "{told:?}");
+    let told = run(&["check", &slip, "--json"]);
+    assert_eq!(told.status.code(), Some(1));
+    let told: Value = serde_json::from_slice(&told.stdout).expect("JSON");
+    assert_eq!(told["valid"], json!(false));
+    let most = ["make", "A", "--sequence", "32767", "--json"];
+    let made: Value = serde_json::from_str(&done(&run(&most))).expect("JSON");
+    assert_eq!(made[0]["sequence"], json!(32767));
+    let past = run(&["make", "A", "--sequence", "32767", "--count", "2"]);
+    assert_eq!(past.status.code(), Some(1));
+    assert_eq!(run(&["make", "A", "--count", "0"]).status.code(), Some(2));
+    assert!(!folder.path().join("event.db").exists());
+}
+
+#[test]
 fn usage_errors_exit_with_2_and_every_command_has_an_example() {
     let folder = tempfile::tempdir().expect("a folder");
     assert_eq!(
@@ -275,6 +308,10 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         &["user", "list"],
         &["user", "set"],
         &["user", "remove"],
+        &["backup"],
+        &["check"],
+        &["barcode", "make"],
+        &["barcode", "check"],
         &["openapi"],
         &["demo"],
     ] {

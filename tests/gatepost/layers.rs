@@ -13,13 +13,13 @@ use std::{
 const LAYERS: [&[&str]; 10] = [
     &["error"],
     &["types"],
-    &["rules", "sandbox", "store"],
+    &["barcode", "rules", "sandbox", "store"],
     &["audit", "auth", "settings"],
     &["app", "search"],
     &["idempotency", "records", "web"],
     &["delegates", "devices", "events", "interactions", "oauth"],
-    &["export", "import", "server"],
-    &["demo"],
+    &["backup", "export", "import", "server"],
+    &["check", "demo"],
     &["cli"],
 ];
 

@@ -14,4 +14,5 @@ mod harness;
 mod input;
 mod layers;
 mod luck;
+mod schemathesis;
 mod smoke;

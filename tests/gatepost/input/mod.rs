@@ -3,6 +3,7 @@
 
 mod addresses;
 mod bodies;
+mod corpora;
 mod fuzz;
 mod laws;
 mod numbers;

@@ -7,6 +7,8 @@
 //! `GATEPOST_KILL_ROUNDS=1000` makes the test of `kill -9` longer than its fifty rounds.
 
 mod at_once;
+mod backup;
+mod check;
 mod commands;
 mod cut;
 mod evidence;

@@ -23,18 +23,18 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 /// A file that must be refused.
-struct Bad {
-    what: &'static str,
+pub struct Bad {
+    pub what: &'static str,
     /// Part of the message.
-    told: &'static str,
-    bytes: Vec<u8>,
+    pub told: &'static str,
+    pub bytes: Vec<u8>,
 }
 
 fn page_size(bytes: &[u8]) -> usize {
     u16::from_be_bytes([bytes[16], bytes[17]]).into()
 }
 
-fn bad_files(good: &[u8]) -> Vec<Bad> {
+pub fn bad_files(good: &[u8]) -> Vec<Bad> {
     let page = page_size(good);
     let cut = |length: usize| good[..length].to_vec();
     let with = |at: usize, new: &[u8]| {
@@ -85,7 +85,7 @@ fn bad_files(good: &[u8]) -> Vec<Bad> {
 }
 
 /// A file as a server leaves it that was ended properly.
-fn good_file() -> (Site, Vec<u8>) {
+pub fn good_file() -> (Site, Vec<u8>) {
     let site = Site::prepare();
     assert!(!beside(&site.db, "-wal").exists(), "the log is left behind");
     let bytes = fs::read(&site.db).expect("the file");
@@ -93,7 +93,7 @@ fn good_file() -> (Site, Vec<u8>) {
 }
 
 /// Everything in a folder but the lock file and the index of the log, which is made anew each time.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let entries = fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path());

@@ -1,0 +1,313 @@
+//! What can be wrong with a file: first whether it is one, then its pages, then what stands on them.
+//! Each check is a function of a read-only connection.
+
+use super::{Finding, Report};
+use crate::{
+    error::{Error, Result},
+    interactions::recount,
+    settings,
+    store::{Found, migrate, open},
+    types::{DelegateId, Timestamp},
+};
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Lines of SQLite's own check that are shown.
+const LINES_MAX: usize = 20;
+/// Delegates looked at in one read transaction; between two of them the log may be begun anew.
+const DELEGATES_AT_ONCE: usize = 500;
+
+const RESTORE: &str = "stop the server, set the file aside (do not delete it), and put the last backup in its place; see \"Backup and restore\" in the README";
+const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
+const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
+pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the interactions, which are sound";
+const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
+
+/// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
+/// takes: some 15 seconds a gigabyte.
+///
+/// # Errors
+/// When there is no file.
+pub fn look(path: &Path) -> Result<Report> {
+    let log = open::beside(path, "-wal");
+    loop {
+        let in_use = log.exists();
+        let report = look_once(path)?;
+        // Somebody began to write to what was read without a lock.
+        if in_use || !log.exists() {
+            return Ok(report);
+        }
+    }
+}
+
+fn look_once(path: &Path) -> Result<Report> {
+    let mut report = Report::default();
+    let first = open::look(path);
+    if let Ok(Found::Nothing) = first {
+        return Err(Error::invalid(format!("{} does not exist", path.display())));
+    }
+    if let Err(cause) = &first {
+        report.add(cause.message.clone(), RESTORE);
+    }
+    // A file that is damaged is read on as far as it goes.
+    let outcome = open::unchanged(path)
+        .map_err(Error::from)
+        .and_then(|connection| look_inside(&connection, &mut report, first.is_ok()));
+    if let Err(cause) = outcome
+        && report.findings.is_empty()
+    {
+        report.add(format!("it cannot be read: {}", cause.message), RESTORE);
+    }
+    Ok(report)
+}
+
+impl Report {
+    fn add(&mut self, what: String, advice: &'static str) {
+        self.findings.push(Finding { what, advice });
+    }
+}
+
+fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Result<()> {
+    look_at_pages(connection, report)?;
+    if !ours || !report.findings.is_empty() {
+        return Ok(());
+    }
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version != migrate::CURRENT {
+        let current = migrate::CURRENT;
+        report.add(
+            format!("schema version {version}; this program's is {current}"),
+            MIGRATE,
+        );
+        return Ok(());
+    }
+    for check in [
+        look_at_schema,
+        look_at_references,
+        look_at_documents,
+        look_at_answers_kept,
+        look_at_presences,
+        look_at_occupancy,
+    ] {
+        check(connection, report)?;
+    }
+    report.last_backup = last_backup(connection)?;
+    Ok(())
+}
+
+/// SQLite's own check of pages and indexes, a full-text index included.
+fn look_at_pages(connection: &Connection, report: &mut Report) -> Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let line: String = row.get(0)?;
+        let of_index = line.contains("missing from index") || line.contains("entries in index");
+        let of_value = line.contains("value in");
+        match line.as_str() {
+            "ok" => {}
+            _ if of_index => report.add(line, REINDEX),
+            _ if of_value => report.add(line, TELL),
+            _ => report.add(line, RESTORE),
+        }
+    }
+    Ok(())
+}
+
+fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
+    let fresh = Connection::open_in_memory()?;
+    migrate::create(&fresh)?;
+    let (wanted, found) = (migrate::schema_of(&fresh)?, migrate::schema_of(connection)?);
+    for part in &wanted {
+        if !found.contains(part) {
+            let (kind, name, _) = part;
+            report.add(
+                format!("{kind} {name} is missing, or not as it should be"),
+                TELL,
+            );
+        }
+    }
+    // SQLite's own tables come and go.
+    for (kind, name, _) in found.iter().filter(|part| !part.1.starts_with("sqlite_")) {
+        if !wanted.iter().any(|part| (&part.0, &part.1) == (kind, name)) {
+            report.add(format!("{kind} {name} is none of ours"), TELL);
+        }
+    }
+    Ok(())
+}
+
+fn look_at_references(connection: &Connection, report: &mut Report) -> Result<()> {
+    let mut statement = connection.prepare(
+        "SELECT \"table\", parent, count(*), min(rowid) FROM pragma_foreign_key_check
+         GROUP BY 1, 2 ORDER BY 1, 2",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (table, parent): (String, String) = (row.get(0)?, row.get(1)?);
+        let (count, first): (i64, Option<i64>) = (row.get(2)?, row.get(3)?);
+        let first = first.map_or_else(String::new, |row| format!(", the first in row {row}"));
+        report.add(
+            format!("{table}: {count} references to {parent} that do not exist{first}"),
+            TELL,
+        );
+    }
+    Ok(())
+}
+
+/// Counts rows that should not be; each statement gives their number and the id of the first.
+fn count(
+    connection: &Connection,
+    report: &mut Report,
+    checks: &[(&str, &str, &'static str)],
+) -> Result<()> {
+    for (what, sql, advice) in checks {
+        let (count, first): (i64, Option<i64>) =
+            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if count > 0 {
+            let first = first.map_or_else(String::new, |id| format!(", the first with id {id}"));
+            report.add(format!("{count} {what}{first}"), advice);
+        }
+    }
+    Ok(())
+}
+
+/// Columns that hold JSON, with what names a row. SQLite checks some of them when they are written,
+/// but none through a connection that only reads.
+const DOCUMENTS: &[(&str, &str, &str)] = &[
+    ("settings", "value", "NULL"),
+    ("delegates", "sources", "id"),
+    ("delegates", "data", "id"),
+    ("devices", "sources", "id"),
+    ("interactions", "data", "id"),
+    ("interactions", "shared", "id"),
+    ("shared_values", "value", "id"),
+    ("audit", "before", "id"),
+    ("audit", "after", "id"),
+    ("clients", "roles", "id"),
+    ("clients", "scopes", "id"),
+    ("clients", "visible_properties", "id"),
+    ("users", "roles", "id"),
+    ("tokens", "scopes", "id"),
+];
+
+fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {
+    for (table, column, id) in DOCUMENTS {
+        let what = format!("rows of {table} whose {column} is not JSON");
+        let sql = format!("SELECT count(*), min({id}) FROM {table} WHERE NOT json_valid({column})");
+        count(connection, report, &[(&what, &sql, TELL)])?;
+    }
+    count(connection, report, &[
+        (
+            "devices whose data is not a JSON object",
+            "SELECT count(*), min(id) FROM devices WHERE data IS NOT NULL AND NOT (json_valid(data) AND json_type(data) = 'object')",
+            "these gates refuse everybody (743): write the device's data anew with PATCH /device/id:…",
+        ),
+        (
+            "interactions that name a shared value that does not exist",
+            "SELECT count(*), min(interactions.id) FROM interactions, json_each(interactions.shared) AS place
+             WHERE shared IS NOT NULL AND json_valid(shared)
+               AND (place.value ->> 1) NOT IN (SELECT id FROM shared_values)",
+            TELL,
+        ),
+    ])
+}
+
+/// What makes a resend safe.
+fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<()> {
+    count(
+        connection,
+        report,
+        &[
+            (
+                "nonces of interactions that never were",
+                "SELECT count(*), NULL FROM nonces WHERE interaction_id >
+             coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'interactions'), 0)",
+                TELL,
+            ),
+            (
+                "idempotency keys without an answer",
+                "SELECT count(*), min(id) FROM idempotency_keys
+             WHERE id NOT IN (SELECT key_id FROM idempotency_parts)",
+                "they go by themselves after 7 days; a resend under one of them is taken as new",
+            ),
+        ],
+    )
+}
+
+fn look_at_presences(connection: &Connection, report: &mut Report) -> Result<()> {
+    let mut last = i64::MIN;
+    loop {
+        connection.execute_batch("BEGIN")?;
+        let delegates: Vec<i64> = connection
+            .prepare_cached("SELECT id FROM delegates WHERE id > ?1 ORDER BY id LIMIT ?2")?
+            .query_map((last, DELEGATES_AT_ONCE), |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for delegate in delegates.iter().copied().map(DelegateId) {
+            for device in recount::differing(connection, delegate)? {
+                report.presences.push((delegate, device));
+            }
+        }
+        connection.execute_batch("COMMIT")?;
+        let Some(end) = delegates.last() else {
+            break;
+        };
+        last = *end;
+    }
+    if let Some((delegate, device)) = report.presences.first() {
+        let count = report.presences.len();
+        let what = format!(
+            "{count} presences do not follow from the interactions, the first of delegate {delegate} at device {device}"
+        );
+        report.add(what, REPAIR);
+    }
+    Ok(())
+}
+
+fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()> {
+    connection.execute_batch("BEGIN")?;
+    let drift = recount::drift(connection);
+    connection.execute_batch("COMMIT")?;
+    for (device, off) in drift? {
+        report.add(
+            format!("device {device} counts {off:+} inside against its presences"),
+            REPAIR,
+        );
+    }
+    Ok(())
+}
+
+fn last_backup(connection: &Connection) -> Result<Option<String>> {
+    let at: Option<Timestamp> = connection.query_row(
+        "SELECT max(at) FROM audit WHERE record_type = 'backup'",
+        [],
+        |row| row.get(0),
+    )?;
+    let zone = settings::load(connection)?.zone;
+    Ok(at.map(|at| zone.iso(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_that_must_be_json_is_looked_at() {
+        let mut table = "";
+        let mut found = 0;
+        for line in include_str!("../../schema.sql").lines() {
+            if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+                table = rest.split([' ', '(']).next().unwrap();
+            }
+            if line.contains("json_valid(") {
+                let column = line.split_whitespace().next().unwrap();
+                assert!(
+                    DOCUMENTS
+                        .iter()
+                        .any(|known| (known.0, known.1) == (table, column)),
+                    "{table}.{column}"
+                );
+                found += 1;
+            }
+        }
+        assert!(found >= 8, "{found}");
+    }
+}

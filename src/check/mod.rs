@@ -1,0 +1,43 @@
+//! Looks a whole file over, and says of everything that is wrong what to do about it. It changes
+//! nothing and waits for nobody, while `serve` runs or not; only `repair` writes, and only what
+//! follows from the rest.
+//!
+//! - `look`: what can be wrong with a file
+//! - `repair`: presence and occupancy made anew, in slices
+
+mod look;
+mod repair;
+
+pub use look::look;
+pub use repair::repair;
+
+use crate::types::{DelegateId, DeviceId};
+
+/// Something that is wrong, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// What a look found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Everything that is wrong, the worst first.
+    pub findings: Vec<Finding>,
+    /// Presences that do not follow from the interactions; [`repair()`] mends them.
+    pub presences: Vec<(DelegateId, DeviceId)>,
+    /// When the last backup was made, ISO 8601, as far as the file knows.
+    pub last_backup: Option<String>,
+}
+
+impl Report {
+    /// Whether there is something wrong that [`repair()`] mends, and nothing else.
+    #[must_use]
+    pub fn is_repairable(&self) -> bool {
+        let mendable = |finding: &Finding| finding.advice == look::REPAIR;
+        !self.findings.is_empty() && self.findings.iter().all(mendable)
+    }
+}

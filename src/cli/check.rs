@@ -1,0 +1,75 @@
+//! `gatepost check` (contract §10).
+
+use super::user::{print, print_json};
+use crate::{
+    check::{self, Report},
+    error::Result,
+};
+use serde_json::json;
+use std::path::Path;
+
+/// Look the whole file over, and say what to do about what is wrong (exit code 1 when anything is).
+///
+/// Every page, index and reference is looked at, and whether what is kept follows from what was
+/// recorded. It reads only, also while the server runs, and also a file that is damaged.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  gatepost check --db event.db\n  gatepost check --repair --json"
+)]
+pub struct Args {
+    /// Mend presence and occupancy, which follow from the interactions; nothing else is written.
+    #[arg(long)]
+    repair: bool,
+}
+
+/// Checks, and repairs when told to; whether the file is clean.
+///
+/// # Errors
+/// A sentence for the operator when there is no file, or it could not be repaired.
+pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
+    super::backup::step_back();
+    let mut report = check::look(db)?;
+    let mut mended = (0, 0);
+    // Only where nothing worse is wrong: what is mended must follow from something sound.
+    if args.repair && report.is_repairable() {
+        mended = check::repair(&super::open(db)?, std::mem::take(&mut report.presences))?;
+        report = check::look(db)?;
+    }
+    if json {
+        let findings: Vec<_> = report
+            .findings
+            .iter()
+            .map(|finding| json!({"what": finding.what, "advice": finding.advice}))
+            .collect();
+        print_json(&json!({
+            "clean": findings.is_empty(),
+            "findings": findings,
+            "lastBackup": report.last_backup,
+            "mended": {"presences": mended.0, "occupancies": mended.1},
+        }))?;
+    } else {
+        tell(&report, db, mended)?;
+    }
+    Ok(report.findings.is_empty())
+}
+
+fn tell(report: &Report, db: &Path, mended: (usize, usize)) -> Result<()> {
+    if mended != (0, 0) {
+        print(&format!(
+            "mended {} presences, {} counts of those inside",
+            mended.0, mended.1
+        ))?;
+    }
+    for finding in &report.findings {
+        print(&format!("{}\n  → {}", finding.what, finding.advice))?;
+    }
+    let backup = match &report.last_backup {
+        Some(at) => format!("the last backup was made at {at}"),
+        None => "no backup is on record".to_owned(),
+    };
+    match report.findings.len() {
+        0 => print(&format!("{} is sound; {backup}", db.display())),
+        1 => print(&format!("{}: 1 finding", db.display())),
+        count => print(&format!("{}: {count} findings", db.display())),
+    }
+}

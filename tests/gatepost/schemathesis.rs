@@ -1,0 +1,142 @@
+//! Holds the server against its own document: schemathesis sends every operation of `/openapi.json`
+//! what it allows and what it does not, and checks each answer's status, headers and body. The same
+//! requests each time.
+//!
+//! One check is left out: that whatever fits a body's shape is accepted. A shape cannot say that a
+//! code is taken, that a parent does not exist, or that a guest is not on the list.
+
+use crate::harness::{Caller, Server};
+use gatepost::auth::{Role, Scope};
+use serde_json::json;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// Several times what it takes on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Where `tests/run` installs it: beside the build's profiles.
+fn installed() -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_gatepost"));
+    let target = binary.ancestors().nth(2).expect("the target folder");
+    let found = target.join("schemathesis/bin/schemathesis");
+    assert!(
+        found.exists(),
+        "{} is missing: `tests/run` installs it, which takes python3 with venv and the network",
+        found.display()
+    );
+    found
+}
+
+/// Records, so that not every answer is a 404.
+fn fill(caller: &Caller<'_>) {
+    let device = caller.device(&json!({"name": "Gate B", "code": "gate-b"}));
+    for number in 1..=20 {
+        let barcode = format!("TICKET-{number:04}");
+        let delegate = caller.delegate(&json!({"barcode": barcode, "firstName": "Ada"}));
+        let body = json!({"delegate": delegate, "device": device, "data": {"a": number}});
+        caller.interact("check-in", &body).id();
+    }
+    caller
+        .post("/event/new", &json!({"eventName": "Summit"}))
+        .id();
+}
+
+/// Runs it with a token and tells what it found, when that is anything.
+fn run(server: &Server, token: &str) -> Result<String, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = folder.path().join("output");
+    let file = std::fs::File::create(&output).expect("a file");
+    let mut child = Command::new(installed())
+        .args(["run", "--no-color", "--max-examples", "60"])
+        .args([
+            "--checks",
+            "all",
+            "--exclude-checks",
+            "positive_data_acceptance",
+        ])
+        .args(["--generation-deterministic"])
+        .args(["--request-timeout", "30", "--warnings", "off", "--url"])
+        .arg(format!("{}/api/v5", server.url()))
+        .args(["-H", &format!("Authorization: Bearer {token}")])
+        .arg(format!("{}/openapi.json", server.url()))
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .stdout(file.try_clone().expect("a file"))
+        .stderr(file)
+        .spawn()
+        .expect("it runs");
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child") {
+            break Some(status);
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().expect("killed");
+            child.wait().expect("gone");
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let told = std::fs::read_to_string(&output).unwrap_or_default();
+    match status {
+        Some(status) if status.success() => Ok(told),
+        Some(status) => Err(format!("{status}\n{told}")),
+        None => Err(format!("it did not end within {PATIENCE:?}\n{told}")),
+    }
+}
+
+fn assert_conforms(server: &Server, token: &str) {
+    let told = run(server, token).unwrap_or_else(|found| panic!("{found}"));
+    // Nothing was left out.
+    let document: serde_json::Value = server
+        .request(reqwest::Method::GET, "/openapi.json")
+        .send()
+        .and_then(reqwest::blocking::Response::json)
+        .expect("the document");
+    let paths = document["paths"].as_object().expect("paths").values();
+    let methods = ["get", "post", "put", "patch", "delete"];
+    let operations: usize = paths
+        .map(|path| {
+            methods
+                .iter()
+                .filter(|method| path.get(method).is_some())
+                .count()
+        })
+        .sum();
+    assert!(operations > 20, "{operations} operations");
+    for line in [
+        format!("Selected: {operations}/{operations}"),
+        format!("Tested: {operations}"),
+    ] {
+        assert!(told.contains(&line), "no {line:?} in\n{told}");
+    }
+}
+
+#[test]
+fn every_answer_to_a_client_is_as_the_document_says() {
+    let server = Server::start();
+    fill(&server.caller_with_all());
+    let (id, secret) = server.client(Role::ALL, Scope::ALL);
+    let token = server.caller_of(&id, &secret).token;
+    assert_conforms(&server, &token);
+}
+
+#[test]
+fn every_answer_to_a_user_is_as_the_document_says() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    fill(&caller);
+    let delegate = caller.delegate(&json!({"barcode": "OWN"}));
+    let roles = [
+        Role::DelegateRead,
+        Role::DeviceRead,
+        Role::InteractionWrite,
+        Role::OwnRead,
+    ];
+    let user = server.caller_as_user("ada@example.org", &roles, Some(delegate));
+    assert_conforms(&server, &user.token);
+    assert_eq!(user.get("/delegate/myself").status, 200);
+}
