@@ -3,22 +3,27 @@
 
 use gatepost::{
     auth::Context,
+    delegates, devices,
     error::Kind,
-    import::{self, Columns, Table},
-    interactions::{batch::Batch, draft::BatchInput, forms},
-    types::{DelegateSelector, DeviceSelector, EventSelector, json},
+    import::{self, Columns, Plan, Source, What, source::Content},
+    interactions::{self, batch::Batch, draft::BatchInput, forms},
+    search::{Search, Subject},
+    store::{connection, migrate},
+    types::{DelegateSelector, DeviceSelector, EventSelector, Zone, json},
 };
+use rusqlite::Connection;
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 /// Every target: its name, which is its folder in `corpus/`, and what it calls.
 #[allow(
     dead_code,
     reason = "each binary of the fuzzer calls one of them alone"
 )]
-pub const TARGETS: [(&str, fn(&[u8])); 4] = [
+pub const TARGETS: [(&str, fn(&[u8])); 5] = [
     ("forms", forms),
     ("csv", csv),
+    ("search", search),
     ("selector", selector),
     ("batch", batch),
 ];
@@ -52,23 +57,67 @@ pub fn forms(bytes: &[u8]) {
     }
 }
 
-/// A table as it is imported: rows come in the order of their lines, and every row is good or told
-/// with its line.
+/// A list as it is imported: rows come in the order of their lines, and every row is good or told
+/// with its line, whatever it is said to hold.
 pub fn csv(bytes: &[u8]) {
-    let Ok(table) = Table::parse(bytes.to_vec()) else {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("list.csv");
+    std::fs::write(&path, bytes).expect("a file");
+    let Ok(source) = Source::open(&path, None) else {
         return;
     };
-    assert!(!table.header().is_empty());
     let mut last = 0;
-    for row in table.rows() {
-        let row = row.expect("text in memory can be read");
+    for row in source.rows().expect("it was read before") {
+        let row = row.expect("it was read before");
         assert!(row.line > last, "line {} after {last}", row.line);
         last = row.line;
-        assert_eq!(row.values().count(), row.width());
-        assert_eq!(row.value(row.width()), "");
+        if let (Content::Cells(cells), Some(header)) = (&row.content, source.header()) {
+            assert!(cells.len() <= header.len());
+        }
     }
-    if let Ok(columns) = Columns::new(table.header(), &[]) {
-        import::check(&table, &columns, None).expect("nothing is asked of a file");
+    for what in What::ALL {
+        if let Ok(columns) = Columns::of(what, &source, &[]) {
+            let plan = Plan {
+                what,
+                columns,
+                key: None,
+                join: None,
+                device: None,
+                ctx: Context::of_command("import", Arc::default()),
+            };
+            import::check(&source, &plan, None, 0, |_| ControlFlow::Continue(()))
+                .expect("rows are told, not failed over");
+        }
+    }
+}
+
+/// A search: refused with its path, or it runs on every list that takes it.
+pub fn search(bytes: &[u8]) {
+    thread_local! {
+        static EMPTY: Connection = {
+            let connection = Connection::open_in_memory().expect("memory");
+            connection::prepare(&connection).expect("pragmas");
+            migrate::create(&connection).expect("a schema");
+            connection
+        };
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let subjects: [&'static Subject; 3] = [
+        &delegates::SEARCHED,
+        &devices::SEARCHED,
+        &interactions::list::SEARCHED,
+    ];
+    for subject in subjects {
+        match Search::parse(subject, text, &Zone::default(), None) {
+            Err(cause) => assert_eq!(cause.kind, Kind::InvalidSearch),
+            Ok(search) => {
+                let found = EMPTY.with(|empty| search.page(empty, 0, 10));
+                // Nobody defined the statement that it may name.
+                assert!(found.is_ok_and(|found| found.total == 0) || text.contains("\"st\""));
+            }
+        }
     }
 }
 
