@@ -1,7 +1,7 @@
 //! What can be wrong with a file: first whether it is one, then its pages, then what stands on them.
 //! Each check is a function of a read-only connection.
 
-use super::{Finding, Report};
+use super::{Finding, Report, index};
 use crate::{
     error::{Error, Result},
     interactions::recount,
@@ -21,6 +21,8 @@ const RESTORE: &str = "stop the server, set the file aside (do not delete it), a
 const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
 const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
 pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the interactions, which are sound";
+pub(super) const REPAIR_INDEX: &str =
+    "searches may miss people: stop the server and run `gatepost check --repair`";
 const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 
 /// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
@@ -88,6 +90,7 @@ fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Resu
         look_at_answers_kept,
         look_at_presences,
         look_at_occupancy,
+        look_at_search_index,
     ] {
         check(connection, report)?;
     }
@@ -186,6 +189,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("clients", "scopes", "id"),
     ("clients", "visible_properties", "id"),
     ("users", "roles", "id"),
+    ("batches", "options", "id"),
     ("tokens", "scopes", "id"),
 ];
 
@@ -270,6 +274,17 @@ fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()>
         report.add(
             format!("device {device} counts {off:+} inside against its presences"),
             REPAIR,
+        );
+    }
+    Ok(())
+}
+
+fn look_at_search_index(connection: &Connection, report: &mut Report) -> Result<()> {
+    if let Some(id) = index::first_missing(connection)? {
+        report.index = true;
+        report.add(
+            format!("the index for searching does not find delegate {id} by its texts"),
+            REPAIR_INDEX,
         );
     }
     Ok(())

@@ -3,8 +3,10 @@
 //! follows from the rest.
 //!
 //! - `look`: what can be wrong with a file
-//! - `repair`: presence and occupancy made anew, in slices
+//! - `index`: whether searches find everybody
+//! - `repair`: what follows from the rest made anew: presence and occupancy in slices, the index
 
+mod index;
 mod look;
 mod repair;
 
@@ -29,6 +31,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Presences that do not follow from the interactions; [`repair()`] mends them.
     pub presences: Vec<(DelegateId, DeviceId)>,
+    /// Whether the index for searching misses somebody; [`repair()`] makes it anew.
+    pub index: bool,
     /// When the last backup was made, ISO 8601, as far as the file knows.
     pub last_backup: Option<String>,
 }
@@ -37,7 +41,8 @@ impl Report {
     /// Whether there is something wrong that [`repair()`] mends, and nothing else.
     #[must_use]
     pub fn is_repairable(&self) -> bool {
-        let mendable = |finding: &Finding| finding.advice == look::REPAIR;
+        let mendable =
+            |finding: &Finding| [look::REPAIR, look::REPAIR_INDEX].contains(&finding.advice);
         !self.findings.is_empty() && self.findings.iter().all(mendable)
     }
 }

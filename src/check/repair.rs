@@ -1,6 +1,7 @@
-//! Makes presence and occupancy anew where they do not follow from the interactions. It writes as
-//! everybody does, in slices, and changes nothing else.
+//! Makes anew what follows from the rest and does not: presence and occupancy, as everybody writes,
+//! in slices; the index for searching at once. It changes nothing else.
 
+use super::{Report, index};
 use crate::{
     error::Result,
     import::slices::{self, Steps},
@@ -9,11 +10,16 @@ use crate::{
     types::{DelegateId, DeviceId},
 };
 
-/// Mends these presences, and every count of those inside that is off; how many of both.
+/// Mends what the report found of presences and the index, and every count of those inside that is
+/// off; how many presences and counts.
 ///
 /// # Errors
 /// When they cannot be written; what was mended by then stays.
-pub fn repair(store: &Store, presences: Vec<(DelegateId, DeviceId)>) -> Result<(usize, usize)> {
+pub fn repair(store: &Store, report: &mut Report) -> Result<(usize, usize)> {
+    if report.index {
+        index::rebuild(store)?;
+    }
+    let presences = std::mem::take(&mut report.presences);
     let mended = presences.len();
     slices::write(store, Presences(presences), |_| {})?;
     // After the presences: making them anew counts up and down.

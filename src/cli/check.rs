@@ -17,7 +17,8 @@ use std::path::Path;
     after_help = "Examples:\n  gatepost check --db event.db\n  gatepost check --repair --json"
 )]
 pub struct Args {
-    /// Mend presence and occupancy, which follow from the interactions; nothing else is written.
+    /// Mend what follows from the rest: presence and occupancy, and, with the server stopped, the
+    /// index for searching. Nothing else is written.
     #[arg(long)]
     repair: bool,
 }
@@ -32,7 +33,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     let mut mended = (0, 0);
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
-        mended = check::repair(&super::open(db)?, std::mem::take(&mut report.presences))?;
+        mended = check::repair(&super::open(db)?, &mut report)?;
         report = check::look(db)?;
     }
     if json {

@@ -128,8 +128,8 @@ impl Compiler {
         let (Some(index), true) = (self.subject.text_index, field.text_indexed) else {
             return;
         };
-        if let Some(trigrams) = trigrams(text) {
-            let query = self.bind(format!("{{{}}} : ({trigrams})", field.column));
+        if let Some(query) = index_query(field.column, text) {
+            let query = self.bind(query);
             let _ = write!(
                 self.out.sql,
                 "id IN (SELECT rowid FROM {index} WHERE {index} MATCH {query}) AND "
@@ -402,6 +402,12 @@ fn json_list(scalars: &[Scalar]) -> String {
         })
         .collect();
     serde_json::Value::Array(values).to_string()
+}
+
+/// The full-text query for rows that may have a text in a column; `None` when the index cannot tell.
+#[must_use]
+pub fn index_query(column: &str, text: &str) -> Option<String> {
+    trigrams(text).map(|trigrams| format!("{{{column}}} : ({trigrams})"))
 }
 
 /// The full-text query for rows that have every three letters in a row of a text, as far as the

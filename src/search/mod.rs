@@ -16,6 +16,7 @@ mod run;
 pub mod statements;
 
 pub use catalogue::{Counted, Field, FieldKind, Subject};
+pub use compile::index_query;
 pub use expression::Expr;
 pub use run::Found;
 

@@ -138,6 +138,11 @@ const DAMAGES: &[[&str; 3]] = &[
         "last backup",
     ],
     [
+        "INSERT INTO delegates_search (delegates_search) VALUES ('delete-all')",
+        "does not find delegate",
+        "stop the server and run `gatepost check --repair`",
+    ],
+    [
         "PRAGMA ignore_check_constraints = 1; UPDATE delegates SET sources = 'x' WHERE id = 1",
         "1 rows of delegates whose sources is not JSON",
         "last backup",
@@ -268,4 +273,39 @@ fn presence_and_occupancy_are_mended_beside_gates_that_go_on() {
     let before = contents(site.folder.path());
     assert_eq!(check(&site.db, &["--repair"])["clean"], json!(false));
     assert!(contents(site.folder.path()) == before, "it wrote something");
+}
+
+#[test]
+fn the_index_for_searching_is_mended_without_a_server() {
+    let site = visited();
+    let file = Connection::open(&site.db).expect("the file");
+    file.execute_batch("INSERT INTO delegates_search (delegates_search) VALUES ('delete-all')")
+        .expect("damage");
+    file.close().expect("closed");
+    let served = Served::start(&site.db);
+    let refused = gatepost(&site.db, &["check", "--repair"]);
+    assert_eq!(refused.status.code(), Some(1));
+    served.stop();
+    assert_eq!(
+        check(&site.db, &[])["findings"].as_array().map(Vec::len),
+        Some(1)
+    );
+    assert_eq!(check(&site.db, &["--repair"])["findings"], json!([]));
+    let file = Connection::open(&site.db).expect("the file");
+    let barcode: String = file
+        .query_row(
+            "SELECT barcode FROM delegates WHERE length(barcode) >= 3",
+            [],
+            |row| row.get(0),
+        )
+        .expect("a barcode");
+    let query = format!("barcode : \"{}\"", &barcode[..3]);
+    let found: i64 = file
+        .query_row(
+            "SELECT count(*) FROM delegates_search WHERE delegates_search MATCH ?1",
+            [query],
+            |row| row.get(0),
+        )
+        .expect("a search");
+    assert!(found > 0);
 }
