@@ -82,7 +82,7 @@ fn by_name(output: Option<&Path>) -> Option<Format> {
     known.into_iter().find(|format| format.extension() == end)
 }
 
-fn of<'a>(store: &'a Store, what: What) -> Result<Export<'a>> {
+fn of(store: &Store, what: What) -> Result<Export<'_>> {
     Ok(Export {
         store,
         zone: context(store, "admin")?.settings.zone.clone(),

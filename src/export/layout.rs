@@ -136,7 +136,10 @@ impl Layout {
                     Some(at) if self.parts[*at].json => cells[*at] = value.to_string(),
                     // One that came since the look at all of them may not fit.
                     Some(at) if is_plain(&value) => {
-                        cells[*at] = value.as_str().unwrap_or_default().to_owned();
+                        value
+                            .as_str()
+                            .unwrap_or_default()
+                            .clone_into(&mut cells[*at]);
                     }
                     _ => {
                         left.insert(key, value);

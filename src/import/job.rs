@@ -65,10 +65,10 @@ impl Job {
         request: Request,
         told: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self> {
+        let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         if let Some(store) = store.filter(|_| !request.again && request.options.key.is_none()) {
             refuse_again(store, &source, request.what)?;
         }
-        let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         let checked = check(&source, &plan, store, 0, told)?;
         if checked.rows == 0 {
             return Err(Error::invalid(format!(

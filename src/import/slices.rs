@@ -10,11 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a slice goes on taking steps.
-const SLICE: Duration = Duration::from_millis(15);
+/// How long a slice goes on taking steps; longer ones have less to commit for each.
+const SLICE: Duration = Duration::from_millis(20);
+/// The same while others write to the file.
+const BUSY_SLICE: Duration = Duration::from_millis(10);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
-const PAUSE: Duration = Duration::from_millis(3);
+const PAUSE: Duration = Duration::from_millis(2);
 /// The pause while others write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(15);
 /// For how long after a write of others they are taken to go on writing.
@@ -94,7 +96,8 @@ impl<W: Steps> Turn<W> {
         }
         self.work.open(tx)?;
         let mut goes_on = true;
-        while goes_on && begun.elapsed() <= SLICE {
+        let slice = if self.is_busy() { BUSY_SLICE } else { SLICE };
+        while goes_on && begun.elapsed() <= slice {
             goes_on = self.work.step(tx)?;
         }
         self.work.close(tx)?;
@@ -102,10 +105,11 @@ impl<W: Steps> Turn<W> {
     }
 
     fn pause(&self) -> Duration {
-        match self.others_wrote {
-            Some(at) if at.elapsed() < BUSY_FOR => BUSY_PAUSE,
-            _ => PAUSE,
-        }
+        if self.is_busy() { BUSY_PAUSE } else { PAUSE }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.others_wrote.is_some_and(|at| at.elapsed() < BUSY_FOR)
     }
 }
 

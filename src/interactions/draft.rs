@@ -147,14 +147,11 @@ impl Draft {
     /// # Errors
     /// As [`Draft::new`].
     pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
-        let kind = match body.remove("interactionType") {
-            Some(Value::String(kind)) => kind,
-            _ => {
-                return Err(Error::new(
-                    Kind::InteractionType,
-                    "interactionType: is missing",
-                ));
-            }
+        let Some(Value::String(kind)) = body.remove("interactionType") else {
+            return Err(Error::new(
+                Kind::InteractionType,
+                "interactionType: is missing",
+            ));
         };
         let input: InteractionInput = serde_path_to_error::deserialize(Value::Object(body))
             .map_err(|cause| Error::invalid(format!("{}: {}", cause.path(), cause.inner())))?;

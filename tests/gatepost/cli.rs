@@ -297,7 +297,11 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
     for command in [
         &["serve"][..],
         &["migrate"],
+        &["import"],
         &["import", "delegates"],
+        &["import", "devices"],
+        &["import", "interactions"],
+        &["export"],
         &["config", "export"],
         &["config", "apply"],
         &["client", "add"],

@@ -222,6 +222,15 @@ fn resume(store: &Store, id: i64, file: Option<PathBuf>, skip_bad: bool, json: b
     let begun = Instant::now();
     let batch: Batch = store.look_up(|connection| batches::find(connection, id))?;
     let file = file.unwrap_or_else(|| PathBuf::from(&batch.options.path));
+    // A handle on the database beside SQLite's own would drop SQLite's locks when it is closed.
+    let is_database =
+        |real: std::io::Result<PathBuf>| real.ok() == store.path().canonicalize().ok();
+    if is_database(file.canonicalize()) {
+        return Err(Error::invalid(format!(
+            "{} is a database, no list",
+            file.display()
+        )));
+    }
     let source = Source::open(&file, batch.options.sheet.as_deref())?;
     let ctx = context(store, "import")?;
     let mut progress = Progress::new();

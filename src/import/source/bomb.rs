@@ -159,11 +159,8 @@ impl Xml {
         let name = name.unwrap_or_default();
         let local = name.rsplit(|byte| *byte == b':').next().unwrap_or_default();
         match local {
-            _ if closes => {
-                if self.cell.is_some_and(|(begun, _)| begun == local) {
-                    self.cell = None;
-                }
-            }
+            _ if closes && self.cell.is_some_and(|(begun, _)| begun == local) => self.cell = None,
+            _ if closes => {}
             _ if self.cell.is_some() || tag.ends_with(b"/") => {}
             b"si" => self.cell = Some((b"si", 0)),
             b"is" => self.cell = Some((b"is", 0)),

@@ -218,9 +218,12 @@ impl Source {
     /// # Errors
     /// When the file cannot be read, or changed since it was opened.
     pub fn rows(&self) -> Result<Rows> {
-        let rows = self.rows_from_the_start()?;
+        let name = self.name.clone();
+        let told = move |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));
+        let rows = self.rows_from_the_start().map_err(&told)?;
+        let rows = rows.map(move |row| row.map_err(&told));
         let Some(header) = &self.header else {
-            return Ok(rows);
+            return Ok(Box::new(rows));
         };
         let strict = matches!(self.format, Format::Csv(_)).then_some(header.len());
         let clean: fn(&str) -> &str = if self.is_ours() { unguarded } else { cleaned };
@@ -236,10 +239,7 @@ impl Source {
         let file = File::open(&self.path).map_err(Error::invalid_cause)?;
         let metadata = file.metadata().map_err(Error::invalid_cause)?;
         if Seen::of(&metadata) != self.seen {
-            return Err(Error::invalid(format!(
-                "{} was changed while it was read; try again",
-                self.name
-            )));
+            return Err(Error::invalid("was changed while it was read; try again"));
         }
         Ok(match &self.format {
             Format::Csv(dialect) => Box::new(csv::Records::new(file, dialect)?),
@@ -306,6 +306,9 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
         return Err(Error::invalid(
             "is protected by a password, or an old .xls; save it as .xlsx without a password",
         ));
+    }
+    if head.starts_with(b"SQLite format 3\0") {
+        return Err(Error::invalid("is a database, no list"));
     }
     let text = head
         .strip_prefix(b"\xef\xbb\xbf")

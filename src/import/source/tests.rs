@@ -130,7 +130,7 @@ fn what_is_no_list_is_refused_in_words() {
         (b"  <!DOCTYPE html><html>", "web page"),
         (b"PK\x03\x04 and nothing more", "damaged"),
         (&[b','; 1_000], "has 1001 columns"),
-        (&[b'"'; ROW_MAX_BYTES * 2 + 1], "not closed"),
+        (&vec![b'"'; ROW_MAX_BYTES * 2 + 1], "not closed"),
     ] {
         let refused = source(bytes).unwrap_err().message;
         assert!(refused.contains(told), "{told}: {refused}");

@@ -94,65 +94,68 @@ pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
     Ok(Box::new(told.into_iter()))
 }
 
-/// Sends row by row, until there are no more or nobody listens.
+/// Sends a sheet row by row, until there are no more or nobody listens.
 fn send(
     book: &mut Workbook,
     number: u64,
-    sheet: &str,
+    name: &str,
     header: &mut Option<Content>,
     tell: &SyncSender<Result<Row>>,
 ) -> Result<()> {
-    let mut at_header = true;
     let mut reader = book
-        .worksheet_cells_reader(sheet)
+        .worksheet_cells_reader(name)
         .map_err(|cause| unreadable(&cause))?;
-    let mut cells: Vec<String> = Vec::new();
-    let mut problem: Option<String> = None;
+    let mut sheet = Sheet {
+        number,
+        name,
+        header,
+        at_header: true,
+        cells: Vec::new(),
+        problem: None,
+    };
     let mut at: Option<u32> = None;
     loop {
         let cell = reader.next_cell().map_err(|cause| unreadable(&cause))?;
         let row = cell.as_ref().map(|cell| cell.get_position().0);
         if row != at {
-            if let Some(line) = at {
-                if row.is_some_and(|row| row < line) {
-                    return Err(unreadable(&"its rows are out of order"));
-                }
-                let cells = std::mem::take(&mut cells);
-                let content = match problem.take() {
-                    Some(problem) => Content::Unreadable(problem),
-                    None => Content::Cells(cells),
-                };
-                let mut empty = matches!(&content, Content::Cells(cells) if cells.is_empty());
-                let line = number * SHEET_ROWS + u64::from(line) + 1;
-                if !empty && std::mem::take(&mut at_header) {
-                    match header {
-                        None => *header = Some(content.clone()),
-                        Some(first) if *first == content => {
-                            empty = true;
-                        }
-                        Some(_) => {
-                            return Err(Error::invalid(format!(
-                                "sheet \"{sheet}\" has another header than the sheet it seems to go on with; name the sheet to import with --sheet"
-                            )));
-                        }
-                    }
-                }
-                if !empty && tell.send(Ok(Row { line, content })).is_err() {
-                    return Ok(());
-                }
+            if let Some(line) = at
+                && let Some(row) = sheet.row(line)?
+                && tell.send(Ok(row)).is_err()
+            {
+                return Ok(());
+            }
+            if row < at && row.is_some() {
+                return Err(unreadable(&"its rows are out of order"));
             }
             at = row;
         }
         let Some(cell) = cell else {
             return Ok(());
         };
-        let column = cell.get_position().1 as usize;
-        let text = match text(cell.get_value()) {
-            Ok(text) if text.is_empty() => continue,
+        sheet.put(cell.get_position().1 as usize, cell.get_value())?;
+    }
+}
+
+/// A sheet while its cells come.
+struct Sheet<'a> {
+    number: u64,
+    name: &'a str,
+    /// That of the first sheet.
+    header: &'a mut Option<Content>,
+    at_header: bool,
+    /// The row that is not complete yet.
+    cells: Vec<String>,
+    problem: Option<String>,
+}
+
+impl Sheet<'_> {
+    fn put(&mut self, column: usize, value: &DataRef<'_>) -> Result<()> {
+        let text = match text(value) {
+            Ok(text) if text.is_empty() => return Ok(()),
             Ok(text) => text,
             Err(error) => {
-                problem = Some(format!("holds {error} in column {}", column + 1));
-                continue;
+                self.problem = Some(format!("holds {error} in column {}", column + 1));
+                return Ok(());
             }
         };
         if column >= COLUMNS_MAX {
@@ -161,10 +164,37 @@ fn send(
                 column + 1
             )));
         }
-        if cells.len() <= column {
-            cells.resize(column + 1, String::new());
+        if self.cells.len() <= column {
+            self.cells.resize(column + 1, String::new());
         }
-        cells[column] = text;
+        self.cells[column] = text;
+        Ok(())
+    }
+
+    /// The row that is complete now; none where it is empty, or a header that is known.
+    fn row(&mut self, line: u32) -> Result<Option<Row>> {
+        let cells = std::mem::take(&mut self.cells);
+        let content = match self.problem.take() {
+            Some(problem) => Content::Unreadable(problem),
+            None if cells.is_empty() => return Ok(None),
+            None => Content::Cells(cells),
+        };
+        if std::mem::take(&mut self.at_header) {
+            match self.header {
+                None => *self.header = Some(content.clone()),
+                Some(first) if *first == content => return Ok(None),
+                Some(_) => {
+                    return Err(Error::invalid(format!(
+                        "sheet \"{}\" has another header than the one it seems to go on with; name the sheet to import with --sheet",
+                        self.name
+                    )));
+                }
+            }
+        }
+        Ok(Some(Row {
+            line: self.number * SHEET_ROWS + u64::from(line) + 1,
+            content,
+        }))
     }
 }
 

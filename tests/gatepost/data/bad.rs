@@ -1,7 +1,7 @@
 //! Files that are no lists, or more than a list: a clear message, nothing written, and no more
 //! memory than a list needs.
 
-use super::Site;
+use super::{Site, lines};
 use std::{
     fs::File,
     io::{Cursor, Write},
@@ -124,7 +124,7 @@ fn what_is_no_list_is_refused_in_words() {
         (
             "database.csv",
             b"SQLite format 3\0 and more".to_vec(),
-            "no column is known",
+            "is a database",
         ),
     ] {
         let file = site.file(name, content);
@@ -180,7 +180,7 @@ fn a_spreadsheet_that_is_cut_off_is_refused() {
     let site = Site::new();
     let list = site.file(
         "list.csv",
-        "barcode,slug\n".to_owned() + &(0..500).map(|n| format!("A{n},b{n}\n")).collect::<String>(),
+        "barcode,slug\n".to_owned() + &lines(500, |n| format!("A{n},b{n}")),
     );
     site.done(&["import", "delegates", &list]);
     let whole = site.path("whole.xlsx");
@@ -216,17 +216,17 @@ fn bomb(name: &str, before: &str, filler: &[u8], times: usize, after: &str) -> V
         ("xl/worksheets/sheet1.xml", sheet),
     ] {
         if part != name {
-            zip.start_file(part, options).unwrap();
-            zip.write_all(text.as_bytes()).unwrap();
+            zip.start_file(part, options).expect("packed");
+            zip.write_all(text.as_bytes()).expect("packed");
         }
     }
-    zip.start_file(name, options).unwrap();
-    zip.write_all(before.as_bytes()).unwrap();
+    zip.start_file(name, options).expect("packed");
+    zip.write_all(before.as_bytes()).expect("packed");
     for _ in 0..times {
-        zip.write_all(filler).unwrap();
+        zip.write_all(filler).expect("packed");
     }
-    zip.write_all(after.as_bytes()).unwrap();
-    zip.finish().unwrap().into_inner()
+    zip.write_all(after.as_bytes()).expect("packed");
+    zip.finish().expect("packed").into_inner()
 }
 
 #[test]
@@ -317,7 +317,12 @@ fn a_zip_bomb_is_refused_before_it_goes_off() {
             "{what}: {told}"
         );
     }
-    // One that lies about how large it is.
+}
+
+#[test]
+fn a_zip_bomb_that_lies_about_its_size_is_refused() {
+    let texts = "<sst count=\"1\" uniqueCount=\"1\">";
+    let some_texts = "<si><t>a</t></si>".repeat(60_000);
     let mut lying = bomb(
         "xl/sharedStrings.xml",
         texts,
@@ -394,7 +399,7 @@ fn a_long_list_is_not_held_in_memory() {
     let memory = |rows: usize| {
         let site = Site::new();
         let note = "n".repeat(2_000);
-        let list: String = (0..rows).map(|n| format!("B{n},{note}\n")).collect();
+        let list = lines(rows, |n| format!("B{n},{note}"));
         let list = site.file("list.csv", format!("barcode,Notes\n{list}"));
         let mut child = site.start(&["import", "delegates", &list, "--dry-run"]);
         let mut most = 0;

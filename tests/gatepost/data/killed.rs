@@ -5,7 +5,7 @@ use super::Site;
 use serde_json::json;
 use std::{fmt::Write, time::Duration};
 
-const ROWS: usize = 4_000;
+const ROWS: i64 = 4_000;
 const ROUNDS: usize = 4;
 
 /// A file in which half of the list's delegates are there already, some of them joined.
@@ -35,7 +35,7 @@ fn kill_one(site: &Site, list: &str) -> i64 {
     let file = site.open();
     file.busy_timeout(Duration::from_secs(5))
         .expect("a timeout");
-    let after = i64::from(getrandom::u32().expect("a number")) % (ROWS as i64 * 3 / 4);
+    let after = i64::from(getrandom::u32().expect("a number")) % (ROWS * 3 / 4);
     let done = || {
         let sql = "SELECT max(done) FROM batches WHERE file_name = 'list.csv'";
         file.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
@@ -88,15 +88,18 @@ fn an_import_that_was_killed_is_completed() {
     for _ in 0..ROUNDS {
         let (site, list) = prepared();
         let done = kill_one(&site, &list);
-        assert!(done < ROWS as i64);
+        assert!(done < ROWS);
         cut += usize::from(done > 0);
         let told = site.refused(&[&["import", "delegates", &list][..], &["--join", "1"]].concat());
         assert!(told.contains("--resume 3"), "{told}");
+        let database = site.db.to_str().expect("a name");
+        let told = site.refused(&["import", "--resume", "3", "--file", database]);
+        assert!(told.contains("is a database"), "{told}");
         let other = site.file("other.csv", "barcode\nX\n");
         let told = site.refused(&["import", "--resume", "3", "--file", &other]);
         assert!(told.contains("is not the file"), "{told}");
         let told = site.told(&["import", "--resume", "3"]);
-        assert_eq!(told["imported"], json!(ROWS as i64 - done));
+        assert_eq!(told["imported"], json!(ROWS - done));
         assert_eq!(content(&site), expected);
         assert!(
             site.refused(&["import", "--resume", "3"])
@@ -142,7 +145,7 @@ fn an_undoing_that_was_killed_is_completed() {
     site.done(&[&["import", "delegates", &list][..], &OPTIONS].concat());
     let mut child = site.start(&["import", "--undo", "3"]);
     let rows = "SELECT count(*) FROM batch_rows WHERE batch_id = 3";
-    while site.count(rows) > ROWS as i64 * 2 / 3 {
+    while site.count(rows) > ROWS * 2 / 3 {
         std::thread::sleep(Duration::from_millis(1));
     }
     child.kill().expect("killed");

@@ -129,6 +129,16 @@ impl Site {
     }
 }
 
+/// So many lines, one after the other.
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for n in 0..count {
+        text.push_str(&line(n));
+        text.push('\n');
+    }
+    text
+}
+
 fn rows_of(connection: &Connection, name: &str, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(sql).expect(sql);
     let width = statement.column_count();

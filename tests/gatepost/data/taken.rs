@@ -1,6 +1,6 @@
 //! Taking an import back beside a server: what was changed or used since stays.
 
-use super::run;
+use super::{lines, run};
 use crate::harness::Server;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn what_was_changed_or_used_since_stays() {
     let gate = caller.device(&json!({"name": "Gate", "code": "gate"}));
     let known = caller.delegate(&json!({"barcode": "K", "company": "Before"}));
     let list = server.folder.path().join("list.csv");
-    let rows: String = (0..20).map(|n| format!("T{n},New\n")).collect();
+    let rows = lines(20, |n| format!("T{n},New"));
     std::fs::write(&list, format!("barcode,company\nK,New\n{rows}")).expect("a list");
     let list = list.to_str().expect("a name");
     let db = server.path();
@@ -138,7 +138,7 @@ fn gates_scan_while_a_list_goes_in() {
     let caller = server.caller_with_all();
     let gate = caller.device(&json!({"name": "Gate"}));
     let guest = caller.delegate(&json!({"barcode": "G"}));
-    let rows: String = (0..3_000).map(|n| format!("T{n},Name {n}\n")).collect();
+    let rows = lines(3_000, |n| format!("T{n},Name {n}"));
     let list = server.folder.path().join("list.csv");
     std::fs::write(&list, format!("barcode,First name\n{rows}")).expect("a list");
     let mut child = super::start(

@@ -1,6 +1,6 @@
 //! Importing over what is there: `--key`, `--join`, and what searches and people see of a batch.
 
-use super::Site;
+use super::{Site, lines};
 use serde_json::json;
 
 fn prepared() -> Site {
@@ -102,9 +102,9 @@ fn everybody_is_joined_once() {
 #[test]
 fn good_rows_go_in_where_bad_ones_may_be_left_out() {
     let site = prepared();
-    let rows: String = (0..300)
-        .map(|n| format!("X{n},\n{},bad\n", if n < 150 { "A" } else { "" }))
-        .collect();
+    let rows = lines(300, |n| {
+        format!("X{n},\n{},bad", if n < 150 { "A" } else { "" })
+    });
     let list = site.file("list.csv", format!("barcode,slug\n{rows}"));
     let told = site.refused(&["import", "delegates", &list]);
     assert!(told.contains("… and 199 more"), "{told}");
