@@ -21,6 +21,7 @@ use tempfile::NamedTempFile;
 Examples:
   gatepost export delegates > delegates.csv
   gatepost export interactions --format xlsx --output scans.xlsx
+  gatepost export delegates --search '{\"fi\":[\"check-in\",{},\"== 0\"]}' --output no-shows.csv
   gatepost export all --output event-2026
 
 It runs beside `serve`. Records name each other by their codes; to take everything into another
@@ -32,6 +33,9 @@ pub struct Args {
     /// How it is written; by default as the end of --output says, otherwise csv.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
+    /// Only what a search finds: the JSON expression that lists take, see the README.
+    #[arg(long, value_name = "JSON")]
+    search: Option<String>,
     /// Write it to a file (of all: a folder) instead of standard output.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -59,6 +63,11 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         Choice::Devices => What::Devices,
         Choice::Interactions => What::Interactions,
         Choice::Events => What::Events,
+        Choice::All if args.search.is_some() => {
+            return Err(Error::invalid(
+                "--search: name what to search; all takes none",
+            ));
+        }
         Choice::All => return all(args, db, json),
     };
     let format = args.format.or_else(|| by_name(args.output.as_deref()));
@@ -67,10 +76,11 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         return Err(Error::invalid("a spreadsheet needs --output FILE"));
     }
     let store = open(db)?;
+    let export = of(&store, what, args.search.as_deref())?;
     let Some(output) = &args.output else {
-        return to_standard_output(&store, what, format);
+        return to_standard_output(&export, format);
     };
-    let count = to_file(&store, what, format, output)?;
+    let count = to_file(&export, format, output)?;
     tell(json, output, &[(what, count)]);
     Ok(())
 }
@@ -82,21 +92,26 @@ fn by_name(output: Option<&Path>) -> Option<Format> {
     known.into_iter().find(|format| format.extension() == end)
 }
 
-fn of(store: &Store, what: What) -> Result<Export<'_>> {
+fn of<'a>(store: &'a Store, what: What, search: Option<&str>) -> Result<Export<'a>> {
+    let zone = context(store, "admin")?.settings.zone.clone();
+    let which = match search {
+        Some(search) => Which::found(store, what, search, &zone)?,
+        None => Which::All,
+    };
     Ok(Export {
         store,
-        zone: context(store, "admin")?.settings.zone.clone(),
+        zone,
         what,
-        which: Which::All,
+        which,
     })
 }
 
-fn to_standard_output(store: &Store, what: What, format: Format) -> Result<()> {
+fn to_standard_output(export: &Export<'_>, format: Format) -> Result<()> {
     let mut out = Watched {
         inner: std::io::stdout().lock(),
         closed: false,
     };
-    let written = of(store, what)?.write(format, &mut out, |_| ControlFlow::Continue(()));
+    let written = export.write(format, &mut out, |_| ControlFlow::Continue(()));
     // Whoever reads it may have seen enough.
     if out.closed {
         return Ok(());
@@ -125,7 +140,7 @@ impl<W: Write> Write for Watched<W> {
 }
 
 /// Writes beside the file under another name; it takes the file's place when it is whole.
-fn to_file(store: &Store, what: What, format: Format, output: &Path) -> Result<u64> {
+fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<u64> {
     let told = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
@@ -134,7 +149,6 @@ fn to_file(store: &Store, what: What, format: Format, output: &Path) -> Result<u
         _ => Path::new("."),
     };
     let mut file = NamedTempFile::new_in(folder).map_err(|cause| told(&cause))?;
-    let export = of(store, what)?;
     let on = |_| ControlFlow::Continue(());
     let count = if format == Format::Xlsx {
         let mut out = BufWriter::new(file.as_file_mut());
@@ -187,7 +201,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         let name = format!("{}.{}", what.name(), format.extension());
         counts.push((
             what,
-            to_file(&store, what, format, &folder.path().join(name))?,
+            to_file(&of(&store, what, None)?, format, &folder.path().join(name))?,
         ));
     }
     if output.exists() {

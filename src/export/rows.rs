@@ -5,15 +5,22 @@ use crate::{
     delegates, devices,
     error::{Error, Result},
     events,
-    interactions::rows::{COLUMNS, Interaction},
+    interactions::{
+        self,
+        rows::{COLUMNS, Interaction},
+    },
     records::{Kind, Property, Resource},
+    search::{Search, Subject},
+    store::Store,
     types::{Timestamp, Zone},
 };
 use rusqlite::{Connection, Row, types::ValueRef};
-use std::{fmt::Write, ops::ControlFlow};
+use std::{fmt::Write, ops::ControlFlow, time::Duration};
 
 /// Records that are read in one go.
 const SLICE_ROWS: usize = 1_000;
+/// How long a search may take: nobody at a gate waits for it.
+const SEARCH_MAX: Duration = Duration::from_mins(10);
 
 /// What is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +64,24 @@ pub enum Which {
     All,
     /// Those of these ids, such as a search found, as far as they are not deleted; ascending.
     Ids(Vec<i64>),
+}
+
+impl Which {
+    /// Those that a search finds (contract §5); events are searched as the devices they are.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::InvalidSearch`], and [`crate::error::Kind::Unavailable`] when it takes
+    /// longer than ten minutes.
+    pub fn found(store: &Store, what: What, search: &str, zone: &Zone) -> Result<Self> {
+        let subject: &'static Subject = match what {
+            What::Delegates => &delegates::SEARCHED,
+            What::Devices | What::Events => &devices::SEARCHED,
+            What::Interactions => &interactions::list::SEARCHED,
+        };
+        let search = Search::parse(subject, search, zone, None)?;
+        let ids = store.look_up(|connection| search.ids(connection, SEARCH_MAX))?;
+        Ok(Self::Ids(ids))
+    }
 }
 
 /// One record or interaction.
