@@ -287,8 +287,6 @@ CREATE VIRTUAL TABLE delegates_search USING fts5 (
     first_name, last_name, email, phone, job_title, company, barcode, external_id,
     content = 'delegates', content_rowid = 'id', tokenize = 'trigram', detail = 'column', columnsize = 0
 );
--- What was deleted leaves no trace in the index (contract §8, erasure).
-INSERT INTO delegates_search (delegates_search, rank) VALUES ('secure-delete', 1);
 
 -- SQLite has the index write out what it gathered before every statement that could fail half-way,
 -- which an insert with this trigger is: three times the work for a long list. While a row stands

@@ -4,7 +4,6 @@ CREATE VIRTUAL TABLE delegates_search USING fts5 (
     first_name, last_name, email, phone, job_title, company, barcode, external_id,
     content = 'delegates', content_rowid = 'id', tokenize = 'trigram', detail = 'column', columnsize = 0
 );
-INSERT INTO delegates_search (delegates_search, rank) VALUES ('secure-delete', 1);
 INSERT INTO delegates_search (delegates_search) VALUES ('rebuild');
 
 CREATE TABLE delegates_search_later (
