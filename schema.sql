@@ -278,3 +278,16 @@ CREATE INDEX tokens_family ON tokens (family);
 CREATE INDEX tokens_client ON tokens (client_id);
 CREATE INDEX tokens_user ON tokens (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX tokens_expires ON tokens (expires_at);
+
+-- The certificate of `serve --tls-self-signed`, DER, and its private key, PKCS #8. In the file, so
+-- that it stays the same over restarts and on another laptop; whoever has the file has the key, as
+-- they have everything else.
+CREATE TABLE tls_certificate (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    certificate BLOB NOT NULL,
+    private_key BLOB NOT NULL,
+    -- Names and addresses that it is for.
+    names       TEXT NOT NULL CHECK (json_valid(names)),
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL
+) STRICT;

@@ -15,6 +15,7 @@
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `store`: the one SQLite file, its one writer and its readers
 //! - `rules`: who may enter where, pure
+//! - `observe`: what is counted while it runs
 //! - `types`, `error`: the values and failures that everything speaks in
 
 pub mod app;
@@ -30,6 +31,7 @@ pub mod idempotency;
 pub mod import;
 pub mod interactions;
 pub mod oauth;
+pub mod observe;
 pub mod records;
 pub mod rules;
 pub mod server;

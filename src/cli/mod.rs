@@ -4,6 +4,7 @@ mod client;
 mod config;
 mod demo;
 mod import;
+mod log;
 mod migrate;
 mod openapi;
 mod serve;

@@ -6,7 +6,10 @@ use crate::error::{Error, Result};
 use rusqlite::Connection;
 use rusqlite_migration::{M, Migrations};
 
-const STEPS: &[M<'static>] = &[M::up(include_str!("migrations/0001_core.sql"))];
+const STEPS: &[M<'static>] = &[
+    M::up(include_str!("migrations/0001_core.sql")),
+    M::up(include_str!("migrations/0002_tls.sql")),
+];
 
 /// The schema version this program writes (SQLite's `user_version`).
 #[expect(clippy::cast_possible_wrap, reason = "a handful of steps")]

@@ -10,6 +10,7 @@
 mod api;
 mod cli;
 mod harness;
+mod http;
 mod input;
 mod layers;
 mod luck;
