@@ -37,7 +37,11 @@ fn every_request_is_a_line_without_secrets() {
             .as_str()
             .is_some_and(|client| client.starts_with("gate-"))
     );
-    assert!(line_of["duration_ms"].as_f64().is_some_and(|took| took > 0.0));
+    assert!(
+        line_of["duration_ms"]
+            .as_f64()
+            .is_some_and(|took| took > 0.0)
+    );
     let length = found
         .header("content-length")
         .and_then(|length| length.parse().ok());
