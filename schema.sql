@@ -370,3 +370,16 @@ CREATE TABLE messages (
 ) STRICT;
 CREATE INDEX messages_delegate ON messages (delegate_id) WHERE delegate_id IS NOT NULL;
 CREATE INDEX messages_template ON messages (channel, template, delegate_id) WHERE state = 'sent';
+
+-- The certificate of `serve --tls-self-signed`, DER, and its private key, PKCS #8. In the file, so
+-- that it stays the same over restarts and on another laptop; whoever has the file has the key, as
+-- they have everything else.
+CREATE TABLE tls_certificate (
+    id          INTEGER PRIMARY KEY CHECK (id = 1),
+    certificate BLOB NOT NULL,
+    private_key BLOB NOT NULL,
+    -- Names and addresses that it is for.
+    names       TEXT NOT NULL CHECK (json_valid(names)),
+    created_at  INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL
+) STRICT;

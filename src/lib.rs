@@ -18,6 +18,7 @@
 //! - `sandbox`: SQL that an administrator wrote, where it can do no harm
 //! - `store`: the one SQLite file, its one writer and its readers
 //! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
+//! - `observe`: what is counted while it runs
 //! - `types`, `error`: the values and failures that everything speaks in
 
 pub mod app;
@@ -37,6 +38,7 @@ pub mod idempotency;
 pub mod import;
 pub mod interactions;
 pub mod oauth;
+pub mod observe;
 pub mod records;
 pub mod rules;
 pub mod sandbox;

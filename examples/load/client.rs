@@ -43,6 +43,11 @@ impl Target {
         })
     }
 
+    /// Host and port.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     pub fn with_token(mut self, token: &str) -> Self {
         let _ = write!(self.headers, "Authorization: Bearer {token}\r\n");
         self

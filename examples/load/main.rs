@@ -2,8 +2,9 @@
 //! and lists, the machine's own limits beside them, and files to measure on.
 //!
 //! # Layout
-//! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files;
-//! `limits`, `figures`, `growth` and `data` are the longer runs that start the server themselves.
+//! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
+//! burdens the server with bad connections; `limits`, `figures`, `growth` and `data` are the longer
+//! runs that start the server themselves.
 
 mod chores;
 mod client;
@@ -11,6 +12,7 @@ mod data;
 mod figures;
 mod growth;
 mod histogram;
+mod hostile;
 mod limits;
 mod measure;
 mod noop;
@@ -76,6 +78,14 @@ enum What {
         #[command(flatten)]
         lists: ListOptions,
     },
+    /// Look-ups of a delegate beside connections that are opened to be kept open
+    Hostile {
+        #[command(flatten)]
+        options: hostile::Options,
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Make a database file to measure on
     Prepare(prepare::Options),
     /// What the machine itself can do
@@ -125,15 +135,20 @@ impl Load {
 
     /// Whether there was no error answer.
     fn print(&self, reports: &[Report]) -> Result<bool> {
-        for report in reports {
-            if self.json {
-                output::print(report.to_json())?;
-            } else {
-                output::print(report)?;
-            }
-        }
-        Ok(reports.iter().all(|report| report.failures() == 0))
+        print(reports, self.json)
     }
+}
+
+/// Whether there was no error answer.
+fn print(reports: &[Report], json: bool) -> Result<bool> {
+    for report in reports {
+        if json {
+            output::print(report.to_json())?;
+        } else {
+            output::print(report)?;
+        }
+    }
+    Ok(reports.iter().all(|report| report.failures() == 0))
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -167,6 +182,14 @@ async fn perform(what: What) -> Result<bool> {
             let venue = Venue::enter(&load.access).await?;
             let report = measure::lists(&venue, &lists, load.connections(), load.plan()).await?;
             load.print(&[report])
+        }
+        What::Hostile { options, json } => {
+            let (alone, beside, told) = hostile::hostile(&options).await?;
+            let fine = print(&[alone, beside], json)?;
+            if !json {
+                output::print(told)?;
+            }
+            Ok(fine)
         }
         What::Prepare(options) => {
             let begun = Instant::now();

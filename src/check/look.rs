@@ -190,6 +190,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("clients", "visible_properties", "id"),
     ("users", "roles", "id"),
     ("batches", "options", "id"),
+    ("tls_certificate", "names", "id"),
     ("tokens", "scopes", "id"),
 ];
 

@@ -32,7 +32,7 @@ pub struct Args {
 /// # Errors
 /// A sentence for the operator; no part of a copy is left then.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
-    step_back();
+    super::step_back();
     let made = backup::make(db, &target(args.output.as_deref(), db), args.force)?;
     // A file of an older version would be migrated by being opened to write.
     if made.version == CURRENT {
@@ -55,13 +55,6 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         made.copied_in.as_secs_f64(),
         made.checked_in.as_secs_f64()
     ))
-}
-
-/// Whenever a gate's request needs the processor, it goes first: checking a large copy takes as
-/// much of it as there is.
-pub(super) fn step_back() {
-    #[cfg(unix)]
-    let _ = rustix::process::nice(15);
 }
 
 fn target(output: Option<&Path>, db: &Path) -> PathBuf {

@@ -28,7 +28,7 @@ pub struct Args {
 /// # Errors
 /// A sentence for the operator when there is no file, or it could not be repaired.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
-    super::backup::step_back();
+    super::step_back();
     let mut report = check::look(db)?;
     let mut mended = (0, 0);
     // Only where nothing worse is wrong: what is mended must follow from something sound.

@@ -55,6 +55,7 @@ enum Choice {
 /// # Errors
 /// A sentence for the operator; the output file is then as it was.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
+    super::step_back();
     if !db.exists() {
         return Err(Error::invalid(format!("{} does not exist", db.display())));
     }

@@ -1,18 +1,26 @@
 //! `gatepost serve`
 
+use super::log;
 use crate::{
     app::App,
     error::{Error, Result},
-    server,
+    server::{self, Limits, Options, Tls},
     store::{Durability, ServeLock, Store},
 };
-use std::{net::SocketAddr, path::Path};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tokio::net::TcpListener;
+
+/// How long the end waits for reads that nobody waits for any more.
+const READS_MAX: Duration = Duration::from_secs(1);
 
 /// Start the server; makes the file when there is none, and brings an older one up to date.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Example:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org"
+    after_help = "Examples:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org\n  gatepost serve --listen 0.0.0.0:443 --tls-cert fullchain.pem --tls-key privkey.pem\n  gatepost serve --tls-self-signed --log-format json --access-log\n\nSIGTERM or Ctrl-C ends it: what was accepted is answered first. /health/live, /health/ready and\n/metrics tell how it is."
 )]
 pub struct Args {
     /// Where to listen.
@@ -27,76 +35,167 @@ pub struct Args {
     /// What an acknowledged write survives: power loss (full), or only the end of the process.
     #[arg(long, value_enum, default_value = "full")]
     durability: Durability,
+    /// Serve HTTPS with this certificate chain (PEM); read anew whenever it changes.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's private key (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Serve HTTPS with a certificate of its own, for this machine's names and addresses; kept in
+    /// the database file.
+    #[arg(long, conflicts_with = "tls_cert")]
+    tls_self_signed: bool,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    log: log::Log,
 }
 
 /// Serves until it is interrupted.
 ///
 /// # Errors
-/// A sentence for the operator when the file or the address cannot be used.
-pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
-    log_to_stderr();
+/// A sentence for the operator when the file, the certificate or the address cannot be used.
+pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
+    let _log = log::start(&args.log)?;
     let _lock = ServeLock::take(db)?;
+    fit_files(&mut args.limits);
     let store = Store::open(db, args.durability)?;
+    let tls = tls(&args, &store)?;
     let public_url = args
         .public_url
         .map(|url| url.trim_end_matches('/').to_owned());
     let app = App::new(store, public_url);
-    tokio::runtime::Builder::new_multi_thread()
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(Error::defect)?
-        .block_on(serve(app, args.listen, json))
+        .map_err(Error::defect)?;
+    let options = Options {
+        limits: args.limits,
+        tls,
+    };
+    let outcome = runtime.block_on(serve(app, args.listen, options, json));
+    // A list whose client is gone is not waited for. The writer is: the store finishes its queue
+    // when the last of the application goes, which is here.
+    runtime.shutdown_timeout(READS_MAX);
+    outcome
 }
 
-async fn serve(app: App, listen: SocketAddr, json: bool) -> Result<()> {
+/// Takes as many files as the system gives, and plans with no more connections than that.
+fn fit_files(limits: &mut Limits) {
+    let wanted = limits.max_connections;
+    // Elsewhere than on Unix a connection is no file.
+    #[cfg(unix)]
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(files) => limits.fit_into(files),
+        Err(cause) => tracing::warn!("the limit of open files cannot be raised: {cause}"),
+    }
+    if limits.max_connections < wanted {
+        tracing::warn!(
+            "only {} connections at a time, as the system allows so few open files (ulimit -n)",
+            limits.max_connections
+        );
+    }
+}
+
+fn tls(args: &Args, store: &Store) -> Result<Option<Tls>> {
+    match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Tls::from_files(certificate, key).map(Some),
+        _ if args.tls_self_signed => {
+            Tls::own(store, args.public_url.as_deref().and_then(host)).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The host of an address such as `https://gate.example.org:8443`.
+fn host(url: &str) -> Option<&str> {
+    let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split(']').next()?,
+        None => authority.split(':').next()?,
+    };
+    (!host.is_empty()).then_some(host)
+}
+
+async fn serve(app: App, listen: SocketAddr, options: Options, json: bool) -> Result<()> {
     let told = |cause: std::io::Error| Error::invalid(format!("{listen}: {cause}"));
     let listener = TcpListener::bind(listen).await.map_err(told)?;
     let address = listener.local_addr().map_err(told)?;
-    announce(&app, address, json);
-    server::run(app, listener, interrupted())
-        .await
-        .map_err(told)
+    let interrupted = interrupted()?;
+    announce(&app, address, options.tls.as_ref(), json);
+    server::run(app, listener, options, interrupted).await
 }
 
-fn announce(app: &App, address: SocketAddr, json: bool) {
+fn announce(app: &App, address: SocketAddr, tls: Option<&Tls>, json: bool) {
+    let scheme = if tls.is_some() { "https" } else { "http" };
     let shown = if address.ip().is_unspecified() {
-        format!("http://localhost:{}", address.port())
+        format!("{scheme}://localhost:{}", address.port())
     } else {
-        format!("http://{address}")
+        format!("{scheme}://{address}")
     };
     let db = app.store.path().display();
+    let fingerprint = tls.map(Tls::fingerprint);
     if json {
-        println!(
-            "{}",
-            serde_json::json!({"url": shown, "listen": address.to_string()})
-        );
+        let mut line = serde_json::json!({"url": shown, "listen": address.to_string()});
+        if let Some(fingerprint) = fingerprint {
+            line["certificateSha256"] = fingerprint.into();
+        }
+        println!("{line}");
     } else {
         println!("Gatepost serves {db} at {shown}");
         println!("API reference: {shown}/docs");
-    }
-}
-
-/// Resolves when the process is asked to end.
-async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminated.recv() => {}
-            }
-            return;
+        if let Some(fingerprint) = fingerprint {
+            println!("Certificate (SHA-256): {fingerprint}");
         }
     }
-    let _ = tokio::signal::ctrl_c().await;
 }
 
-fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| "warn,gatepost=info".into());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+/// Resolves when the process is asked to end. From now on it ends no other way.
+#[cfg(unix)]
+fn interrupted() -> Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut asked = signal(SignalKind::terminate()).map_err(Error::defect)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(Error::defect)?;
+    Ok(async move {
+        tokio::select! {
+            _ = asked.recv() => {}
+            _ = interrupted.recv() => {}
+        }
+    })
+}
+
+/// Resolves when the process is asked to end: Ctrl-C, its window closed, or the system shut down.
+#[cfg(windows)]
+fn interrupted() -> Result<impl Future<Output = ()>> {
+    use tokio::signal::windows;
+    let mut interrupted = windows::ctrl_c().map_err(Error::defect)?;
+    let mut broken = windows::ctrl_break().map_err(Error::defect)?;
+    let mut closed = windows::ctrl_close().map_err(Error::defect)?;
+    let mut shut_down = windows::ctrl_shutdown().map_err(Error::defect)?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = broken.recv() => {}
+            _ = closed.recv() => {}
+            _ = shut_down.recv() => {}
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+
+    #[test]
+    fn the_host_of_an_address() {
+        for (url, expected) in [
+            ("https://gate.example.org", Some("gate.example.org")),
+            ("https://gate.example.org:8443/x", Some("gate.example.org")),
+            ("https://[2001:db8::1]:8443", Some("2001:db8::1")),
+            ("https://", None),
+            ("gate", None),
+        ] {
+            assert_eq!(host(url), expected, "{url}");
+        }
+    }
 }

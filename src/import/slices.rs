@@ -12,13 +12,14 @@ use std::{
 
 /// How long a slice goes on taking steps; longer ones have less to commit for each.
 const SLICE: Duration = Duration::from_millis(20);
-/// The same while others write to the file.
-const BUSY_SLICE: Duration = Duration::from_millis(10);
+/// The same while others write to the file. Not much shorter: with each slice of ours their cached
+/// pages are out of date.
+const BUSY_SLICE: Duration = Duration::from_millis(15);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
 const PAUSE: Duration = Duration::from_millis(2);
-/// The pause while others write to the file.
-const BUSY_PAUSE: Duration = Duration::from_millis(15);
+/// The pause while others write to the file: they have nine tenths of the time.
+const BUSY_PAUSE: Duration = Duration::from_millis(120);
 /// For how long after a write of others they are taken to go on writing.
 const BUSY_FOR: Duration = Duration::from_secs(1);
 /// How long a slice is tried anew while others never leave the lock to it.
@@ -187,7 +188,7 @@ mod tests {
         write(&store, until, |_| slices += 1).unwrap();
         done.store(true, Ordering::Relaxed);
         let turns = other.join().unwrap();
-        assert!(slices > 5, "{slices} slices");
+        assert!(slices > 2, "{slices} slices");
         assert!(turns > 5, "{turns} turns");
     }
 }

@@ -74,6 +74,9 @@ pub fn record_among(tx: &Tx<'_>, ctx: &Context, places: &Places, draft: &Draft) 
     };
     let interaction = insert(tx, ctx, draft, &participants)?;
     advance_presence(tx, draft, &interaction, &assessment)?;
+    if matches!(&*draft.kind, "check-in" | "check-in-override") {
+        tx.count_check_in();
+    }
     let id = interaction.id.map_or(0, |id| id.0);
     if let Some(refusal) = &assessment.conflict {
         refusals::keep_conflict(tx, id, refusal)?;

@@ -6,7 +6,7 @@ use crate::{
     app::App,
     error::{Error, Kind},
     web::{
-        RequestId,
+        RequestId, Trail,
         error::{of_poem, respond},
     },
 };
@@ -33,9 +33,8 @@ impl<E> Door<E> {
 impl<E: Endpoint> Endpoint for Door<E> {
     type Output = Response;
 
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let request_id = RequestId::next();
-        request.set_data(request_id.clone());
+    async fn call(&self, request: Request) -> Result<Response> {
+        let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
         let in_api = is_in_api(request.uri());
         let origin = allowed_origin(&request);
         let mut response = if is_preflight(&request) {
@@ -46,6 +45,10 @@ impl<E: Endpoint> Endpoint for Door<E> {
         let headers = response.headers_mut();
         if let Some(origin) = origin {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(
+                header::ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static("X-Request-Id"),
+            );
         }
         if in_api {
             headers.insert(header::VARY, HeaderValue::from_static("Origin"));

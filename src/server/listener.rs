@@ -1,37 +1,119 @@
-//! Connections as they are accepted.
+//! Accepts connections until the server stops, then lets what was accepted be finished. A slow
+//! handshake or a slow head is a task of its own and holds up nobody.
 
-use poem::{
-    listener::{Acceptor as PoemAcceptor, TcpAcceptor},
-    web::{LocalAddr, RemoteAddr},
+use super::{
+    connection::{self, Door},
+    connections::{Connections, Place},
+    limits::Limits,
 };
-use std::io::Result;
+use hyper_util::server::graceful::GracefulShutdown;
+use std::{
+    future::Future,
+    io,
+    net::SocketAddr,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Accepts connections and has their packets sent at once: a gate waits for each answer.
-pub struct Acceptor(TcpAcceptor);
+/// How long accepting rests when the system has nothing left for another connection.
+const REST: Duration = Duration::from_millis(100);
+/// The same trouble is told once in so long.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
 
-impl Acceptor {
-    /// Accepts from a listener.
-    ///
-    /// # Errors
-    /// When the listener has no address.
-    pub fn new(listener: TcpListener) -> Result<Self> {
-        TcpAcceptor::from_tokio(listener).map(Self)
+/// Serves until `shutdown` is done, then finishes what was accepted, as long as the limits allow.
+pub async fn serve(
+    listener: TcpListener,
+    door: Door,
+    connections: Arc<Connections>,
+    limits: &Limits,
+    shutdown: impl Future<Output = ()>,
+) {
+    let graceful = GracefulShutdown::new();
+    let door = Arc::new(door);
+    let mut sweep = pin!(connections.sweep());
+    let accept = async {
+        let mut trouble = Trouble::default();
+        loop {
+            let Some((stream, peer, place)) = next(&listener, &connections, &mut trouble).await
+            else {
+                continue;
+            };
+            let watcher = graceful.watcher();
+            tokio::spawn(connection::serve(
+                stream,
+                peer,
+                place,
+                Arc::clone(&door),
+                watcher,
+            ));
+        }
+    };
+    tokio::select! {
+        () = accept => {}
+        () = &mut sweep => {}
+        () = shutdown => {}
+    }
+    drop(listener);
+    connections.hurry();
+    let open = connections.open();
+    tracing::info!(open, "stopping: finishing what was accepted");
+    tokio::select! {
+        () = graceful.shutdown() => {}
+        () = &mut sweep => {}
+        () = tokio::time::sleep(limits.stop_time.duration()) => {
+            let open = connections.open();
+            tracing::warn!(open, "stopped before everything was finished");
+        }
     }
 }
 
-impl PoemAcceptor for Acceptor {
-    type Io = TcpStream;
-
-    fn local_addr(&self) -> Vec<LocalAddr> {
-        self.0.local_addr()
+/// The next connection with its place; `None` when there was none to be had.
+async fn next(
+    listener: &TcpListener,
+    connections: &Arc<Connections>,
+    trouble: &mut Trouble,
+) -> Option<(TcpStream, SocketAddr, Place)> {
+    let (stream, peer) = match listener.accept().await {
+        Ok(accepted) => accepted,
+        Err(cause) => {
+            trouble.bear(&cause, connections).await;
+            return None;
+        }
+    };
+    // A gate waits for each answer: packets are sent at once.
+    let _ = stream.set_nodelay(true);
+    let place = connections.admit(peer.ip()).await;
+    if place.is_none() {
+        tracing::debug!(address = %peer.ip(), "too many connections from one address");
     }
+    Some((stream, peer, place?))
+}
 
-    async fn accept(
-        &mut self,
-    ) -> Result<(Self::Io, LocalAddr, RemoteAddr, poem::http::uri::Scheme)> {
-        let accepted = self.0.accept().await?;
-        accepted.0.set_nodelay(true)?;
-        Ok(accepted)
+/// Accepting has failed before.
+#[derive(Default)]
+struct Trouble {
+    told: Option<Instant>,
+}
+
+impl Trouble {
+    /// Waits out a failure to accept. One of the connection itself is over at once; files or memory
+    /// that ran out come back when somebody leaves, so somebody idle is asked to.
+    async fn bear(&mut self, cause: &io::Error, connections: &Connections) {
+        use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+        if let ConnectionAborted | ConnectionReset | Interrupted = cause.kind() {
+            return;
+        }
+        if self.told.is_none_or(|told| told.elapsed() > TOLD_EVERY) {
+            self.told = Some(Instant::now());
+            let open = connections.open();
+            tracing::warn!(
+                open,
+                "no more connections can be accepted just now: {cause}"
+            );
+        }
+        connections.make_room();
+        tokio::time::sleep(REST).await;
     }
 }

@@ -1,56 +1,128 @@
 //! Assembly: which address serves what (contract §1), and what surrounds every request.
+//!
+//! From the outside in: `listener` accepts, `connections` and `pulse` limit, `tls` shakes hands,
+//! `connection` speaks HTTP, `exchange` counts, logs and compresses, `door` gives errors their
+//! envelope, `routes` finds the operation.
 
+mod access;
+mod body;
+mod connection;
+mod connections;
 mod door;
+mod exchange;
+mod gzip;
+mod health;
+mod limits;
 mod listener;
+mod metrics;
 pub mod openapi;
+mod pulse;
 pub mod routes;
 mod service;
+pub mod tls;
+mod traffic;
 
+pub use access::TARGET as ACCESS_LOG;
+pub use limits::{Limits, Seconds};
 pub use service::ServiceApi;
+pub use tls::Tls;
 
 use crate::{app::App, error::Result};
-use poem::{Endpoint, EndpointExt, Route, endpoint::make_sync, http::header};
-use std::{future::Future, time::Duration};
+use connections::Connections;
+use metrics::Sources;
+use poem::{Endpoint, EndpointExt, Response, Route, endpoint::make_sync, get, http::header};
+use std::{future::Future, sync::Arc};
 use tokio::net::TcpListener;
+use traffic::Traffic;
 
-/// How long a shutdown waits for the requests that were accepted.
-const SHUTDOWN_MAX: Duration = Duration::from_secs(10);
+/// How the server meets its network.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// What a connection may take.
+    pub limits: Limits,
+    /// TLS; none for plain HTTP.
+    pub tls: Option<Tls>,
+}
 
 /// Serves until `shutdown` is done, then finishes what was accepted.
 ///
 /// # Errors
-/// When the listener fails.
+/// [`crate::error::Kind::Defect`] when the API's document cannot be made.
 pub async fn run(
     app: App,
     listener: TcpListener,
+    options: Options,
     shutdown: impl Future<Output = ()>,
-) -> std::io::Result<()> {
-    let endpoint = endpoint(&app).map_err(|cause| std::io::Error::other(cause.message))?;
-    poem::Server::new_with_acceptor(listener::Acceptor::new(listener)?)
-        .run_with_graceful_shutdown(endpoint, shutdown, Some(SHUTDOWN_MAX))
-        .await
+) -> Result<()> {
+    let Options { limits, tls } = options;
+    let connections = Connections::new(limits.clone());
+    let mut traffic = Traffic::default();
+    let api = api(&app, &mut traffic);
+    let traffic = Arc::new(traffic);
+    let sources = Sources {
+        traffic: Arc::clone(&traffic),
+        connections: Arc::clone(&connections),
+    };
+    let exchange = exchange::Exchange {
+        endpoint: endpoint(&app, api, sources)?.boxed(),
+        traffic,
+        body_time: limits.body_time.duration(),
+    };
+    let door = connection::Door {
+        exchange: Arc::new(exchange),
+        tls: tls.clone(),
+    };
+    let served = listener::serve(listener, door, connections, &limits, shutdown);
+    let followed = async {
+        match &tls {
+            Some(tls) => tls.follow().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = served => {}
+        () = followed => {}
+    }
+    Ok(())
+}
+
+/// The API under each of its prefixes.
+fn api(app: &App, traffic: &mut Traffic) -> Route {
+    let mut route = Route::new();
+    for prefix in routes::PREFIXES {
+        route = route.nest(*prefix, routes::api(app, traffic));
+    }
+    route.nest("/api", routes::token(app, traffic))
 }
 
 /// The whole server as one endpoint.
-///
-/// # Errors
-/// [`crate::error::Kind::Defect`] when the API's document cannot be made.
-pub fn endpoint(app: &App) -> Result<impl Endpoint + 'static> {
+fn endpoint(
+    app: &App,
+    api: Route,
+    sources: Sources,
+) -> Result<impl Endpoint<Output = Response> + 'static> {
     let table = routes::table(app);
     let document = openapi::document(app)?;
     let page = openapi::page(app, &document);
-    let mut route = Route::new()
+    let (of_ready, of_metrics) = (app.clone(), app.clone());
+    let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
+        .at("/health/live", get(make_sync(|_| health::live())))
+        .at(
+            "/health/ready",
+            get(make_sync(move |_| health::ready(&of_ready))),
+        )
+        .at(
+            "/metrics",
+            get(make_sync(move |_| sources.page(&of_metrics))),
+        )
         .at("/", make_sync(|_| poem::web::Redirect::see_other("/docs")));
-    for prefix in routes::PREFIXES {
-        route = route.nest(*prefix, routes::api(app));
-    }
-    route = route.nest("/api", routes::token(app));
     Ok(door::Door::new(route, table).data(app.clone()))
 }
 
 fn served(content_type: &'static str, text: String) -> impl Endpoint {
+    let text = bytes::Bytes::from(text);
     make_sync(move |_| {
         poem::Response::builder()
             .content_type(content_type)

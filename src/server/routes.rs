@@ -1,6 +1,9 @@
 //! The API's operations, once for each prefix they are served under.
 
-use super::ServiceApi;
+use super::{
+    ServiceApi,
+    traffic::{Counted, Traffic},
+};
 use crate::{
     app::App, delegates::api::DelegatesApi, devices::api::DevicesApi, events::api::EventsApi,
     interactions::api::InteractionsApi, oauth::api::OAuthApi,
@@ -29,31 +32,46 @@ pub fn operations(app: &App) -> impl OpenApi + 'static {
 }
 
 /// The API's routes, to be nested under a prefix.
-pub fn api(app: &App) -> impl Endpoint + 'static {
-    routed(operations(app))
+pub(super) fn api(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
+    routed(operations(app), traffic)
 }
 
 /// The token endpoint alone: it is at `/api/oauth/v2/token` too.
-pub fn token(app: &App) -> impl Endpoint + 'static {
-    routed(OAuthApi { app: app.clone() })
+pub(super) fn token(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
+    routed(OAuthApi { app: app.clone() }, traffic)
 }
 
 /// poem-openapi's own assembly would turn every error into plain text at once; this one leaves
 /// them to the door.
-fn routed(operations: impl OpenApi) -> BoxEndpoint<'static> {
+fn routed(operations: impl OpenApi, traffic: &mut Traffic) -> BoxEndpoint<'static> {
     let mut paths = HashMap::new();
     operations.add_routes(&mut paths);
     let route = paths
         .into_iter()
         .fold(Route::new(), |route, (path, methods)| {
-            let methods = methods
-                .into_iter()
-                .fold(RouteMethod::new(), |all, (method, endpoint)| {
-                    all.method(method, endpoint)
-                });
+            let methods =
+                methods
+                    .into_iter()
+                    .fold(RouteMethod::new(), |all, (method, endpoint)| {
+                        let operation = traffic.operation(method.as_str(), &label(&path));
+                        all.method(method, Counted::new(endpoint, operation))
+                    });
             route.at(path, methods)
         });
     route.before(with_query).boxed()
+}
+
+/// How the metrics name a path: poem-openapi numbers its parameters.
+fn label(path: &str) -> String {
+    let segments = path.split('/');
+    let named = segments.map(|segment| {
+        if segment.starts_with(':') {
+            "{}"
+        } else {
+            segment
+        }
+    });
+    named.collect::<Vec<_>>().join("/")
 }
 
 /// Hands the query string to poem-openapi's parameters.
@@ -78,6 +96,9 @@ pub fn table(app: &App) -> Table {
         ("/".into(), vec![Method::GET]),
         ("/docs".into(), vec![Method::GET]),
         ("/openapi.json".into(), vec![Method::GET]),
+        ("/health/live".into(), vec![Method::GET]),
+        ("/health/ready".into(), vec![Method::GET]),
+        ("/metrics".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for (path, methods) in &paths {

@@ -9,6 +9,7 @@ use rusqlite_migration::{M, Migrations};
 const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0001_core.sql")),
     M::up(include_str!("migrations/0002_search.sql")),
+    M::up(include_str!("migrations/0003_tls.sql")),
 ];
 
 /// The schema version this program writes (SQLite's `user_version`).

@@ -8,6 +8,7 @@ pub mod connection;
 pub mod error;
 pub mod migrate;
 pub mod open;
+pub mod stats;
 mod tx;
 mod writer;
 
@@ -18,6 +19,7 @@ use crate::error::{Error, Result};
 use checkpoint::Checkpointer;
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
+use stats::Stats;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -80,6 +82,22 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What the writer is doing.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        self.writer.stats()
+    }
+
+    /// Connections in use: of those for look-ups, and of those for lists.
+    #[must_use]
+    pub fn readers_in_use(&self) -> (u32, u32) {
+        let used = |pool: &Pool| {
+            let state = pool.state();
+            state.connections - state.idle_connections
+        };
+        (used(&self.lookups), used(&self.lists))
     }
 
     /// Grows whenever settings, clients or tokens may have changed, by this process or by another;

@@ -17,6 +17,7 @@ pub struct Tx<'a> {
     pub(super) connection: &'a Connection,
     pub(super) now: Timestamp,
     pub(super) stale: &'a Cell<bool>,
+    pub(super) check_ins: &'a Cell<u64>,
 }
 
 impl Tx<'_> {
@@ -32,12 +33,22 @@ impl Tx<'_> {
         self.stale.set(true);
     }
 
+    /// Counts a check-in, should this write be committed.
+    pub fn count_check_in(&self) {
+        self.check_ins.set(self.check_ins.get() + 1);
+    }
+
     /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
     ///
     /// # Errors
     /// What `work` fails with, or SQLite.
     pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        savepoint(self.connection, "nested", || work(self))
+        let check_ins = self.check_ins.get();
+        let outcome = savepoint(self.connection, "nested", || work(self));
+        if outcome.is_err() {
+            self.check_ins.set(check_ins);
+        }
+        outcome
     }
 }
 
@@ -59,12 +70,13 @@ pub fn in_transaction<T>(
     now: Timestamp,
     work: impl FnOnce(&Tx<'_>) -> Result<T>,
 ) -> Result<T> {
-    let stale = Cell::new(false);
+    let (stale, check_ins) = (Cell::new(false), Cell::new(0));
     savepoint(connection, "alone", || {
         work(&Tx {
             connection,
             now,
             stale: &stale,
+            check_ins: &check_ins,
         })
     })
 }

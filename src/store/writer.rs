@@ -6,6 +6,7 @@
 
 use super::{
     checkpoint::Checkpointer,
+    stats::{Queued, Stats},
     tx::{Tx, execute, savepoint},
 };
 use crate::{
@@ -61,6 +62,7 @@ struct JobOf<T, F> {
     work: Option<F>,
     outcome: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
+    _queued: Queued,
 }
 
 impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
@@ -74,7 +76,12 @@ impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
 
     fn run(&mut self, tx: &Tx<'_>) {
         if let Some(work) = self.work.take() {
-            self.outcome = Some(savepoint(tx.connection, "job", || work(tx)));
+            let check_ins = tx.check_ins.get();
+            let outcome = savepoint(tx.connection, "job", || work(tx));
+            if outcome.is_err() {
+                tx.check_ins.set(check_ins);
+            }
+            self.outcome = Some(outcome);
         }
     }
 
@@ -94,6 +101,7 @@ pub struct Writer {
     queue: Option<SyncSender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
     epoch: Arc<AtomicU64>,
+    stats: Arc<Stats>,
 }
 
 impl Writer {
@@ -104,16 +112,25 @@ impl Writer {
     pub fn start(connection: Connection, checkpointer: Checkpointer) -> Result<Self> {
         let (queue, jobs) = sync_channel(QUEUE_MAX_JOBS);
         let epoch = Arc::new(AtomicU64::new(1));
-        let shared_epoch = Arc::clone(&epoch);
+        let stats = Arc::new(Stats::default());
+        let mut run = Loop::new(connection, checkpointer);
+        run.epoch = Arc::clone(&epoch);
+        run.stats = Arc::clone(&stats);
         let thread = std::thread::Builder::new()
             .name("writer".into())
-            .spawn(move || Loop::new(connection, checkpointer, shared_epoch).run(&jobs))
+            .spawn(move || run.run(&jobs))
             .map_err(Error::defect)?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
             epoch,
+            stats,
         })
+    }
+
+    /// What it is doing.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
     }
 
     /// Grows whenever something that caches hold may have changed.
@@ -137,6 +154,7 @@ impl Writer {
             work: Some(work),
             outcome: None,
             reply,
+            _queued: Queued::take(&self.stats),
         });
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         match queue.try_send(job) {
@@ -167,6 +185,8 @@ struct Loop {
     epoch: Arc<AtomicU64>,
     waiting: Waiting,
     stale: Cell<bool>,
+    check_ins: Cell<u64>,
+    stats: Arc<Stats>,
     data_version: i64,
     polled: Instant,
 }
@@ -192,20 +212,23 @@ impl Waiting {
 }
 
 impl Loop {
-    fn new(connection: Connection, checkpointer: Checkpointer, epoch: Arc<AtomicU64>) -> Self {
+    fn new(connection: Connection, checkpointer: Checkpointer) -> Self {
         Self {
             data_version: data_version(&connection).unwrap_or_default(),
             connection,
             checkpointer,
-            epoch,
+            epoch: Arc::default(),
             waiting: Waiting::default(),
             stale: Cell::new(false),
+            check_ins: Cell::new(0),
+            stats: Arc::default(),
             polled: Instant::now(),
         }
     }
 
     fn run(mut self, jobs: &Receiver<Box<dyn Job>>) {
         loop {
+            self.stats.beat();
             if self.waiting.is_empty() {
                 match jobs.recv_timeout(FOREIGN_POLL) {
                     Ok(job) => self.waiting.put(job),
@@ -235,10 +258,11 @@ impl Loop {
     fn group(&mut self, jobs: &Receiver<Box<dyn Job>>) {
         let mut done: Vec<Box<dyn Job>> = Vec::with_capacity(64);
         self.stale.set(false);
+        self.check_ins.set(0);
         let lost = match execute(&self.connection, "BEGIN IMMEDIATE") {
             Ok(()) => {
                 let lost = self.run_jobs(jobs, &mut done);
-                lost.or_else(|| self.commit())
+                lost.or_else(|| self.commit(done.len()))
             }
             Err(cause) => {
                 done.extend(self.waiting.soon.drain(..));
@@ -256,6 +280,9 @@ impl Loop {
         }
         for job in done {
             job.answer(lost.as_deref());
+        }
+        if lost.is_some() {
+            self.stats.lost();
         }
         // After the answers: a log on the same full disk may fail to take it.
         if let Some(why) = &lost {
@@ -293,6 +320,7 @@ impl Loop {
                     connection: &self.connection,
                     now: Timestamp::now(),
                     stale: &self.stale,
+                    check_ins: &self.check_ins,
                 });
             }
             done.push(job);
@@ -303,10 +331,17 @@ impl Loop {
         None
     }
 
-    fn commit(&self) -> Option<String> {
-        execute(&self.connection, "COMMIT")
-            .err()
-            .map(|cause| cause.message)
+    /// Why the commit of so many jobs failed, when it did.
+    fn commit(&self, jobs: usize) -> Option<String> {
+        let begun = Instant::now();
+        match execute(&self.connection, "COMMIT") {
+            Ok(()) => {
+                let took = begun.elapsed();
+                self.stats.committed(jobs, self.check_ins.get(), took);
+                None
+            }
+            Err(cause) => Some(cause.message),
+        }
     }
 
     fn notice_other_processes(&mut self) {

@@ -1,7 +1,7 @@
 //! The caller of an operation, with what the operation requires in its type:
 //! `caller: Granted<ReadDelegates>` lets nobody in without a valid token and that role.
 
-use super::Failure;
+use super::{Failure, Trail};
 use crate::{
     app::App,
     auth::{Principal, Requirement},
@@ -86,6 +86,9 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
             ))
         })?;
         let principal = app.tokens.principal(&app.store, token).map_err(Failure)?;
+        if let Some(trail) = Trail::of(request) {
+            trail.made_by(&principal);
+        }
         principal.require::<R>().map_err(Failure)?;
         Ok(Self {
             principal,

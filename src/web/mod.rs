@@ -11,6 +11,7 @@ pub mod request_id;
 pub mod schema;
 pub mod stream;
 pub mod tags;
+pub mod trail;
 
 pub use body::Body;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent};
@@ -18,3 +19,4 @@ pub use error::{Failure, Outcome};
 pub use granted::Granted;
 pub use page::{Address, List};
 pub use request_id::RequestId;
+pub use trail::Trail;

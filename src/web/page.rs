@@ -36,7 +36,7 @@ impl<'a> FromRequest<'a> for Address {
         let public = request.data::<App>().and_then(|app| app.public_url.clone());
         let base = public.unwrap_or_else(|| {
             let host = request.header("host").unwrap_or("localhost");
-            format!("http://{host}")
+            format!("{}://{host}", request.scheme())
         });
         let path = request.original_uri().path();
         let path = path

@@ -1,5 +1,6 @@
 //! The id of a request, under which the log tells what happened to it.
 
+use super::Trail;
 use poem::{FromRequest, Request, RequestBody};
 use std::{
     fmt,
@@ -38,6 +39,6 @@ impl fmt::Display for RequestId {
 
 impl<'a> FromRequest<'a> for RequestId {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        Ok(request.data::<Self>().cloned().unwrap_or_else(Self::next))
+        Ok(Trail::of(request).map_or_else(Self::next, |trail| trail.id.clone()))
     }
 }

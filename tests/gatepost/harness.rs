@@ -274,7 +274,7 @@ fn run(app: App) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
                 .expect("a port");
             tell.send(listener.local_addr().expect("an address"))
                 .expect("told");
-            server::run(app, listener, async {
+            server::run(app, listener, server::Options::default(), async {
                 let _ = stopped.await;
             })
             .await

@@ -12,7 +12,7 @@ use std::{
 /// edge of [`SIDEWAYS`].
 const LAYERS: [&[&str]; 10] = [
     &["error"],
-    &["types"],
+    &["observe", "types"],
     &["barcode", "rules", "sandbox", "store"],
     &["audit", "auth", "settings"],
     &["app", "search"],

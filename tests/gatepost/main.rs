@@ -11,6 +11,7 @@ mod api;
 mod cli;
 mod data;
 mod harness;
+mod http;
 mod input;
 mod layers;
 mod luck;

@@ -7,7 +7,7 @@ use std::{
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Command, ExitStatus, Output, Stdio},
     time::Instant,
 };
 
@@ -17,6 +17,8 @@ pub const GATEPOST: &str = env!("CARGO_BIN_EXE_gatepost");
 pub struct Served {
     child: Child,
     pub address: SocketAddr,
+    /// What it printed when it had started.
+    pub announced: Value,
 }
 
 impl Served {
@@ -56,9 +58,14 @@ impl Served {
         let url = announced["url"].as_str().expect("a url");
         let address = url
             .trim_start_matches("http://")
+            .trim_start_matches("https://")
             .parse()
             .expect("an address");
-        Self { child, address }
+        Self {
+            child,
+            address,
+            announced,
+        }
     }
 
     pub fn pid(&self) -> u32 {
@@ -76,12 +83,26 @@ impl Served {
     }
 
     /// Asks it to end, and waits until it has.
-    pub fn stop(mut self) {
-        let asked = Command::new("kill").arg(self.pid().to_string()).status();
+    pub fn stop(self) {
+        self.ask("TERM");
+        self.ended();
+    }
+
+    /// Sends a signal.
+    pub fn ask(&self, signal: &str) {
+        let mut kill = Command::new("kill");
+        let asked = kill.args(["-s", signal, &self.pid().to_string()]).status();
         assert!(asked.expect("kill").success());
+    }
+
+    /// How it ended, once it has.
+    pub fn ended(mut self) -> ExitStatus {
+        let mut ended = None;
         until("the server ends", || {
-            self.child.try_wait().expect("a child").is_some()
+            ended = self.child.try_wait().expect("a child");
+            ended.is_some()
         });
+        ended.expect("it has ended")
     }
 
     pub fn is_running(&mut self) -> bool {

@@ -1,0 +1,78 @@
+//! The server's log: to standard error, as text or JSON, on a thread of its own. A log that cannot
+//! be written, or not fast enough, loses lines and never holds up a request.
+
+use crate::{
+    error::{Error, Result},
+    server::ACCESS_LOG,
+};
+use std::io::IsTerminal;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::{EnvFilter, util::SubscriberInitExt};
+
+/// Lines that wait to be written at the most.
+const WAITING_MAX_LINES: usize = 16_384;
+
+/// How the log is written.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Log")]
+pub struct Log {
+    /// Text for people, or JSON, an object a line, for programs.
+    #[arg(long, value_enum, default_value = "text")]
+    log_format: Format,
+    /// How much is told: error, warn, info, debug or trace, or directives such as
+    /// `info,gatepost::store=debug`.
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        env = "GATEPOST_LOG",
+        default_value = "info"
+    )]
+    log_level: String,
+    /// Tell of every request: method, path without codes, status, duration, bytes, address, client,
+    /// request id. Off by default: a gate's scan is a line.
+    #[arg(long)]
+    access_log: bool,
+}
+
+/// How a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// Starts the log; what is still waiting is written when the guard goes.
+///
+/// # Errors
+/// A sentence for the operator when the level cannot be read.
+pub fn start(args: &Log) -> Result<WorkerGuard> {
+    let filter = filter(&args.log_level, args.access_log)?;
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(WAITING_MAX_LINES)
+        .thread_name("log")
+        .finish(std::io::stderr());
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(writer)
+        .log_internal_errors(false);
+    let started = match args.log_format {
+        Format::Text => subscriber.finish().try_init(),
+        Format::Json => subscriber.json().flatten_event(true).finish().try_init(),
+    };
+    started.map_err(Error::defect)?;
+    Ok(guard)
+}
+
+/// What is told. A single level is Gatepost's; of the libraries only warnings are told then.
+fn filter(level: &str, access_log: bool) -> Result<EnvFilter> {
+    let single = level.parse::<tracing::level_filters::LevelFilter>().is_ok();
+    let directives = if single {
+        format!("warn,gatepost={level}")
+    } else {
+        level.to_owned()
+    };
+    let access = if access_log { "info" } else { "off" };
+    EnvFilter::try_new(format!("{directives},{ACCESS_LOG}={access}"))
+        .map_err(|cause| Error::invalid(format!("--log-level {level}: {cause}")))
+}

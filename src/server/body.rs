@@ -1,0 +1,164 @@
+//! Bodies on their way: a request's, which must arrive in time, and an answer's, which is counted
+//! as it leaves. Neither is ever held as a whole.
+
+use super::{access::Line, gzip::Gzip, pulse::Pulse};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::BoxBody;
+use hyper::body::Incoming;
+use std::{
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+use tokio::time::Sleep;
+
+/// A body that keeps coming at this rate, in bytes a second, is not cut off.
+const RATE_MIN: u64 = 64 * 1024;
+
+/// A request's body. It fails when it is too slow.
+pub struct Arriving {
+    inner: Incoming,
+    pulse: Arc<Pulse>,
+    begun: Instant,
+    time: Duration,
+    received: u64,
+    /// Made only for a body that is waited for: most are there with their head.
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+impl Arriving {
+    /// A body that may take `time` and a second more for every 64 KiB.
+    pub fn new(inner: Incoming, pulse: Arc<Pulse>, begun: Instant, time: Duration) -> Self {
+        Self {
+            inner,
+            pulse,
+            begun,
+            time,
+            received: 0,
+            alarm: None,
+        }
+    }
+
+    fn waits(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let time = self.time + Duration::from_secs(self.received / RATE_MIN);
+        let deadline = (self.begun + time).into();
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        if alarm.deadline() != deadline {
+            alarm.as_mut().reset(deadline);
+        }
+        alarm.as_mut().poll(cx).map(|()| {
+            self.pulse.spoil();
+            let seconds = time.as_secs();
+            let message = format!("it was not all there after {seconds} s");
+            Some(Err(io::Error::new(io::ErrorKind::TimedOut, message)))
+        })
+    }
+}
+
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match Pin::new(&mut self.inner).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => {
+                self.received += frame.data_ref().map_or(0, |data| data.len() as u64);
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Poll::Ready(other) => Poll::Ready(other.map(|frame| frame.map_err(io::Error::other))),
+            Poll::Pending => self.waits(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// An answer's body. When it goes, the answer was handed over, or given up.
+pub struct Departing {
+    content: Content,
+    bytes: u64,
+    pulse: Arc<Pulse>,
+    line: Option<Box<Line>>,
+}
+
+enum Content {
+    Plain(BoxBody<Bytes, io::Error>),
+    Gzip(Box<Gzip>),
+}
+
+impl Departing {
+    /// A body, to be compressed or not, with the line that the log gets when it is through.
+    pub fn new(
+        body: BoxBody<Bytes, io::Error>,
+        compressed: bool,
+        pulse: Arc<Pulse>,
+        line: Option<Line>,
+    ) -> Self {
+        Self {
+            content: if compressed {
+                Content::Gzip(Box::new(Gzip::new(body)))
+            } else {
+                Content::Plain(body)
+            },
+            bytes: 0,
+            pulse,
+            line: line.map(Box::new),
+        }
+    }
+}
+
+impl Body for Departing {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let poll = match &mut self.content {
+            Content::Plain(body) => Pin::new(body).poll_frame(cx),
+            Content::Gzip(body) => Pin::new(body).poll_frame(cx),
+        };
+        if let Poll::Ready(Some(Ok(frame))) = &poll {
+            self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        poll
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::Plain(body) => body.is_end_stream(),
+            Content::Gzip(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Plain(body) => body.size_hint(),
+            Content::Gzip(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl Drop for Departing {
+    fn drop(&mut self) {
+        self.pulse.answered();
+        if let Some(line) = self.line.take() {
+            line.write(self.bytes);
+        }
+    }
+}

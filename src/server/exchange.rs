@@ -1,0 +1,100 @@
+//! One request and its answer: the request's body gets its time limit, the answer is compressed
+//! where that helps, and both are counted and, if wished, logged.
+
+use super::{
+    access::Line,
+    body::{Arriving, Departing},
+    gzip,
+    pulse::Pulse,
+    traffic::Traffic,
+};
+use crate::web::Trail;
+use http_body::Body as _;
+use http_body_util::combinators::BoxBody;
+use hyper::body::Incoming;
+use poem::{
+    Body, Endpoint, Request, RequestParts,
+    endpoint::BoxEndpoint,
+    http::{HeaderName, HeaderValue, header, uri::Scheme},
+    web::{LocalAddr, RemoteAddr},
+};
+use std::{
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// The header that names a request as the log does.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// What answers requests.
+pub struct Exchange {
+    /// The server's endpoint.
+    pub endpoint: BoxEndpoint<'static>,
+    /// Where requests are counted.
+    pub traffic: Arc<Traffic>,
+    /// How long a body may take (see [`super::limits::Limits::body_time`]).
+    pub body_time: Duration,
+}
+
+/// The other end of a connection.
+pub struct Peer {
+    /// Its address.
+    pub remote: SocketAddr,
+    /// The address that it reached.
+    pub local: SocketAddr,
+    /// `http` or `https`.
+    pub scheme: Scheme,
+    /// What the connection is doing.
+    pub pulse: Arc<Pulse>,
+}
+
+impl Exchange {
+    /// Answers a request.
+    pub async fn answer(
+        &self,
+        request: hyper::Request<Incoming>,
+        peer: &Peer,
+    ) -> hyper::Response<Departing> {
+        let begun = Instant::now();
+        peer.pulse.serving();
+        let trail = Trail::start();
+        let line = Line::wanted().then(|| Line::begin(&request, peer.remote, begun));
+        let accepted = request.headers().get(header::ACCEPT_ENCODING).cloned();
+        let mut request = self.taken(request, peer, begun);
+        request.set_data(Arc::clone(&trail));
+        let response = self.endpoint.get_response(request).await;
+        let mut response: hyper::Response<BoxBody<_, _>> = response.into();
+        self.traffic
+            .answered(trail.operation(), response.status(), begun.elapsed());
+        if let Ok(id) = HeaderValue::from_str(trail.id.as_str()) {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
+        if peer.pulse.spoilt() {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
+        let compressed = gzip::prepare(&mut response, accepted.as_ref());
+        let line = line.map(|line| line.answered(response.status(), &trail));
+        let pulse = Arc::clone(&peer.pulse);
+        response.map(|body| Departing::new(body, compressed, pulse, line))
+    }
+
+    /// The request as poem takes it.
+    fn taken(&self, request: hyper::Request<Incoming>, peer: &Peer, begun: Instant) -> Request {
+        let (parts, body) = request.into_parts();
+        let parts = RequestParts::from((
+            parts,
+            LocalAddr(peer.local.into()),
+            RemoteAddr(peer.remote.into()),
+            peer.scheme.clone(),
+        ));
+        let body = if body.is_end_stream() {
+            Body::empty()
+        } else {
+            let pulse = Arc::clone(&peer.pulse);
+            BoxBody::new(Arriving::new(body, pulse, begun, self.body_time)).into()
+        };
+        Request::from_parts(parts, body)
+    }
+}

@@ -1,0 +1,98 @@
+//! `/health/live` and `/health/ready` (contract §1), for whoever restarts or balances servers. They
+//! need no token and tell nothing about anybody.
+
+use crate::{app::App, error::Result, store::migrate};
+use poem::{Response, http::StatusCode};
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// With less free space on the file's disk the server is not ready: an hour of check-ins at full
+/// speed would not fit.
+const DISK_MIN_BYTES: u64 = 128 * 1024 * 1024;
+/// A writer that shows no sign of life for so long is stuck.
+const SILENT_MAX: Duration = Duration::from_secs(10);
+/// How long the file's refusal of a write counts, should nothing be written after it.
+const REFUSAL_COUNTS: Duration = Duration::from_secs(10);
+
+/// Whether the process runs: it answers, so it does.
+pub fn live() -> Response {
+    answer(StatusCode::OK, &json!({"status": "live"}))
+}
+
+/// Whether check-ins can be taken; where not, 503 and why.
+pub fn ready(app: &App) -> Response {
+    let checks = [
+        ("database", schema(app)),
+        ("disk", disk(app)),
+        ("writer", writer(app)),
+    ];
+    let ready = checks.iter().all(|(_, trouble)| trouble.is_none());
+    let checks: Map<String, Value> = checks
+        .into_iter()
+        .map(|(name, trouble)| {
+            (
+                name.to_owned(),
+                trouble.unwrap_or_else(|| "ok".into()).into(),
+            )
+        })
+        .collect();
+    let (status, word) = if ready {
+        (StatusCode::OK, "ready")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready")
+    };
+    answer(status, &json!({"status": word, "checks": checks}))
+}
+
+fn answer(status: StatusCode, body: &Value) -> Response {
+    Response::builder()
+        .status(status)
+        .content_type("application/json")
+        .header("cache-control", "no-store")
+        .body(body.to_string())
+}
+
+/// What is wrong with the file: it does not answer, or another program changed its schema.
+fn schema(app: &App) -> Option<String> {
+    let version: Result<i64> = app.store.look_up(|connection| {
+        Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+    });
+    match version {
+        Ok(version) if version == migrate::CURRENT => None,
+        Ok(version) => Some(format!(
+            "the file has schema version {version}, this program's is {}",
+            migrate::CURRENT
+        )),
+        Err(cause) => {
+            tracing::error!("not ready: {cause}");
+            Some("the database does not answer".into())
+        }
+    }
+}
+
+fn disk(app: &App) -> Option<String> {
+    let folder = match app.store.path().parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => std::path::Path::new("."),
+    };
+    // A system that does not tell is not held against the server.
+    let free = fs4::available_space(folder).ok()?;
+    (free < DISK_MIN_BYTES).then(|| {
+        let mebibyte = 1024 * 1024;
+        format!(
+            "{} MiB are free on the database's disk, {} are needed",
+            free / mebibyte,
+            DISK_MIN_BYTES / mebibyte
+        )
+    })
+}
+
+fn writer(app: &App) -> Option<String> {
+    let stats = app.store.stats();
+    let silent = stats.silent();
+    if silent > SILENT_MAX {
+        return Some(format!("the writer is stuck since {} s", silent.as_secs()));
+    }
+    let refusing = stats.refusing_since()?;
+    (refusing < REFUSAL_COUNTS).then(|| "the database file does not take writes".into())
+}

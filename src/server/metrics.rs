@@ -1,0 +1,135 @@
+//! `/metrics`: the server's figures as Prometheus reads them (contract §1). It needs no token and
+//! holds nothing personal: counts, sizes and durations.
+
+use super::{connections::Connections, traffic::Traffic};
+use crate::{
+    app::App,
+    observe::{self, Exposition},
+    store::open::beside,
+};
+use poem::Response;
+use std::path::Path;
+
+/// What is counted outside the application.
+pub struct Sources {
+    /// Requests.
+    pub traffic: std::sync::Arc<Traffic>,
+    /// Connections.
+    pub connections: std::sync::Arc<Connections>,
+}
+
+impl Sources {
+    /// The page.
+    pub fn page(&self, app: &App) -> Response {
+        let mut page = Exposition::default();
+        process(&mut page);
+        self.traffic.expose(&mut page);
+        told(&mut page);
+        self.connections(&mut page);
+        writer(&mut page, app);
+        file(&mut page, app);
+        Response::builder()
+            .content_type("text/plain; version=0.0.4; charset=utf-8")
+            .body(page.text())
+    }
+
+    fn connections(&self, page: &mut Exposition) {
+        page.single(
+            "gatepost_connections_open",
+            "gauge",
+            "Connections open now.",
+            self.connections.open(),
+        );
+        page.single(
+            "gatepost_connections_refused_total",
+            "counter",
+            "Connections refused because their address had too many.",
+            self.connections.refused(),
+        );
+        let name = "gatepost_connections_ended_total";
+        page.about(
+            name,
+            "counter",
+            "Connections ended by the server, by reason.",
+        );
+        for (reason, count) in self.connections.ended() {
+            page.sample(name, &format!("reason=\"{reason}\""), count);
+        }
+    }
+}
+
+fn process(page: &mut Exposition) {
+    page.about("gatepost_build_info", "gauge", "The running version.");
+    let version = concat!("version=\"", env!("CARGO_PKG_VERSION"), "\"");
+    page.sample("gatepost_build_info", version, 1);
+    if let Some(memory) = memory_stats::memory_stats() {
+        page.single(
+            "process_resident_memory_bytes",
+            "gauge",
+            "Resident memory.",
+            memory.physical_mem,
+        );
+    }
+}
+
+fn told(page: &mut Exposition) {
+    let name = "gatepost_errors_total";
+    page.about(
+        name,
+        "counter",
+        "Errors and refusals told to callers, by internal code.",
+    );
+    for (code, count) in observe::told_by_code() {
+        page.sample(name, &format!("code=\"{code}\""), count);
+    }
+}
+
+fn writer(page: &mut Exposition, app: &App) {
+    let stats = app.store.stats();
+    page.single(
+        "gatepost_check_ins_total",
+        "counter",
+        "Check-ins stored, overrides included.",
+        stats.check_ins(),
+    );
+    page.single(
+        "gatepost_write_queue_jobs",
+        "gauge",
+        "Writes waiting for the writer or being committed.",
+        stats.queued(),
+    );
+    let name = "gatepost_write_group_jobs";
+    page.about(name, "histogram", "Writes committed together.");
+    page.numbers(name, "", stats.groups());
+    let name = "gatepost_commit_duration_seconds";
+    page.about(name, "histogram", "Commits, their fsync included.");
+    page.durations(name, "", stats.commits());
+    page.single(
+        "gatepost_write_groups_lost_total",
+        "counter",
+        "Groups of writes that the file did not take.",
+        stats.groups_lost(),
+    );
+}
+
+fn file(page: &mut Exposition, app: &App) {
+    let path = app.store.path();
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+    page.single(
+        "gatepost_database_bytes",
+        "gauge",
+        "Size of the database file.",
+        size(path),
+    );
+    page.single(
+        "gatepost_wal_bytes",
+        "gauge",
+        "Size of its write-ahead log.",
+        size(&beside(path, "-wal")),
+    );
+    let (lookups, lists) = app.store.readers_in_use();
+    let name = "gatepost_readers_in_use";
+    page.about(name, "gauge", "Reading connections in use.");
+    page.sample(name, "pool=\"lookups\"", lookups);
+    page.sample(name, "pool=\"lists\"", lists);
+}

@@ -1,0 +1,256 @@
+//! What a connection is doing and since when, so that one sweep over all of them finds who is
+//! overdue. A timer for every request would cost look-ups more than the few stores that this does.
+
+use super::limits::Limits;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::Relaxed},
+};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// How often the clock ticks: the precision of every limit.
+pub const TICK: Duration = Duration::from_millis(250);
+/// Ticks after which a head that is not there counts as not sent where there is no more time for it:
+/// while the server stops, and where another connection needs the room.
+const HURRIED: u32 = 4;
+
+/// Counts ticks; 0 is never a time.
+#[derive(Debug)]
+pub struct Clock {
+    ticks: AtomicU32,
+    hurry: AtomicBool,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self {
+            ticks: AtomicU32::new(1),
+            hurry: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Clock {
+    /// Moves on by a tick. A server would have to run for 34 years to see it stop.
+    pub fn tick(&self) {
+        self.ticks.fetch_add(1, Relaxed);
+    }
+
+    /// From now on whoever has not sent a whole head is given no more time: the server stops.
+    pub fn hurry(&self) {
+        self.hurry.store(true, Relaxed);
+    }
+
+    fn now(&self) -> u32 {
+        self.ticks.load(Relaxed)
+    }
+}
+
+/// What a connection is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Phase {
+    /// Shaking hands, or sending a request's head.
+    Arriving,
+    /// Its request is being answered.
+    Served,
+    /// Idle between two requests.
+    Idle,
+}
+
+/// Why a connection is ended by the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Its head, or its handshake, took too long.
+    Head,
+    /// It was idle for too long.
+    Idle,
+    /// Its client takes nothing of the answer.
+    Stalled,
+    /// It was idle, and another needed the room.
+    Room,
+}
+
+/// One connection's doings.
+#[derive(Debug)]
+pub struct Pulse {
+    clock: Arc<Clock>,
+    phase: AtomicU8,
+    since: AtomicU32,
+    /// When its client last stopped taking what is sent; 0 while it takes it.
+    stalled: AtomicU32,
+    /// A body on it was given up.
+    spoilt: AtomicBool,
+    end: Notify,
+}
+
+impl Pulse {
+    /// A connection that was just accepted.
+    #[must_use]
+    pub fn start(clock: Arc<Clock>) -> Self {
+        let now = clock.now();
+        Self {
+            clock,
+            phase: AtomicU8::new(Phase::Arriving as u8),
+            since: AtomicU32::new(now),
+            stalled: AtomicU32::new(0),
+            spoilt: AtomicBool::new(false),
+            end: Notify::new(),
+        }
+    }
+
+    fn enter(&self, phase: Phase) {
+        self.since.store(self.clock.now(), Relaxed);
+        self.phase.store(phase as u8, Relaxed);
+    }
+
+    fn is(&self, phase: Phase) -> bool {
+        self.phase.load(Relaxed) == phase as u8
+    }
+
+    /// Bytes came in.
+    pub fn received(&self) {
+        if self.is(Phase::Idle) {
+            self.enter(Phase::Arriving);
+        }
+    }
+
+    /// The handshake is done: the first head may take its time.
+    pub fn greeted(&self) {
+        self.enter(Phase::Arriving);
+    }
+
+    /// A request's head is there.
+    pub fn serving(&self) {
+        self.enter(Phase::Served);
+    }
+
+    /// The answer was handed over, if not yet taken.
+    pub fn answered(&self) {
+        self.enter(Phase::Idle);
+    }
+
+    /// The client took bytes.
+    pub fn sent(&self) {
+        if self.stalled.load(Relaxed) != 0 {
+            self.stalled.store(0, Relaxed);
+        }
+    }
+
+    /// The client takes nothing just now.
+    pub fn blocked(&self) {
+        if self.stalled.load(Relaxed) == 0 {
+            self.stalled.store(self.clock.now(), Relaxed);
+        }
+    }
+
+    /// Why the connection is to be ended now, if it is.
+    #[must_use]
+    pub fn overdue(&self, limits: &Limits) -> Option<Ended> {
+        let now = self.clock.now();
+        let ticks = |limit: super::limits::Seconds| limit.0.saturating_mul(4);
+        let waited = now.saturating_sub(self.since.load(Relaxed));
+        let stalled = self.stalled.load(Relaxed);
+        if stalled != 0 && now.saturating_sub(stalled) > ticks(limits.send_time) {
+            return Some(Ended::Stalled);
+        }
+        let head = if self.clock.hurry.load(Relaxed) {
+            HURRIED
+        } else {
+            ticks(limits.header_time)
+        };
+        if self.is(Phase::Arriving) && waited > head {
+            Some(Ended::Head)
+        } else if self.is(Phase::Idle) && waited > ticks(limits.idle_time) {
+            Some(Ended::Idle)
+        } else {
+            None
+        }
+    }
+
+    /// Since when nobody waits for an answer on it; `None` while somebody does, or may be about to
+    /// send a request.
+    #[must_use]
+    pub fn idle_since(&self) -> Option<u32> {
+        let since = self.since.load(Relaxed);
+        let given_up = self.clock.now().saturating_sub(since) > HURRIED;
+        (self.is(Phase::Idle) || (self.is(Phase::Arriving) && given_up)).then_some(since)
+    }
+
+    /// The request's body took too long: the connection cannot be used again.
+    pub fn spoil(&self) {
+        self.spoilt.store(true, Relaxed);
+    }
+
+    /// Whether the connection ends with this answer.
+    #[must_use]
+    pub fn spoilt(&self) -> bool {
+        self.spoilt.load(Relaxed)
+    }
+
+    /// Ends the connection.
+    pub fn end(&self) {
+        self.end.notify_one();
+    }
+
+    /// Resolves when the connection is to be ended.
+    pub async fn ended(&self) {
+        self.end.notified().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(clock: &Clock, seconds: u32) {
+        (0..=seconds * 4).for_each(|_| clock.tick());
+    }
+
+    #[test]
+    fn every_phase_has_its_limit() {
+        let (clock, limits) = (Arc::new(Clock::default()), Limits::default());
+        let pulse = Pulse::start(Arc::clone(&clock));
+        after(&clock, 9);
+        assert_eq!(pulse.overdue(&limits), None);
+        // A head that trickles in gains nothing.
+        pulse.received();
+        after(&clock, 1);
+        assert_eq!(pulse.overdue(&limits), Some(Ended::Head));
+        pulse.serving();
+        after(&clock, 1000);
+        assert_eq!(pulse.overdue(&limits), None);
+        assert_eq!(pulse.idle_since(), None);
+        pulse.answered();
+        after(&clock, 74);
+        assert_eq!(pulse.overdue(&limits), None);
+        after(&clock, 1);
+        assert_eq!(pulse.overdue(&limits), Some(Ended::Idle));
+    }
+
+    #[test]
+    fn a_client_that_takes_nothing_is_overdue() {
+        let (clock, limits) = (Arc::new(Clock::default()), Limits::default());
+        let pulse = Pulse::start(Arc::clone(&clock));
+        pulse.serving();
+        pulse.blocked();
+        after(&clock, 59);
+        pulse.sent();
+        pulse.blocked();
+        after(&clock, 59);
+        assert_eq!(pulse.overdue(&limits), None);
+        after(&clock, 1);
+        assert_eq!(pulse.overdue(&limits), Some(Ended::Stalled));
+    }
+
+    #[test]
+    fn a_stop_gives_heads_a_second() {
+        let (clock, limits) = (Arc::new(Clock::default()), Limits::default());
+        let pulse = Pulse::start(Arc::clone(&clock));
+        clock.hurry();
+        assert_eq!(pulse.overdue(&limits), None);
+        after(&clock, 1);
+        assert_eq!(pulse.overdue(&limits), Some(Ended::Head));
+    }
+}

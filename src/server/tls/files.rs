@@ -1,0 +1,117 @@
+//! A certificate from files, read anew when they change: a renewed one needs no restart, and a
+//! broken one keeps the old in service.
+
+use super::{Tls, certified, fingerprint};
+use crate::error::{Error, Result};
+use rustls::{
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::CertifiedKey,
+};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The two PEM files.
+pub struct Files {
+    certificate: PathBuf,
+    key: PathBuf,
+    /// What stood in them when they were last tried.
+    tried: Mutex<Content>,
+}
+
+#[derive(PartialEq, Eq)]
+struct Content {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl Tls {
+    /// A certificate chain and its key from PEM files; the server follows their changes.
+    ///
+    /// # Errors
+    /// A sentence for the operator when they cannot be used.
+    pub fn from_files(certificate: &Path, key: &Path) -> Result<Self> {
+        let content = read(certificate, key).map_err(Error::invalid)?;
+        let first = parse(&content)
+            .map_err(|cause| Error::invalid(format!("{}: {cause}", certificate.display())))?;
+        let mut tls = Self::showing(first)?;
+        tls.files = Some(Arc::new(Files {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            tried: Mutex::new(content),
+        }));
+        Ok(tls)
+    }
+
+    /// Follows the files, for as long as it is polled.
+    pub(in crate::server) async fn follow(&self) {
+        let Some(files) = &self.files else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let (files, shown) = (Arc::clone(files), Arc::clone(&self.shown));
+            // Reading may wait for a disk.
+            let looked = tokio::task::spawn_blocking(move || {
+                if let Some(certificate) = files.changed() {
+                    if let Some(first) = certificate.cert.first() {
+                        tracing::info!("the certificate is now {}", fingerprint(first));
+                    }
+                    shown.change(certificate);
+                }
+            });
+            let _ = looked.await;
+        }
+    }
+}
+
+impl Files {
+    /// The certificate of files that changed and can be used. Those that cannot are told of once;
+    /// one of the two may be new while the other is still to come.
+    fn changed(&self) -> Option<CertifiedKey> {
+        let content = read(&self.certificate, &self.key).ok()?;
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        if *tried == content {
+            return None;
+        }
+        let parsed = parse(&content);
+        *tried = content;
+        parsed
+            .inspect_err(|cause| {
+                let path = self.certificate.display();
+                tracing::error!(
+                    "{path} changed and cannot be used, the old certificate stays: {cause}"
+                );
+            })
+            .ok()
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> Result<Content, String> {
+    let read =
+        |path: &Path| std::fs::read(path).map_err(|cause| format!("{}: {cause}", path.display()));
+    Ok(Content {
+        certificate: read(certificate)?,
+        key: read(key)?,
+    })
+}
+
+fn parse(content: &Content) -> Result<CertifiedKey, String> {
+    let chain = CertificateDer::pem_slice_iter(&content.certificate)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|cause| format!("not a certificate in PEM: {cause}"))?;
+    if chain.is_empty() {
+        return Err("there is no certificate in it".into());
+    }
+    let key = PrivateKeyDer::from_pem_slice(&content.key)
+        .map_err(|cause| format!("its key is not one in PEM: {cause}"))?;
+    certified(chain, key).map_err(|cause| match cause {
+        rustls::Error::InconsistentKeys(_) => "certificate and key do not belong together".into(),
+        other => other.to_string(),
+    })
+}

@@ -1,0 +1,58 @@
+//! What becomes known of a request on its way in, for the log and the metrics: its id, the
+//! operation that it reached, and who made it.
+
+use super::RequestId;
+use crate::auth::Principal;
+use poem::Request;
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+/// Goes with a request through every part of the server.
+pub struct Trail {
+    /// The request's id.
+    pub id: RequestId,
+    operation: AtomicUsize,
+    caller: OnceLock<Arc<Principal>>,
+}
+
+impl Trail {
+    /// The trail of a new request.
+    #[must_use]
+    pub fn start() -> Arc<Self> {
+        Arc::new(Self {
+            id: RequestId::next(),
+            operation: AtomicUsize::new(0),
+            caller: OnceLock::new(),
+        })
+    }
+
+    /// The trail of a request that came in through the server.
+    #[must_use]
+    pub fn of(request: &Request) -> Option<&Arc<Self>> {
+        request.data::<Arc<Self>>()
+    }
+
+    /// The request reached an operation, by its number in the metrics.
+    pub fn reached(&self, operation: usize) {
+        self.operation.store(operation, Relaxed);
+    }
+
+    /// The operation that the request reached; 0 for none.
+    #[must_use]
+    pub fn operation(&self) -> usize {
+        self.operation.load(Relaxed)
+    }
+
+    /// The request's token is valid.
+    pub fn made_by(&self, caller: &Arc<Principal>) {
+        let _ = self.caller.set(Arc::clone(caller));
+    }
+
+    /// Who made the request, once its token was looked at.
+    #[must_use]
+    pub fn caller(&self) -> Option<&Principal> {
+        self.caller.get().map(Arc::as_ref)
+    }
+}

@@ -1,0 +1,121 @@
+//! A process that may open few files: what it has goes on, and what it cannot have is waited for.
+
+use super::{Venue, rest};
+use crate::luck::{
+    process::{GATEPOST, until},
+    wire::PATIENCE,
+};
+use std::{io::Write, net::TcpStream, process::Command};
+
+/// Files that the server may open: enough for the database and some forty connections.
+const FILES: u32 = 140;
+
+fn with_few_files() -> Command {
+    let mut shell = Command::new("sh");
+    let limited = format!("ulimit -n {FILES} && exec \"$0\" \"$@\"");
+    shell.args(["-c", &limited, GATEPOST]);
+    shell
+}
+
+fn open(venue: &Venue, sent: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(venue.served.address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.write_all(sent).expect("sent");
+    stream
+}
+
+#[test]
+fn who_is_served_goes_on_and_who_waits_gets_the_place_of_who_is_idle() {
+    let venue = Venue::open_by(with_few_files(), &[]);
+    assert!(
+        venue.log().contains("connections at a time"),
+        "{}",
+        venue.log()
+    );
+    let mut early = venue.served.wire();
+    venue.delegate(&mut early, "A-1");
+    // Three times what there is room for; nobody closes one of them, and their time is not over.
+    let idle: Vec<_> = (0..FILES).map(|_| open(&venue, b"")).collect();
+    let mut late = venue.served.wire();
+    assert_eq!(venue.get(&mut late, "/delegate/barcode:A-1").status, 200);
+    assert!(venue.metric("gatepost_connections_ended_total{reason=\"room\"}") > 0);
+    // Whatever happened to the connection, the next one finds a place.
+    let mut again = venue.served.wire();
+    venue.delegate(&mut again, "A-2");
+    drop(idle);
+}
+
+/// Requests that are being answered are never cut off for the sake of others.
+#[test]
+fn with_every_place_in_use_a_new_connection_waits_until_one_is_free() {
+    let venue = Venue::open_by(with_few_files(), &["--max-connections", "16"]);
+    let body = format!(
+        "POST /api/v5/delegate/new HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+         Authorization: Bearer {}\r\nExpect: 100-continue\r\nContent-Length: 18\r\n\r\n",
+        venue.token
+    );
+    let mut used: Vec<_> = (0..16)
+        .map(|_| {
+            let mut stream = open(&venue, body.as_bytes());
+            let mut told = [0; 25];
+            std::io::Read::read_exact(&mut stream, &mut told).expect("it may go on");
+            assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+            stream
+        })
+        .collect();
+    let mut waits = open(
+        &venue,
+        b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
+    waits.set_nonblocking(true).expect("set");
+    let early = std::io::Read::read(&mut waits, &mut [0; 1]);
+    assert!(early.is_err(), "{early:?}");
+    waits.set_nonblocking(false).expect("set");
+    let mut first = used.remove(0);
+    first.write_all(b"{\"barcode\":\"B-001\"").expect("sent");
+    drop(first);
+    assert!(rest(waits).starts_with(b"HTTP/1.1 200 OK"));
+    for (n, stream) in used.iter_mut().enumerate() {
+        let body = format!("{{\"barcode\":\"C-{n:02}\"}}");
+        stream.write_all(body.as_bytes()).expect("sent");
+    }
+    for stream in used {
+        let mut told = [0; 12];
+        std::io::Read::read_exact(&mut { stream }, &mut told).expect("an answer");
+        assert_eq!(&told, b"HTTP/1.1 201");
+    }
+}
+
+/// A hard limit that every system allows.
+#[cfg(target_os = "linux")]
+const HARD_MIN: u64 = 1024;
+
+/// The connections alone would fit, but the files run out for another reason.
+#[cfg(target_os = "linux")]
+#[test]
+fn when_accepting_fails_it_is_tried_again() {
+    let venue = Venue::open(&[]);
+    let mut early = venue.served.wire();
+    venue.delegate(&mut early, "A-1");
+    let pid = venue.served.pid();
+    let open_files = std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .expect("files")
+        .count();
+    let limit = |files: u64| {
+        let pid = i32::try_from(pid).expect("a process");
+        let both = Some((files, HARD_MIN));
+        rlimit::prlimit(pid, rlimit::Resource::NOFILE, both, None).expect("a limit");
+    };
+    limit(open_files as u64);
+    let mut waits = open(
+        &venue,
+        b"GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
+    until("it is told", || venue.log().contains("no more connections"));
+    // Who is served is served still, unless it was the idlest and made room.
+    let _ = venue.served.wire();
+    limit(HARD_MIN);
+    waits.flush().expect("nothing to do");
+    assert!(rest(waits).starts_with(b"HTTP/1.1 200 OK"));
+    assert_eq!(venue.text("/health/live").0, 200);
+}
