@@ -20,7 +20,7 @@ const READS_MAX: Duration = Duration::from_secs(1);
 /// Start the server; makes the file when there is none, and brings an older one up to date.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org\n  gatepost serve --listen 0.0.0.0:443 --tls-cert fullchain.pem --tls-key privkey.pem\n  gatepost serve --tls-self-signed --log-format json --access-log\n\nSIGTERM or Ctrl-C ends it: what was accepted is answered first. /health/live, /health/ready and\n/metrics tell how it is."
+    after_help = "Examples:\n  gatepost serve --listen 0.0.0.0:8080 --public-url https://gate.example.org\n  gatepost serve --listen 0.0.0.0:443 --tls-cert fullchain.pem --tls-key privkey.pem\n  gatepost serve --tls-self-signed --log-format json --access-log\n\nSIGTERM or Ctrl-C ends it: what was accepted is answered first; Ctrl-C again ends it at once. /health/live, /health/ready and\n/metrics tell how it is."
 )]
 pub struct Args {
     /// Where to listen.
@@ -150,7 +150,7 @@ fn announce(app: &App, address: SocketAddr, tls: Option<&Tls>, json: bool) {
     }
 }
 
-/// Resolves when the process is asked to end. From now on it ends no other way.
+/// Resolves when the process is asked to end, by SIGTERM or Ctrl-C.
 #[cfg(unix)]
 fn interrupted() -> Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -161,6 +161,11 @@ fn interrupted() -> Result<impl Future<Output = ()>> {
             _ = asked.recv() => {}
             _ = interrupted.recv() => {}
         }
+        tokio::spawn(async move {
+            if interrupted.recv().await.is_some() {
+                end_at_once();
+            }
+        });
     })
 }
 
@@ -179,7 +184,17 @@ fn interrupted() -> Result<impl Future<Output = ()>> {
             _ = closed.recv() => {}
             _ = shut_down.recv() => {}
         }
+        tokio::spawn(async move {
+            if interrupted.recv().await.is_some() {
+                end_at_once();
+            }
+        });
     })
+}
+
+/// Ends the process for whoever presses Ctrl-C again. What was acknowledged is in the file.
+fn end_at_once() {
+    std::process::exit(1);
 }
 
 #[cfg(test)]

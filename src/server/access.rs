@@ -1,5 +1,6 @@
 //! The access log: one line a request, when its answer is through. It names neither tokens nor
-//! people: no query strings, and of the codes in a path only their kind.
+//! people: no query strings, and of the codes in a path only their kind. A secret in an address must
+//! therefore stand in the query, or behind a colon.
 
 use crate::web::Trail;
 use poem::http::{Method, StatusCode};

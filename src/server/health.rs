@@ -6,8 +6,8 @@ use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// With less free space on the file's disk the server is not ready: an hour of check-ins at full
-/// speed would not fit.
+/// With less free space on the file's disk the server is not ready: under load the log beside the
+/// file alone takes as much.
 const DISK_MIN_BYTES: u64 = 128 * 1024 * 1024;
 /// A writer that shows no sign of life for so long is stuck.
 const SILENT_MAX: Duration = Duration::from_secs(10);

@@ -19,6 +19,9 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// How long accepting rests when the system has nothing left for another connection.
 const REST: Duration = Duration::from_millis(100);
+/// Somebody idle is asked for room once in so long: where files run out for another reason, that
+/// does not help.
+const ROOM_EVERY: Duration = Duration::from_secs(1);
 /// The same trouble is told once in so long.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 
@@ -95,6 +98,7 @@ async fn next(
 #[derive(Default)]
 struct Trouble {
     told: Option<Instant>,
+    made_room: Option<Instant>,
 }
 
 impl Trouble {
@@ -113,7 +117,13 @@ impl Trouble {
                 "no more connections can be accepted just now: {cause}"
             );
         }
-        connections.make_room();
+        if self
+            .made_room
+            .is_none_or(|made| made.elapsed() > ROOM_EVERY)
+        {
+            self.made_room = Some(Instant::now());
+            connections.make_room();
+        }
         tokio::time::sleep(REST).await;
     }
 }

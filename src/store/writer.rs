@@ -272,6 +272,7 @@ impl Loop {
         };
         let jobs_done = done.len();
         if lost.is_some() {
+            self.stats.lost();
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
@@ -280,9 +281,6 @@ impl Loop {
         }
         for job in done {
             job.answer(lost.as_deref());
-        }
-        if lost.is_some() {
-            self.stats.lost();
         }
         // After the answers: a log on the same full disk may fail to take it.
         if let Some(why) = &lost {

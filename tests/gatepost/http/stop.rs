@@ -92,6 +92,17 @@ fn a_stop_does_not_wait_for_ever() {
     rest(never_ends);
 }
 
+#[test]
+fn who_cannot_wait_interrupts_again() {
+    let venue = Venue::open(&["--stop-time", "3600", "--body-time", "3600"]);
+    let never_ends = begun(&venue);
+    venue.served.ask("INT");
+    wait_until_nobody_is_accepted(&venue);
+    venue.served.ask("INT");
+    assert_eq!(venue.served.ended().code(), Some(1));
+    rest(never_ends);
+}
+
 /// A head that never ends is no request yet: the other limits are an hour, and so is the stop's.
 #[test]
 fn a_stop_does_not_wait_for_half_a_head() {
