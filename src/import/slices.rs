@@ -18,8 +18,8 @@ const BUSY_SLICE: Duration = Duration::from_millis(15);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
 const PAUSE: Duration = Duration::from_millis(2);
-/// The pause while others write to the file: they have nine tenths of the time.
-const BUSY_PAUSE: Duration = Duration::from_millis(120);
+/// The pause while others write to the file: they have four fifths of the time.
+const BUSY_PAUSE: Duration = Duration::from_millis(60);
 /// For how long after a write of others they are taken to go on writing.
 const BUSY_FOR: Duration = Duration::from_secs(1);
 /// How long a slice is tried anew while others never leave the lock to it.
