@@ -249,11 +249,12 @@ CREATE TABLE users (
     email         TEXT NOT NULL UNIQUE COLLATE NOCASE,
     -- argon2id, PHC string; NULL: no password, one-time passwords only.
     password_hash TEXT,
-    admin         INTEGER NOT NULL DEFAULT 0 CHECK (admin IN (0, 1)),
     roles         TEXT NOT NULL CHECK (json_valid(roles)),
     delegate_id   INTEGER REFERENCES delegates (id),
     created_at    INTEGER NOT NULL,
-    updated_at    INTEGER NOT NULL
+    updated_at    INTEGER NOT NULL,
+    -- What the user may do in the console; NULL: the user has no business there.
+    console_role  TEXT CHECK (console_role IN ('viewer', 'operator', 'administrator'))
 ) STRICT;
 CREATE INDEX users_delegate ON users (delegate_id) WHERE delegate_id IS NOT NULL;
 
@@ -382,4 +383,139 @@ CREATE TABLE tls_certificate (
     names       TEXT NOT NULL CHECK (json_valid(names)),
     created_at  INTEGER NOT NULL,
     expires_at  INTEGER NOT NULL
+) STRICT;
+
+-- A user's authenticator app (TOTP, RFC 6238). The secret cannot be hashed, as codes are computed
+-- from it; recovery codes are random and long, and hashed (SHA-256).
+CREATE TABLE second_factors (
+    user_id    INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+    secret     BLOB NOT NULL,
+    -- The newest time step that a code was taken for: no code is taken twice.
+    used_step  INTEGER NOT NULL,
+    recovery   TEXT NOT NULL CHECK (json_valid(recovery)),
+    created_at INTEGER NOT NULL
+) STRICT;
+
+-- Who is signed in to the console; the cookie's value as SHA-256.
+CREATE TABLE console_sessions (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash       BLOB NOT NULL UNIQUE,
+    user_id    INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    address    TEXT NOT NULL,
+    agent      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    seen_at    INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX console_sessions_user ON console_sessions (user_id);
+
+-- Apps that ask to be let in while discovery is open. A code is free again when its request is
+-- dismissed, a day old, or its client revoked.
+CREATE TABLE device_requests (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    code           TEXT NOT NULL,
+    -- SHA-256 of the app's secret; the four check digits are made from it.
+    secret_hash    BLOB NOT NULL,
+    preferred_type TEXT,
+    agent          TEXT,
+    address        TEXT NOT NULL,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    cleared_at     INTEGER,
+    cleared_status TEXT CHECK (cleared_status IN ('added', 'dismissed')),
+    device_id      INTEGER REFERENCES devices (id),
+    client_id      INTEGER REFERENCES clients (id),
+    -- Until when the app gets its credentials. The client's secret is an HMAC of salt under the app's
+    -- own secret, which only the app sends: so it can be shown for a while, after a restart too, and
+    -- stands nowhere. The salt goes when the time is over.
+    shown_until    INTEGER,
+    salt           BLOB
+) STRICT;
+CREATE INDEX device_requests_code ON device_requests (code);
+CREATE INDEX device_requests_client ON device_requests (client_id) WHERE client_id IS NOT NULL;
+
+-- What is known of a device that runs an app: its last ping, what it keeps by itself, and which
+-- configuration it has.
+CREATE TABLE device_states (
+    device_id      INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE,
+    seen_at        INTEGER NOT NULL,
+    pinged_at      INTEGER,
+    ping           TEXT CHECK (ping IS NULL OR json_valid(ping)),
+    clock_skew_ms  INTEGER,
+    config_version INTEGER,
+    confirmed_at   INTEGER,
+    local_settings TEXT CHECK (local_settings IS NULL OR json_valid(local_settings))
+) STRICT;
+
+-- Pings as they came; of those older than a day one an hour is kept.
+CREATE TABLE device_pings (
+    device_id     INTEGER NOT NULL REFERENCES devices (id) ON DELETE CASCADE,
+    at            INTEGER NOT NULL,
+    ping          TEXT NOT NULL CHECK (json_valid(ping)),
+    clock_skew_ms INTEGER NOT NULL,
+    PRIMARY KEY (device_id, at)
+) STRICT, WITHOUT ROWID;
+
+-- What apps are to do, each version as it was published; the newest is in force.
+CREATE TABLE app_config (
+    version      INTEGER PRIMARY KEY,
+    document     TEXT NOT NULL CHECK (json_valid(document)),
+    actor        TEXT NOT NULL,
+    published_at INTEGER NOT NULL
+) STRICT;
+
+-- What the next version is to be, while somebody still works on it.
+CREATE TABLE app_config_draft (
+    id         INTEGER PRIMARY KEY CHECK (id = 1),
+    document   TEXT NOT NULL CHECK (json_valid(document)),
+    actor      TEXT NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+
+-- Sections of data that have a schema (JSON Schema), by which they are checked.
+CREATE TABLE sections (
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
+    name        TEXT NOT NULL,
+    schema      TEXT NOT NULL CHECK (json_valid(schema)),
+    PRIMARY KEY (record_type, name)
+) STRICT, WITHOUT ROWID;
+
+-- Codes of lost badges: nobody gets in with one, and nobody else may be given it.
+CREATE TABLE blocked_codes (
+    kind        TEXT NOT NULL,
+    value       TEXT NOT NULL,
+    delegate_id INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
+    reason      TEXT NOT NULL,
+    actor       TEXT NOT NULL,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (kind, value)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
+
+-- What a gate shows when a delegate is scanned.
+CREATE TABLE gate_notes (
+    delegate_id INTEGER PRIMARY KEY REFERENCES delegates (id) ON DELETE CASCADE,
+    level       TEXT NOT NULL CHECK (level IN ('info', 'warning', 'stop')),
+    note        TEXT NOT NULL,
+    actor       TEXT NOT NULL,
+    updated_at  INTEGER NOT NULL
+) STRICT;
+
+-- The picture that apps and the console show.
+CREATE TABLE logo (
+    id           INTEGER PRIMARY KEY CHECK (id = 1),
+    content_type TEXT NOT NULL,
+    content      BLOB NOT NULL,
+    updated_at   INTEGER NOT NULL
+) STRICT;
+
+-- Backups that were made from the console or by its schedule.
+CREATE TABLE backups (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind        TEXT NOT NULL CHECK (kind IN ('manual', 'scheduled', 'rehearsal')),
+    path        TEXT NOT NULL,
+    started_at  INTEGER NOT NULL,
+    finished_at INTEGER,
+    bytes       INTEGER,
+    failure     TEXT
 ) STRICT;

@@ -5,6 +5,7 @@
 //! Imports point downward only; a test checks it.
 //!
 //! - `cli`: the commands; `server`: routes, limits, the API's document
+//! - `console`: the administration console
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
@@ -28,6 +29,7 @@ pub mod backup;
 pub mod barcode;
 pub mod check;
 pub mod cli;
+pub mod console;
 pub mod delegates;
 pub mod demo;
 pub mod devices;

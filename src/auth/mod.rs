@@ -6,10 +6,11 @@ pub mod password;
 pub mod principal;
 pub mod roles;
 pub mod scopes;
+pub mod second_factor;
 pub mod secret;
 pub mod throttle;
 pub mod tokens;
 pub mod users;
 
 pub use principal::{Context, Principal};
-pub use roles::{Requirement, Role, Roles, Scope};
+pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};

@@ -5,7 +5,7 @@ use crate::error::{Error, Kind, Result};
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident, $($variant:ident $text:literal),+) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`")] $variant),+
         }
@@ -57,6 +57,26 @@ names!(
     ReportList "REPORT_LIST",
     Trusted "TRUSTED"
 );
+
+names!(
+    /// What a user may do in the console; each may what those before it may.
+    ConsoleRole,
+    Viewer "viewer",
+    Operator "operator",
+    Administrator "administrator"
+);
+
+impl ConsoleRole {
+    /// What the role is for, as people are told.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Viewer => "sees everything but secrets, changes nothing",
+            Self::Operator => "works at the event; no settings, no deletion for good",
+            Self::Administrator => "may do everything",
+        }
+    }
+}
 
 /// A set of roles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

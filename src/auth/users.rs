@@ -1,7 +1,7 @@
 //! Users: people who sign in with an e-mail address, in an app or in the console. Passwords come here
 //! hashed already; neither they nor their hashes are in the audit.
 
-use super::{Context, Role, Roles, password::Hashed, tokens};
+use super::{ConsoleRole, Context, Role, Roles, password::Hashed, tokens};
 use crate::{
     audit::{self, Change},
     error::{Error, Kind, Result},
@@ -21,8 +21,8 @@ pub struct NewUser {
     pub email: String,
     /// The password; without one the user signs in by one-time passwords only.
     pub password: Option<Hashed>,
-    /// Whether the user may administer the instance.
-    pub admin: bool,
+    /// What the user may do in the console; `None`: nothing.
+    pub console: Option<ConsoleRole>,
     /// What the user may do in the API.
     pub roles: Roles,
     /// The delegate that the user is.
@@ -45,8 +45,8 @@ impl NewUser {
 pub struct UserChange {
     /// A new password; it ends the user's tokens.
     pub password: Option<Hashed>,
-    /// Whether the user may administer the instance.
-    pub admin: Option<bool>,
+    /// What the user may do in the console.
+    pub console: Patch<ConsoleRole>,
     /// What the user may do in the API, instead of what it may do now.
     pub roles: Option<Roles>,
     /// The delegate that the user is.
@@ -62,8 +62,8 @@ pub struct User {
     pub email: String,
     /// Whether there is a password.
     pub has_password: bool,
-    /// Whether the user may administer the instance.
-    pub admin: bool,
+    /// What the user may do in the console; `None`: nothing.
+    pub console: Option<ConsoleRole>,
     /// What the user may do in the API.
     pub roles: Roles,
     /// The delegate that the user is.
@@ -83,13 +83,13 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, new: &NewUser) -> Result<UserId> {
     check_email(&new.email)?;
     check_delegate(tx, new.delegate)?;
     tx.prepare_cached(
-        "INSERT INTO users (email, password_hash, admin, roles, delegate_id, created_at, updated_at)
+        "INSERT INTO users (email, password_hash, console_role, roles, delegate_id, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
     )?
     .execute(params![
         new.email,
         new.password.as_ref().map(Hashed::as_str),
-        new.admin,
+        new.console.map(ConsoleRole::name),
         new.roles.to_json(),
         new.delegate,
         tx.now(),
@@ -160,14 +160,15 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, email: &str, change: &UserChange) -> R
             Some(delegate)
         }
     };
+    let console = change.console.clone().change().unwrap_or(before.console);
     tx.prepare_cached(
-        "UPDATE users SET password_hash = coalesce(?2, password_hash), admin = ?3, roles = ?4,
+        "UPDATE users SET password_hash = coalesce(?2, password_hash), console_role = ?3, roles = ?4,
              delegate_id = ?5, updated_at = ?6 WHERE id = ?1",
     )?
     .execute(params![
         before.id,
         change.password.as_ref().map(Hashed::as_str),
-        change.admin.unwrap_or(before.admin),
+        console.map(ConsoleRole::name),
         change.roles.unwrap_or(before.roles).to_json(),
         delegate,
         tx.now(),
@@ -207,7 +208,7 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, email: &str) -> Result<()> {
 /// When they cannot be read.
 pub fn list(connection: &Connection) -> Result<Vec<User>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, email, password_hash IS NOT NULL, admin, roles, delegate_id, created_at, updated_at
+        "SELECT id, email, password_hash IS NOT NULL, console_role, roles, delegate_id, created_at, updated_at
          FROM users ORDER BY id",
     )?;
     let users = statement.query_map([], user)?;
@@ -221,7 +222,7 @@ pub fn list(connection: &Connection) -> Result<Vec<User>> {
 pub fn find(connection: &Connection, email: &str) -> Result<User> {
     connection
         .prepare_cached(
-            "SELECT id, email, password_hash IS NOT NULL, admin, roles, delegate_id, created_at, updated_at
+            "SELECT id, email, password_hash IS NOT NULL, console_role, roles, delegate_id, created_at, updated_at
              FROM users WHERE email = ?1",
         )?
         .query_row([email], user)
@@ -236,7 +237,9 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
         id: row.get(0)?,
         email: row.get(1)?,
         has_password: row.get(2)?,
-        admin: row.get(3)?,
+        console: row
+            .get::<_, Option<String>>(3)?
+            .and_then(|name| ConsoleRole::parse(&name).ok()),
         roles: Roles::from_json(&row.get::<_, String>(4)?),
         delegate: row.get(5)?,
         created_at: row.get(6)?,
@@ -286,7 +289,7 @@ pub fn shown(user: &User) -> Value {
     json!({
         "id": user.id,
         "email": user.email,
-        "admin": user.admin,
+        "console": user.console.map(ConsoleRole::name),
         "roles": user.roles.iter().map(Role::name).collect::<Vec<_>>(),
         "delegate": user.delegate,
         "hasPassword": user.has_password,
@@ -319,13 +322,13 @@ mod tests {
             let twice = create(tx, &ctx(), &NewUser::of("ada@example.com")).unwrap_err();
             assert_eq!(twice.kind, Kind::CodeTaken);
             let promoted = UserChange {
-                admin: Some(true),
+                console: Patch::Value(ConsoleRole::Viewer),
                 roles: Some(Roles::default().with(Role::DeviceRead)),
                 ..UserChange::default()
             };
             change(tx, &ctx(), "ADA@example.com", &promoted)?;
             let user = find(tx, "ada@example.com")?;
-            assert!(user.id == id && user.admin && user.roles.has(Role::DeviceRead));
+            assert!(user.id == id && user.console == Some(ConsoleRole::Viewer) && user.roles.has(Role::DeviceRead));
             assert_eq!(list(tx)?.len(), 1);
             remove(tx, &ctx(), "ada@example.com")?;
             assert!(remove(tx, &ctx(), "ada@example.com").is_err());

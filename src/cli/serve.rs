@@ -3,6 +3,7 @@
 use super::log;
 use crate::{
     app::App,
+    console::{Console, Reach},
     error::{Error, Result},
     server::{self, Limits, Options, Tls},
     store::{Durability, ServeLock, Store},
@@ -10,6 +11,7 @@ use crate::{
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 use tokio::net::TcpListener;
@@ -45,6 +47,10 @@ pub struct Args {
     /// the database file.
     #[arg(long, conflicts_with = "tls_cert")]
     tls_self_signed: bool,
+    /// Let the console answer other machines without TLS, too: passwords then cross the network as
+    /// they are.
+    #[arg(long)]
+    console_lan: bool,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
@@ -73,7 +79,13 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         limits: args.limits,
         tls,
     };
-    let outcome = runtime.block_on(serve(app, args.listen, options, json));
+    let reach = Reach {
+        tls: options.tls.is_some(),
+        lan: args.console_lan,
+    };
+    let console = Console::new(app, reach);
+    let outcome = runtime.block_on(serve(&console, args.listen, options, json));
+    drop(console);
     // A list whose client is gone is not waited for. The writer is: the store finishes its queue
     // when the last of the application goes, which is here.
     runtime.shutdown_timeout(READS_MAX);
@@ -117,37 +129,48 @@ fn host(url: &str) -> Option<&str> {
     (!host.is_empty()).then_some(host)
 }
 
-async fn serve(app: App, listen: SocketAddr, options: Options, json: bool) -> Result<()> {
+async fn serve(console: &Arc<Console>, listen: SocketAddr, options: Options, json: bool) -> Result<()> {
     let told = |cause: std::io::Error| Error::invalid(format!("{listen}: {cause}"));
     let listener = TcpListener::bind(listen).await.map_err(told)?;
     let address = listener.local_addr().map_err(told)?;
     let interrupted = interrupted()?;
-    announce(&app, address, options.tls.as_ref(), json);
-    server::run(app, listener, options, interrupted).await
+    announce(console, address, options.tls.as_ref(), json)?;
+    server::run(Arc::clone(console), listener, options, interrupted).await
 }
 
-fn announce(app: &App, address: SocketAddr, tls: Option<&Tls>, json: bool) {
+fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: bool) -> Result<()> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let shown = if address.ip().is_unspecified() {
         format!("{scheme}://localhost:{}", address.port())
     } else {
         format!("{scheme}://{address}")
     };
-    let db = app.store.path().display();
+    let db = console.store.path().display();
+    let setup = console
+        .store
+        .look_up(|connection| console.setup.link(connection))?
+        .map(|path| format!("{shown}{path}"));
     let fingerprint = tls.map(Tls::fingerprint);
     if json {
         let mut line = serde_json::json!({"url": shown, "listen": address.to_string()});
         if let Some(fingerprint) = fingerprint {
             line["certificateSha256"] = fingerprint.into();
         }
+        if let Some(setup) = setup {
+            line["setup"] = setup.into();
+        }
         println!("{line}");
     } else {
         println!("Gatepost serves {db} at {shown}");
-        println!("API reference: {shown}/docs");
+        println!("Console: {shown}/console   API reference: {shown}/docs");
         if let Some(fingerprint) = fingerprint {
             println!("Certificate (SHA-256): {fingerprint}");
         }
+        if let Some(setup) = setup {
+            println!("\nFirst run: open this once, in a browser on this machine, and become administrator:\n  {setup}");
+        }
     }
+    Ok(())
 }
 
 /// Resolves when the process is asked to end, by SIGTERM or Ctrl-C.

@@ -1,7 +1,7 @@
 //! `gatepost user`: people who sign in; and what it shares with `gatepost client`.
 
 use crate::{
-    auth::{
+    auth::{ConsoleRole, 
         Context, Role, Roles,
         password::{self, Hashed},
         users::{self, NewUser, User, UserChange},
@@ -38,7 +38,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   gatepost user set ada@example.com --password-stdin < password.txt
-  gatepost user set ada@example.com --no-admin --no-delegate")]
+  gatepost user set ada@example.com --console operator --no-delegate")]
     Set(SetUser),
     /// Remove a user; the user's tokens end, what the user did stays
     #[command(after_help = "Example:\n  gatepost user remove ada@example.com")]
@@ -58,9 +58,12 @@ pub struct AddUser {
     /// Without it the user has no password, and signs in by one-time passwords only.
     #[arg(long)]
     password_stdin: bool,
-    /// Let the user administer the instance
-    #[arg(long)]
+    /// Let the user administer the instance: the same as --console administrator
+    #[arg(long, conflicts_with = "console")]
     admin: bool,
+    /// Let the user into the console, as viewer, operator or administrator
+    #[arg(long, value_name = "ROLE", value_parser = ConsoleRole::parse)]
+    console: Option<ConsoleRole>,
     /// Give the user a role, such as delegate-read (may be repeated); `client add --help` has them all
     #[arg(long = "role", value_name = "ROLE", value_parser = role)]
     roles: Vec<Role>,
@@ -79,12 +82,15 @@ pub struct SetUser {
     /// Read a new password, of at least 8 characters, from standard input
     #[arg(long, group = "change")]
     password_stdin: bool,
-    /// Let the user administer the instance
-    #[arg(long, group = "change", conflicts_with = "no_admin")]
+    /// Let the user administer the instance: the same as --console administrator
+    #[arg(long, group = "change", conflicts_with_all = ["console", "no_console"])]
     admin: bool,
-    /// Let the user administer the instance no more
+    /// Let the user into the console, as viewer, operator or administrator
+    #[arg(long, value_name = "ROLE", value_parser = ConsoleRole::parse, group = "change", conflicts_with = "no_console")]
+    console: Option<ConsoleRole>,
+    /// Let the user into the console no more
     #[arg(long, group = "change")]
-    no_admin: bool,
+    no_console: bool,
     /// Give the user this role instead of those it has (may be repeated)
     #[arg(long = "role", value_name = "ROLE", value_parser = role, group = "change", conflicts_with = "no_roles")]
     roles: Vec<Role>,
@@ -141,7 +147,7 @@ fn new_user(tx: &Tx<'_>, add: AddUser, password: Option<Hashed>) -> Result<NewUs
         delegate: found(tx, add.delegate.as_ref())?,
         email: add.email,
         password,
-        admin: add.admin,
+        console: asked(add.admin, add.console),
         roles: add.roles.into_iter().collect(),
     })
 }
@@ -152,13 +158,22 @@ fn user_change(tx: &Tx<'_>, set: &SetUser, password: Option<Hashed>) -> Result<U
         None if set.no_delegate => Patch::Null,
         None => Patch::Absent,
     };
+    let console = match asked(set.admin, set.console) {
+        Some(console) => Patch::Value(console),
+        None if set.no_console => Patch::Null,
+        None => Patch::Absent,
+    };
     let roles: Roles = set.roles.iter().copied().collect();
     Ok(UserChange {
         password,
-        admin: (set.admin || set.no_admin).then_some(set.admin),
+        console,
         roles: (set.no_roles || !set.roles.is_empty()).then_some(roles),
         delegate,
     })
+}
+
+fn asked(admin: bool, console: Option<ConsoleRole>) -> Option<ConsoleRole> {
+    console.or(admin.then_some(ConsoleRole::Administrator))
 }
 
 fn found(tx: &Tx<'_>, selector: Option<&DelegateSelector>) -> Result<Option<DelegateId>> {
@@ -206,9 +221,7 @@ fn listed(user: &User, zone: &Zone) -> Value {
 
 fn line(user: &User) -> String {
     let mut words = vec![user.email.clone()];
-    if user.admin {
-        words.push("admin".into());
-    }
+    words.extend(user.console.map(|console| console.name().to_owned()));
     if !user.has_password {
         words.push("no-password".into());
     }
@@ -305,7 +318,8 @@ mod tests {
         assert!(parsed("user set a@b.example --admin --no-roles").is_ok());
         for arguments in [
             "user set a@b.example",
-            "user set a@b.example --admin --no-admin",
+            "user set a@b.example --admin --no-console",
+            "user set a@b.example --console boss",
             "user set a@b.example --role own-read --no-roles",
             "user set a@b.example --delegate id:7 --no-delegate",
             "user add a@b.example --delegate 7",

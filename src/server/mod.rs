@@ -27,11 +27,17 @@ pub use limits::{Limits, Seconds};
 pub use service::ServiceApi;
 pub use tls::Tls;
 
-use crate::{app::App, error::Result};
+use crate::{
+    app::App,
+    console::{self, Console, route::Guarded},
+    error::Result,
+};
 use connections::Connections;
 use metrics::Sources;
-use poem::{Endpoint, EndpointExt, Response, Route, endpoint::make_sync, get, http::header};
-use std::{future::Future, sync::Arc};
+use poem::{
+    Endpoint, EndpointExt, Response, Route, RouteMethod, endpoint::make_sync, get, http::header,
+};
+use std::{collections::BTreeMap, future::Future, sync::Arc};
 use tokio::net::TcpListener;
 use traffic::Traffic;
 
@@ -49,12 +55,13 @@ pub struct Options {
 /// # Errors
 /// [`crate::error::Kind::Defect`] when the API's document cannot be made.
 pub async fn run(
-    app: App,
+    console: Arc<Console>,
     listener: TcpListener,
     options: Options,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let Options { limits, tls } = options;
+    let app = console.app().clone();
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
     let api = api(&app, &mut traffic);
@@ -64,13 +71,17 @@ pub async fn run(
         connections: Arc::clone(&connections),
     };
     let exchange = exchange::Exchange {
-        endpoint: endpoint(&app, api, sources)?.boxed(),
+        endpoint: endpoint(&console, api, sources)?.boxed(),
         traffic,
         body_time: limits.body_time.duration(),
     };
     let door = connection::Door {
         exchange: Arc::new(exchange),
         tls: tls.clone(),
+    };
+    let shutdown = async {
+        shutdown.await;
+        console.live.stop();
     };
     let served = listener::serve(listener, door, connections, &limits, shutdown);
     let followed = async {
@@ -82,6 +93,7 @@ pub async fn run(
     tokio::select! {
         () = served => {}
         () = followed => {}
+        () = console.live.run() => {}
     }
     Ok(())
 }
@@ -97,10 +109,11 @@ fn api(app: &App, traffic: &mut Traffic) -> Route {
 
 /// The whole server as one endpoint.
 fn endpoint(
-    app: &App,
+    console: &Arc<Console>,
     api: Route,
     sources: Sources,
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
+    let app = console.app();
     let table = routes::table(app);
     let document = openapi::document(app)?;
     let page = openapi::page(app, &document);
@@ -117,8 +130,24 @@ fn endpoint(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
         )
-        .at("/", make_sync(|_| poem::web::Redirect::see_other("/docs")));
+        .at("/", make_sync(|_| poem::web::Redirect::see_other("/console")));
+    let route = pages(console).into_iter().fold(route, |route, (path, methods)| route.at(path, methods));
     Ok(door::Door::new(route, table).data(app.clone()))
+}
+
+/// The console's paths, each with what answers its methods.
+fn pages(console: &Arc<Console>) -> BTreeMap<&'static str, RouteMethod> {
+    let mut pages = BTreeMap::new();
+    for route in console::routes() {
+        let (path, method) = (route.path, route.method.clone());
+        let guarded = Guarded {
+            console: Arc::clone(console),
+            route,
+        };
+        let methods: RouteMethod = pages.remove(path).unwrap_or_default();
+        pages.insert(path, methods.method(method, guarded));
+    }
+    pages
 }
 
 fn served(content_type: &'static str, text: String) -> impl Endpoint {

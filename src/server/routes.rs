@@ -5,7 +5,7 @@ use super::{
     traffic::{Counted, Traffic},
 };
 use crate::{
-    app::App, delegates::api::DelegatesApi, devices::api::DevicesApi, events::api::EventsApi,
+    app::App, console, delegates::api::DelegatesApi, devices::api::DevicesApi, events::api::EventsApi,
     interactions::api::InteractionsApi, oauth::api::OAuthApi,
 };
 use poem::{
@@ -101,6 +101,13 @@ pub fn table(app: &App) -> Table {
         ("/metrics".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
+    for route in console::routes() {
+        let path = route.path.replace('*', ":");
+        match table.iter_mut().find(|(known, _)| *known == path) {
+            Some((_, methods)) => methods.push(route.method),
+            None => table.push((path, vec![route.method])),
+        }
+    }
     for (path, methods) in &paths {
         let methods: Vec<Method> = methods.keys().cloned().collect();
         for prefix in PREFIXES {

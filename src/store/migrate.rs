@@ -10,6 +10,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0001_core.sql")),
     M::up(include_str!("migrations/0002_search.sql")),
     M::up(include_str!("migrations/0003_tls.sql")),
+    M::up(include_str!("migrations/0004_console.sql")),
 ];
 
 /// The schema version this program writes (SQLite's `user_version`).

@@ -4,6 +4,7 @@
 use gatepost::{
     app::App,
     auth::{Context, Role, Roles, Scope, clients, password, users},
+    console::{Console, Reach},
     server, settings,
     store::{Durability, Store},
     types::DelegateId,
@@ -174,7 +175,7 @@ impl Server {
         let new = users::NewUser {
             email: email.to_owned(),
             password: Some(password::hash(PASSWORD).expect("a hash")),
-            admin: false,
+            console: None,
             roles: roles.iter().copied().collect::<Roles>(),
             delegate: delegate.map(DelegateId),
         };
@@ -274,7 +275,8 @@ fn run(app: App) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
                 .expect("a port");
             tell.send(listener.local_addr().expect("an address"))
                 .expect("told");
-            server::run(app, listener, server::Options::default(), async {
+            let console = Console::new(app, Reach::default());
+            server::run(console, listener, server::Options::default(), async {
                 let _ = stopped.await;
             })
             .await

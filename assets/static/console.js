@@ -1,0 +1,50 @@
+// What plain HTML and htmx leave: small manners of the console. Every page works without it.
+(() => {
+  "use strict";
+
+  // The menu is closed on small screens and always open on large ones.
+  const menu = document.querySelector("[data-menu]");
+  if (menu) {
+    const wide = matchMedia("(min-width: 60rem)");
+    const fit = () => { menu.open = wide.matches; };
+    fit();
+    wide.addEventListener("change", fit);
+  }
+
+  document.addEventListener("click", (event) => {
+    const copy = event.target.closest("[data-copy]");
+    if (copy) {
+      const text = document.getElementById(copy.dataset.copy).textContent.trim();
+      navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; });
+    }
+    const choose = event.target.closest("[data-all]");
+    if (choose) {
+      for (const box of document.querySelectorAll(choose.dataset.all)) box.checked = choose.checked;
+    }
+  });
+
+  // What cannot be taken back is asked for once more.
+  document.addEventListener("submit", (event) => {
+    const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+    if (question && !confirm(question)) event.preventDefault();
+  });
+
+  // Answers that tell what was wrong with a form are shown like others.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status === 422) {
+      event.detail.shouldSwap = true;
+      event.detail.isError = false;
+    }
+  });
+
+  // Countdowns: <time data-until="Unix milliseconds">.
+  const left = () => {
+    for (const clock of document.querySelectorAll("[data-until]")) {
+      const seconds = Math.max(0, Math.round((clock.dataset.until - Date.now()) / 1000));
+      const text = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      if (clock.textContent !== text) clock.textContent = text;
+    }
+  };
+  left();
+  setInterval(left, 1000);
+})();

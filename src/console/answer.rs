@@ -1,0 +1,199 @@
+//! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
+//! what every answer of the console carries.
+
+use super::{Console, Shell, Visit};
+use crate::{
+    error::{Error, Kind, Result},
+    web::{RequestId, error::status_code},
+};
+use askama::Template;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use poem::{
+    Body, Response,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+};
+use std::{collections::HashMap, convert::Infallible, fmt::Write};
+
+/// Nothing but our own files: no script, style or picture from elsewhere, none inline.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Messages that wait for the next page of a session.
+pub type Flashes = HashMap<i64, Vec<String>>;
+
+/// A page, or a part of one.
+///
+/// # Errors
+/// [`Kind::Defect`] when it cannot be rendered.
+pub fn page(template: &impl Template) -> Result<Response> {
+    with_status(StatusCode::OK, template)
+}
+
+/// A form that could not be taken, with what was wrong: 422, so that scripts and tests can tell.
+///
+/// # Errors
+/// As [`page`].
+pub fn form_again(template: &impl Template) -> Result<Response> {
+    with_status(StatusCode::UNPROCESSABLE_ENTITY, template)
+}
+
+fn with_status(status: StatusCode, template: &impl Template) -> Result<Response> {
+    let html = template.render().map_err(Error::defect)?;
+    Ok(Response::builder()
+        .status(status)
+        .content_type("text/html; charset=utf-8")
+        .body(html))
+}
+
+/// Goes on at another page, after something was changed.
+#[must_use]
+pub fn go(path: &str) -> Response {
+    Response::builder()
+        .status(StatusCode::SEE_OTHER)
+        .header(header::LOCATION, path)
+        .finish()
+}
+
+/// As [`go`], where htmx asked: it then loads the whole page.
+#[must_use]
+pub fn go_whole(visit: &Visit, path: &str) -> Response {
+    if visit.is_part() {
+        Response::builder()
+            .status(StatusCode::NO_CONTENT)
+            .header("HX-Redirect", path)
+            .finish()
+    } else {
+        go(path)
+    }
+}
+
+/// To the sign-in, and from there back to where the visit was to go.
+pub(super) fn to_sign_in(visit: &Visit) -> Response {
+    let target = form_urlencoded::Serializer::new(String::new())
+        .append_pair("next", &visit.target())
+        .finish();
+    go_whole(visit, &format!("/console/sign-in?{target}"))
+}
+
+/// Something to keep: `name` is what the browser calls the file.
+#[must_use]
+pub fn download(name: &str, content_type: &str, body: impl Into<Body>) -> Response {
+    let plain: String = name
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' })
+        .collect();
+    Response::builder()
+        .content_type(content_type)
+        .header(
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{plain}\""),
+        )
+        .body(body.into())
+}
+
+/// A stream of server-sent events: each item is an event's name and its data.
+#[must_use]
+pub fn events(stream: impl Stream<Item = (&'static str, String)> + Send + 'static) -> Response {
+    let bytes = stream.map(|(name, data)| {
+        let mut event = format!("event: {name}\n");
+        for line in data.lines() {
+            let _ = writeln!(event, "data: {line}");
+        }
+        event.push('\n');
+        Ok::<_, Infallible>(Bytes::from(event))
+    });
+    Response::builder()
+        .content_type("text/event-stream")
+        .body(Body::from_bytes_stream(bytes.map(|item| {
+            item.map_err(|never| match never {})
+                .map_err(|cause: std::io::Error| cause)
+        })))
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct Failed {
+    shell: Shell,
+    status: u16,
+    message: String,
+}
+
+/// The page that tells what went wrong. A defect's cause goes to the log.
+pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -> Response {
+    let status = status_code(error.kind);
+    let message = if error.kind == Kind::Defect {
+        tracing::error!(%request_id, "defect: {}", error.message);
+        format!("Something is wrong on our side; the server's log has the details under request {request_id}.")
+    } else {
+        sentence(&error.message)
+    };
+    shell.title = match status {
+        403 => "Not allowed",
+        404 => "Not found",
+        _ => "That did not work",
+    }
+    .to_owned();
+    let page = Failed {
+        shell,
+        status,
+        message,
+    };
+    with_status(super::route::status(status), &page)
+        .unwrap_or_else(|_| super::route::status(status).into())
+}
+
+/// A message as a sentence of a page: the domain's begin small and have no full stop.
+#[must_use]
+pub fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let mut text: String = first.into_iter().flatten().chain(letters).collect();
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
+/// Adds what every answer of the console carries.
+pub(super) fn secured(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Whoever signs out must not be followed by somebody who presses "back".
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Keeps a message for the session's next page.
+pub(super) fn flash(console: &Console, session: i64, message: String) {
+    if let Ok(mut flashes) = console.flashes.lock() {
+        let waiting = flashes.entry(session).or_default();
+        if waiting.len() < 10 {
+            waiting.push(message);
+        }
+    }
+}
+
+/// The messages that wait for a session.
+pub(super) fn flashes(console: &Console, session: i64) -> Vec<String> {
+    console
+        .flashes
+        .lock()
+        .ok()
+        .and_then(|mut flashes| flashes.remove(&session))
+        .unwrap_or_default()
+}

@@ -1,0 +1,345 @@
+//! The dashboard: what happens now. The page shows it once; a stream renews its parts, rendered once
+//! a beat for all who look.
+
+use super::{
+    Area, Route, Shell, Visit,
+    answer,
+    live::MINUTES,
+    route,
+    shell::bytes,
+};
+use crate::{
+    app::App,
+    error::{Error, Result},
+    types::Timestamp,
+};
+use askama::Template;
+use futures_util::stream;
+use poem::Response;
+use rusqlite::Connection;
+use std::sync::{Arc, LazyLock};
+
+/// Lines of each list.
+const LINES: i64 = 8;
+/// A device is online so long after it was seen (spec: Pong).
+const ONLINE_MS: i64 = 15 * 60 * 1000;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console", route::VIEWER, show),
+        Route::get("/console/dashboard/stream", route::VIEWER, stream),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "dashboard.html")]
+struct Page {
+    shell: Shell,
+    steps: Vec<Step>,
+    now: Now,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard_now.html")]
+struct Part<'a> {
+    shell: &'a Shell,
+    now: &'a Now,
+}
+
+/// Something to do first.
+struct Step {
+    name: &'static str,
+    why: &'static str,
+    path: &'static str,
+    done: bool,
+}
+
+/// What the dashboard shows.
+struct Now {
+    bars: Vec<Bar>,
+    this_minute: i64,
+    last_minute: i64,
+    most: i64,
+    inside: Vec<Inside>,
+    inside_all: i64,
+    devices: Vec<Device>,
+    online: usize,
+    offline: usize,
+    refusals: Vec<Told>,
+    conflicts: Vec<Told>,
+    file: String,
+    disk_free: Option<String>,
+    disk_low: bool,
+    backup: Option<Timestamp>,
+}
+
+/// A bar of the chart, in its units.
+struct Bar {
+    x: usize,
+    y: u64,
+    height: u64,
+    count: u64,
+    minutes_ago: usize,
+}
+
+struct Inside {
+    id: i64,
+    name: String,
+    inside: i64,
+    capacity: Option<i64>,
+}
+
+struct Device {
+    id: i64,
+    name: String,
+    seen_at: Timestamp,
+    online: bool,
+    battery: Option<i64>,
+}
+
+impl Device {
+    fn low(&self) -> bool {
+        self.battery.is_some_and(|battery| battery <= 20)
+    }
+}
+
+/// A refusal or a conflict.
+struct Told {
+    at: Timestamp,
+    delegate: String,
+    delegate_id: Option<i64>,
+    device: String,
+    message: String,
+}
+
+/// Height of the chart, in its units.
+const CHART: u64 = 100;
+
+fn bars(counts: &[u64]) -> Vec<Bar> {
+    let most = counts.iter().copied().max().unwrap_or_default().max(1);
+    let bar = |(at, count): (usize, &u64)| {
+        // What is not nothing is to be seen.
+        let height = (count * CHART / most).max(u64::from(*count > 0));
+        Bar {
+            x: at * 10,
+            y: CHART - height,
+            height,
+            count: *count,
+            minutes_ago: MINUTES - 1 - at,
+        }
+    };
+    counts.iter().enumerate().map(bar).collect()
+}
+
+fn shown(count: Option<&u64>) -> i64 {
+    count.map_or(0, |count| i64::try_from(*count).unwrap_or(i64::MAX))
+}
+
+impl Now {
+    fn read(app: &App, counts: &[u64], connection: &Connection) -> Result<Self> {
+        let now = Timestamp::now();
+        let devices = devices(connection, now)?;
+        let online = devices.iter().filter(|device| device.online).count();
+        let file = [String::new(), "-wal".to_owned()]
+            .iter()
+            .filter_map(|suffix| {
+                let mut path = app.store.path().as_os_str().to_owned();
+                path.push(suffix);
+                std::fs::metadata(path).ok()
+            })
+            .map(|found| found.len())
+            .sum();
+        let folder = app.store.path().parent().filter(|path| !path.as_os_str().is_empty());
+        let free = fs4::available_space(folder.unwrap_or(std::path::Path::new("."))).ok();
+        Ok(Self {
+            bars: bars(counts),
+            this_minute: shown(counts.last()),
+            last_minute: shown(counts.iter().rev().nth(1)),
+            most: shown(counts.iter().max()),
+            inside: inside(connection)?,
+            inside_all: connection
+                .prepare_cached("SELECT coalesce(sum(inside), 0) FROM occupancy")?
+                .query_row([], |row| row.get(0))?,
+            offline: devices.len() - online,
+            online,
+            devices,
+            refusals: refusals(connection)?,
+            conflicts: conflicts(connection)?,
+            file: bytes(file),
+            disk_low: free.is_some_and(|free| free < 1 << 30),
+            disk_free: free.map(bytes),
+            backup: connection
+                .prepare_cached("SELECT max(finished_at) FROM backups WHERE failure IS NULL")?
+                .query_row([], |row| row.get(0))?,
+        })
+    }
+}
+
+fn inside(connection: &Connection) -> Result<Vec<Inside>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code), o.inside,
+             iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)
+         FROM occupancy o JOIN devices d ON d.id = o.device_id
+         WHERE o.inside > 0 AND d.deleted_at IS NULL ORDER BY o.inside DESC, d.id LIMIT ?1",
+    )?;
+    let rows = statement.query_map([LINES], |row| {
+        Ok(Inside {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            inside: row.get(2)?,
+            capacity: row.get(3).unwrap_or_default(),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Devices that run an app, those in need first.
+fn devices(connection: &Connection, now: Timestamp) -> Result<Vec<Device>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code), s.seen_at, json_extract(s.ping, '$.battery')
+         FROM device_states s JOIN devices d ON d.id = s.device_id WHERE d.deleted_at IS NULL
+         ORDER BY s.seen_at > ?1, coalesce(json_extract(s.ping, '$.battery'), 101), d.id",
+    )?;
+    let rows = statement.query_map([now.0 - ONLINE_MS], |row| {
+        let seen_at: Timestamp = row.get(2)?;
+        Ok(Device {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            seen_at,
+            online: now.0 - seen_at.0 <= ONLINE_MS,
+            battery: row.get(3).unwrap_or_default(),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+const WHO: &str = "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''), p.barcode, '')";
+
+fn refusals(connection: &Connection) -> Result<Vec<Told>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT r.at, coalesce(nullif({WHO}, ''), r.delegate, ''), p.id, coalesce(d.name, r.device, ''), r.message
+             FROM refusals r LEFT JOIN delegates p ON p.id = r.delegate_id AND p.deleted_at IS NULL
+             LEFT JOIN devices d ON d.id = r.device_id ORDER BY r.id DESC LIMIT ?1"
+        )
+    });
+    told(connection, &SQL)
+}
+
+fn conflicts(connection: &Connection) -> Result<Vec<Told>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT c.at, {WHO}, p.id, coalesce(d.name, d.code, ''), c.message
+             FROM conflicts c JOIN interactions i ON i.id = c.interaction_id
+             LEFT JOIN delegates p ON p.id = i.first_delegate_id AND p.deleted_at IS NULL
+             LEFT JOIN devices d ON d.id = i.first_device_id ORDER BY c.id DESC LIMIT ?1"
+        )
+    });
+    told(connection, &SQL)
+}
+
+fn told(connection: &Connection, sql: &str) -> Result<Vec<Told>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([LINES], |row| {
+        Ok(Told {
+            at: row.get(0)?,
+            delegate: row.get(1)?,
+            delegate_id: row.get(2)?,
+            device: row.get(3)?,
+            message: row.get(4)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn steps(connection: &Connection) -> Result<Vec<Step>> {
+    let any = |sql: &str| -> Result<bool> { Ok(connection.prepare_cached(sql)?.exists([])?) };
+    Ok(vec![
+        Step {
+            name: "Import delegates",
+            why: "The client's list, as CSV or Excel.",
+            path: "/console/import",
+            done: any("SELECT 1 FROM delegates WHERE deleted_at IS NULL")?,
+        },
+        Step {
+            name: "Make an event",
+            why: "Rooms, sessions and tickets belong to it.",
+            path: "/console/devices/new?type=event",
+            done: any("SELECT 1 FROM devices WHERE device_type = 'event' AND deleted_at IS NULL")?,
+        },
+        Step {
+            name: "Connect a device",
+            why: "Point a gate app at the QR code.",
+            path: "/console/discovery",
+            done: any("SELECT 1 FROM device_states")?,
+        },
+    ])
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let counts = visit.console.live.check_ins();
+    let app = visit.console.app().clone();
+    let (now, steps) = visit
+        .console
+        .store
+        .read(move |connection| Ok((Now::read(&app, &counts, connection)?, steps(connection)?)))
+        .await?;
+    let steps = if steps.iter().all(|step| step.done) { Vec::new() } else { steps };
+    answer::page(&Page {
+        shell: visit.shell("Dashboard", Some(Area::Dashboard)),
+        steps,
+        now,
+    })
+}
+
+/// The dashboard's parts whenever they are new.
+async fn stream(visit: Visit) -> Result<Response> {
+    let beats = visit.console.live.beats();
+    let state = (visit, beats, Arc::new(String::new()));
+    Ok(answer::events(stream::unfold(state, |(visit, mut beats, last)| async move {
+        loop {
+            let beat = beats.next().await?;
+            let made = match visit.console.dashboard.get(beat) {
+                Some(made) => Ok(made),
+                None => part(&visit).await.map(|made| visit.console.dashboard.keep(beat, made)),
+            };
+            match made {
+                Ok(made) if *made == *last => {}
+                Ok(made) => {
+                    let text = made.as_ref().clone();
+                    return Some((("now", text), (visit, beats, made)));
+                }
+                Err(cause) => tracing::warn!("dashboard: {cause}"),
+            }
+        }
+    })))
+}
+
+async fn part(visit: &Visit) -> Result<String> {
+    let counts = visit.console.live.check_ins();
+    let app = visit.console.app().clone();
+    let now = visit
+        .console
+        .store
+        .read(move |connection| Now::read(&app, &counts, connection))
+        .await?;
+    let shell = visit.shell("", Some(Area::Dashboard));
+    Part {
+        shell: &shell,
+        now: &now,
+    }
+    .render()
+    .map_err(Error::defect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_bar_is_the_chart_and_the_lowest_is_seen() {
+        let bars = bars(&[0, 1, 1000]);
+        let heights: Vec<_> = bars.iter().map(|bar| (bar.y, bar.height)).collect();
+        assert_eq!(heights, [(100, 0), (99, 1), (0, 100)]);
+    }
+}

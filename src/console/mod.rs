@@ -1,0 +1,103 @@
+//! The administration console under `/console` (contract §1): pages that work as plain HTML, made
+//! lively by htmx and server-sent events.
+//!
+//! # Layout
+//!
+//! - `route` says which paths there are and who may go there, and lets nobody else in
+//! - `visit` is what a page is given; `shell` what every page shows around its own part; `answer`
+//!   what it may give back
+//! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - the areas, a folder or file each: routes first, then what is behind them
+//!
+//! A page reads and writes through the features' own functions; templates are in
+//! `assets/templates`, one folder an area.
+
+pub mod answer;
+mod dashboard;
+mod assets;
+pub mod live;
+pub mod route;
+pub mod session;
+mod setup;
+mod shell;
+mod sign_in;
+mod visit;
+
+pub use route::{Access, Route};
+pub use setup::Setup;
+pub use shell::{Area, Shell};
+pub use visit::{Fields, Staff, Visit};
+
+use crate::app::App;
+use live::Live;
+use std::{
+    ops::Deref,
+    sync::{Arc, Mutex},
+};
+
+/// How the console may be reached.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reach {
+    /// The server speaks TLS itself.
+    pub tls: bool,
+    /// `--console-lan`: from other machines without TLS, too.
+    pub lan: bool,
+}
+
+/// What every page is given beside its request.
+pub struct Console {
+    app: App,
+    /// How it may be reached.
+    pub reach: Reach,
+    /// The first administrator's way in.
+    pub setup: Setup,
+    /// What happens, as it happens.
+    pub live: Live,
+    dashboard: live::Shared<String>,
+    flashes: Mutex<answer::Flashes>,
+    waiting: sign_in::Waiting,
+}
+
+impl Console {
+    /// The console of an application.
+    #[must_use]
+    pub fn new(app: App, reach: Reach) -> Arc<Self> {
+        Arc::new(Self {
+            live: Live::new(app.clone()),
+            dashboard: live::Shared::default(),
+            setup: Setup::default(),
+            app,
+            reach,
+            flashes: Mutex::default(),
+            waiting: sign_in::Waiting::default(),
+        })
+    }
+
+    /// The application.
+    #[must_use]
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl Deref for Console {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.app
+    }
+}
+
+/// Every route of the console.
+#[must_use]
+pub fn routes() -> Vec<Route> {
+    [
+        assets::routes(),
+        setup::routes(),
+        sign_in::routes(),
+        dashboard::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

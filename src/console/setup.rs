@@ -1,0 +1,181 @@
+//! The first run: a link that works once, told by `serve` alone, makes the first administrator and
+//! names the instance. While there is an administrator it leads nowhere.
+
+use super::{Access, Route, Shell, Visit, answer, sign_in};
+use crate::{
+    auth::{
+        ConsoleRole, password, secret,
+        users::{self, NewUser},
+    },
+    error::{Error, Kind, Result},
+    settings,
+    store::Tx,
+    types::UserId,
+};
+use askama::Template;
+use poem::{Response, http::header};
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+use std::sync::OnceLock;
+
+/// The first administrator's way in.
+#[derive(Default)]
+pub struct Setup(OnceLock<String>);
+
+impl Setup {
+    /// The path of the link, where there is no administrator yet; the same each time.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn link(&self, connection: &Connection) -> Result<Option<String>> {
+        if has_administrator(connection)? {
+            return Ok(None);
+        }
+        let fresh = secret::fresh()?;
+        let token = self.0.get_or_init(|| fresh);
+        // In the query: logs show paths, and no queries.
+        Ok(Some(format!("/console/setup?token={token}")))
+    }
+
+    fn check(&self, sent: &str) -> Result<()> {
+        let digest = |text: &str| secret::digest(text.as_bytes());
+        let right = self
+            .0
+            .get()
+            .is_some_and(|token| secret::same(&digest(token), &digest(sent)));
+        if right { Ok(()) } else { Err(stale()) }
+    }
+}
+
+fn stale() -> Error {
+    Error::new(
+        Kind::Forbidden,
+        "this link has been used or is of an earlier start; the terminal that runs the server shows \
+         the current one while there is no administrator, and `gatepost user add EMAIL --admin \
+         --password-stdin` makes one at any time",
+    )
+}
+
+fn has_administrator(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM users WHERE console_role = 'administrator'")?
+        .exists([])?)
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console/setup", Access::Anyone, show),
+        Route::post("/console/setup", Access::Anyone, make),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "setup.html")]
+struct Page {
+    shell: Shell,
+    token: String,
+    email: String,
+    name: String,
+    time_zone: String,
+    zones: Vec<String>,
+    failure: Option<String>,
+}
+
+impl Page {
+    fn new(visit: &Visit, token: &str) -> Self {
+        let settings = visit.console.settings();
+        Self {
+            shell: visit.shell("Welcome", None),
+            token: token.to_owned(),
+            email: visit.form.text("email").to_owned(),
+            name: visit
+                .form
+                .filled("name")
+                .map_or_else(|| settings.name.clone().unwrap_or_default(), ToOwned::to_owned),
+            time_zone: visit
+                .form
+                .filled("timeZone")
+                .map_or_else(own_zone, ToOwned::to_owned),
+            zones: zones(),
+            failure: None,
+        }
+    }
+}
+
+/// The laptop's zone: mostly the event's.
+fn own_zone() -> String {
+    jiff::tz::TimeZone::system()
+        .iana_name()
+        .unwrap_or("UTC")
+        .to_owned()
+}
+
+/// Every zone's name.
+#[must_use]
+pub fn zones() -> Vec<String> {
+    jiff::tz::db()
+        .available()
+        .map(|name| name.to_string())
+        .collect()
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let token = visit.query.text("token");
+    visit.console.setup.check(token)?;
+    if visit.console.store.look_up(has_administrator)? {
+        return Err(stale());
+    }
+    answer::page(&Page::new(&visit, token))
+}
+
+async fn make(visit: Visit) -> Result<Response> {
+    let token = visit.form.text("token").to_owned();
+    visit.console.setup.check(&token)?;
+    match administrator(&visit).await {
+        Ok(user) => {
+            let mut response = answer::go("/console");
+            let cookie = sign_in::opened(&visit, user).await?;
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+            Ok(response)
+        }
+        Err(error) if matches!(error.kind, Kind::Invalid | Kind::CodeTaken) => {
+            let mut page = Page::new(&visit, &token);
+            page.failure = Some(answer::sentence(&error.message));
+            answer::form_again(&page)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn administrator(visit: &Visit) -> Result<UserId> {
+    let form = &visit.form;
+    if form.sent("password") != form.sent("again") {
+        return Err(Error::invalid("the two passwords differ"));
+    }
+    let password = form.sent("password").unwrap_or_default().to_owned();
+    let password = password::turn().await?.hash(password).await?;
+    let new = NewUser {
+        email: form.text("email").to_owned(),
+        password: Some(password),
+        console: Some(ConsoleRole::Administrator),
+        ..NewUser::default()
+    };
+    let mut named = Map::new();
+    for name in ["name", "timeZone"] {
+        let value = form.filled(name).map_or(Value::Null, Value::from);
+        named.insert(name.to_owned(), value);
+    }
+    let ctx = visit.context();
+    visit
+        .console
+        .store
+        .write(move |tx: &Tx<'_>| {
+            // Of two who have the link, one becomes administrator.
+            if has_administrator(tx)? {
+                return Err(stale());
+            }
+            settings::save(tx, &ctx, &named)?;
+            users::create(tx, &ctx, &new)
+        })
+        .await
+}

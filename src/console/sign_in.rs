@@ -1,0 +1,240 @@
+//! Sign-in and sign-out: e-mail and password, and a code of the authenticator app where the user
+//! has set one up. Guesses are throttled by account and address, together with those in the API.
+
+use super::{Access, Console, Fields, Route, Shell, Visit, answer, route, session};
+use crate::{
+    auth::{password, second_factor, secret, users},
+    error::{Error, Kind, Result},
+    types::UserId,
+};
+use askama::Template;
+use poem::{Response, http::header};
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv4Addr},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How long somebody whose password was right has for the code.
+const CODE_WITHIN: Duration = Duration::from_mins(5);
+/// How many may be between password and code.
+const WAITING_MAX: usize = 1000;
+
+/// Users whose password was right and whose code is awaited, by a random value that their form has.
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<HashMap<String, (UserId, String, Instant)>>);
+
+impl Waiting {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, (UserId, String, Instant)>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, (_, _, since)| since.elapsed() < CODE_WITHIN);
+        all
+    }
+
+    fn add(&self, user: UserId, email: &str) -> Result<String> {
+        let mut all = self.all();
+        if all.len() >= WAITING_MAX {
+            return Err(Error::unavailable("too many sign-ins at once; try again"));
+        }
+        let key = secret::fresh()?;
+        all.insert(key.clone(), (user, email.to_owned(), Instant::now()));
+        Ok(key)
+    }
+}
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console/sign-in", Access::Anyone, show),
+        Route::post("/console/sign-in", Access::Anyone, sign_in),
+        Route::post("/console/sign-in/code", Access::Anyone, code),
+        Route::post("/console/sign-out", route::VIEWER, sign_out),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct Page {
+    shell: Shell,
+    email: String,
+    next: String,
+    failure: Option<String>,
+    waiting: Option<String>,
+}
+
+impl Page {
+    fn new(visit: &Visit, fields: &Fields) -> Self {
+        Self {
+            shell: visit.shell("Sign in", None),
+            email: fields.text("email").to_owned(),
+            next: next(fields).to_owned(),
+            failure: None,
+            waiting: None,
+        }
+    }
+}
+
+/// Where to go after sign-in: within the console only.
+fn next(fields: &Fields) -> &str {
+    let wanted = fields.text("next");
+    let ours = wanted == "/console" || wanted.starts_with("/console/") || wanted.starts_with("/console?");
+    if ours && !wanted.contains(['\\', '\r', '\n']) {
+        wanted
+    } else {
+        "/console"
+    }
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    if visit.staff.is_some() {
+        return Ok(answer::go(next(&visit.query)));
+    }
+    answer::page(&Page::new(&visit, &visit.query))
+}
+
+async fn sign_in(visit: Visit) -> Result<Response> {
+    let email = visit.form.text("email").to_owned();
+    let password = visit.form.sent("password").unwrap_or_default().to_owned();
+    let user = match check_password(&visit, &email, password).await {
+        Ok(user) => user,
+        Err(error) => return again(&visit, &error, None),
+    };
+    let console = &visit.console;
+    let has_code = console
+        .store
+        .look_up(|connection| second_factor::is_on(connection, user))?;
+    if has_code {
+        let mut page = Page::new(&visit, &visit.form);
+        page.waiting = Some(console.waiting.add(user, &email)?);
+        return answer::page(&page);
+    }
+    enter(&visit, user).await
+}
+
+async fn code(visit: Visit) -> Result<Response> {
+    let key = visit.form.text("waiting").to_owned();
+    let found = visit.console.waiting.all().get(&key).cloned();
+    let Some((user, email, _)) = found else {
+        let error = Error::invalid("that took too long; sign in again");
+        return again(&visit, &error, None);
+    };
+    match check_code(&visit, user, &email).await {
+        Ok(()) => {
+            // Only one of two that came with the same code at once goes on.
+            if visit.console.waiting.all().remove(&key).is_none() {
+                return again(&visit, &Error::invalid("sign in again"), None);
+            }
+            enter(&visit, user).await
+        }
+        Err(error) => again(&visit, &error, Some(key)),
+    }
+}
+
+fn again(visit: &Visit, error: &Error, waiting: Option<String>) -> Result<Response> {
+    if matches!(error.kind, Kind::Defect | Kind::Unavailable) {
+        return Err(Error::new(error.kind, error.message.clone()));
+    }
+    let mut page = Page::new(visit, &visit.form);
+    page.failure = Some(answer::sentence(&error.message));
+    page.waiting = waiting;
+    answer::form_again(&page)
+}
+
+fn address(visit: &Visit) -> IpAddr {
+    visit.address().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+}
+
+/// The user of an e-mail address and a password, if they may enter the console.
+async fn check_password(visit: &Visit, email: &str, password: String) -> Result<UserId> {
+    let console: &Console = &visit.console;
+    let account = format!("user {email}");
+    let address = address(visit);
+    console.throttle.check(&account, address, Instant::now())?;
+    let (user, role) = console.store.look_up(|connection| {
+        let user = users::stored_password(connection, email)?;
+        let role = user
+            .is_some()
+            .then(|| users::find(connection, email))
+            .transpose()?
+            .and_then(|user| user.console);
+        Ok((user, role))
+    })?;
+    let stored = user.as_ref().and_then(|(_, stored)| stored.clone());
+    let turn = password::turn().await?;
+    // Many guesses may have waited together, and the first of them failed.
+    console.throttle.check(&account, address, Instant::now())?;
+    let right = turn.verify(password, stored).await?;
+    match (user, role) {
+        (Some((user, _)), Some(_)) if right => {
+            console.throttle.succeeded(&account, address);
+            Ok(user)
+        }
+        (_, role) => {
+            console.throttle.failed(&account, address, Instant::now());
+            // Whoever knows the password may know that it does not open this door.
+            Err(Error::invalid(if right && role.is_none() {
+                "this user has no role in the console; an administrator can give one"
+            } else {
+                "the e-mail address or the password is wrong"
+            }))
+        }
+    }
+}
+
+async fn check_code(visit: &Visit, user: UserId, email: &str) -> Result<()> {
+    let console: &Console = &visit.console;
+    let account = format!("code {email}");
+    let address = address(visit);
+    console.throttle.check(&account, address, Instant::now())?;
+    let code = visit.form.text("code").to_owned();
+    let ctx = visit.context();
+    let right = console
+        .store
+        .write(move |tx| second_factor::take(tx, &ctx, user, &code))
+        .await?;
+    if right {
+        console.throttle.succeeded(&account, address);
+        return Ok(());
+    }
+    console.throttle.failed(&account, address, Instant::now());
+    Err(Error::invalid("this code is wrong or was used already"))
+}
+
+async fn enter(visit: &Visit, user: UserId) -> Result<Response> {
+    let cookie = opened(visit, user).await?;
+    let mut response = answer::go(next(&visit.form));
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// Opens a session: the header with its cookie.
+pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::HeaderValue> {
+    let address = address(visit).to_string();
+    let agent = visit.header("user-agent").unwrap_or_default().to_owned();
+    let token = visit
+        .console
+        .store
+        .write(move |tx| session::open(tx, user, &address, &agent))
+        .await?;
+    session::set_cookie(Some(&token), secure(visit))
+}
+
+/// Whether the browser came by TLS, to us or to what stands in front.
+fn secure(visit: &Visit) -> bool {
+    let console = &visit.console;
+    let public = console.public_url.as_deref().unwrap_or_default();
+    console.reach.tls || public.starts_with("https://")
+}
+
+async fn sign_out(visit: Visit) -> Result<Response> {
+    let staff = visit.staff()?.clone();
+    visit
+        .console
+        .store
+        .write(move |tx| session::end(tx, staff.user, staff.session))
+        .await?;
+    let mut response = answer::go("/console/sign-in");
+    let cookie = session::set_cookie(None, secure(&visit))?;
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    Ok(response)
+}
