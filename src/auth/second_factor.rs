@@ -35,7 +35,9 @@ fn totp(secret: &[u8]) -> Result<Totp> {
 /// When it cannot be looked up or written.
 pub fn take(tx: &Tx<'_>, ctx: &Context, user: UserId, code: &str) -> Result<bool> {
     let found: Option<(Vec<u8>, i64, String)> = tx
-        .prepare_cached("SELECT secret, used_step, recovery FROM second_factors WHERE user_id = ?1")?
+        .prepare_cached(
+            "SELECT secret, used_step, recovery FROM second_factors WHERE user_id = ?1",
+        )?
         .query_row([user], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let Some((key, used_step, recovery)) = found else {

@@ -328,7 +328,11 @@ mod tests {
             };
             change(tx, &ctx(), "ADA@example.com", &promoted)?;
             let user = find(tx, "ada@example.com")?;
-            assert!(user.id == id && user.console == Some(ConsoleRole::Viewer) && user.roles.has(Role::DeviceRead));
+            assert!(
+                user.id == id
+                    && user.console == Some(ConsoleRole::Viewer)
+                    && user.roles.has(Role::DeviceRead)
+            );
             assert_eq!(list(tx)?.len(), 1);
             remove(tx, &ctx(), "ada@example.com")?;
             assert!(remove(tx, &ctx(), "ada@example.com").is_err());

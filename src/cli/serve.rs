@@ -129,7 +129,12 @@ fn host(url: &str) -> Option<&str> {
     (!host.is_empty()).then_some(host)
 }
 
-async fn serve(console: &Arc<Console>, listen: SocketAddr, options: Options, json: bool) -> Result<()> {
+async fn serve(
+    console: &Arc<Console>,
+    listen: SocketAddr,
+    options: Options,
+    json: bool,
+) -> Result<()> {
     let told = |cause: std::io::Error| Error::invalid(format!("{listen}: {cause}"));
     let listener = TcpListener::bind(listen).await.map_err(told)?;
     let address = listener.local_addr().map_err(told)?;
@@ -167,7 +172,9 @@ fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: boo
             println!("Certificate (SHA-256): {fingerprint}");
         }
         if let Some(setup) = setup {
-            println!("\nFirst run: open this once, in a browser on this machine, and become administrator:\n  {setup}");
+            println!(
+                "\nFirst run: open this once, in a browser on this machine, and become administrator:\n  {setup}"
+            );
         }
     }
     Ok(())

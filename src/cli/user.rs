@@ -1,8 +1,8 @@
 //! `gatepost user`: people who sign in; and what it shares with `gatepost client`.
 
 use crate::{
-    auth::{ConsoleRole, 
-        Context, Role, Roles,
+    auth::{
+        ConsoleRole, Context, Role, Roles,
         password::{self, Hashed},
         users::{self, NewUser, User, UserChange},
     },

@@ -81,7 +81,13 @@ pub(super) fn to_sign_in(visit: &Visit) -> Response {
 pub fn download(name: &str, content_type: &str, body: impl Into<Body>) -> Response {
     let plain: String = name
         .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' })
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
+                letter
+            } else {
+                '_'
+            }
+        })
         .collect();
     Response::builder()
         .content_type(content_type)
@@ -124,7 +130,9 @@ pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -
     let status = status_code(error.kind);
     let message = if error.kind == Kind::Defect {
         tracing::error!(%request_id, "defect: {}", error.message);
-        format!("Something is wrong on our side; the server's log has the details under request {request_id}.")
+        format!(
+            "Something is wrong on our side; the server's log has the details under request {request_id}."
+        )
     } else {
         sentence(&error.message)
     };

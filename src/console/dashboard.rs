@@ -1,13 +1,7 @@
 //! The dashboard: what happens now. The page shows it once; a stream renews its parts, rendered once
 //! a beat for all who look.
 
-use super::{
-    Area, Route, Shell, Visit,
-    answer,
-    live::MINUTES,
-    route,
-    shell::bytes,
-};
+use super::{Area, Route, Shell, Visit, answer, live::MINUTES, route, shell::bytes};
 use crate::{
     app::App,
     error::{Error, Result},
@@ -149,7 +143,11 @@ impl Now {
             })
             .map(|found| found.len())
             .sum();
-        let folder = app.store.path().parent().filter(|path| !path.as_os_str().is_empty());
+        let folder = app
+            .store
+            .path()
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
         let free = fs4::available_space(folder.unwrap_or(std::path::Path::new("."))).ok();
         Ok(Self {
             bars: bars(counts),
@@ -284,7 +282,11 @@ async fn show(visit: Visit) -> Result<Response> {
         .store
         .read(move |connection| Ok((Now::read(&app, &counts, connection)?, steps(connection)?)))
         .await?;
-    let steps = if steps.iter().all(|step| step.done) { Vec::new() } else { steps };
+    let steps = if steps.iter().all(|step| step.done) {
+        Vec::new()
+    } else {
+        steps
+    };
     answer::page(&Page {
         shell: visit.shell("Dashboard", Some(Area::Dashboard)),
         steps,
@@ -296,23 +298,28 @@ async fn show(visit: Visit) -> Result<Response> {
 async fn stream(visit: Visit) -> Result<Response> {
     let beats = visit.console.live.beats();
     let state = (visit, beats, Arc::new(String::new()));
-    Ok(answer::events(stream::unfold(state, |(visit, mut beats, last)| async move {
-        loop {
-            let beat = beats.next().await?;
-            let made = match visit.console.dashboard.get(beat) {
-                Some(made) => Ok(made),
-                None => part(&visit).await.map(|made| visit.console.dashboard.keep(beat, made)),
-            };
-            match made {
-                Ok(made) if *made == *last => {}
-                Ok(made) => {
-                    let text = made.as_ref().clone();
-                    return Some((("now", text), (visit, beats, made)));
+    Ok(answer::events(stream::unfold(
+        state,
+        |(visit, mut beats, last)| async move {
+            loop {
+                let beat = beats.next().await?;
+                let made = match visit.console.dashboard.get(beat) {
+                    Some(made) => Ok(made),
+                    None => part(&visit)
+                        .await
+                        .map(|made| visit.console.dashboard.keep(beat, made)),
+                };
+                match made {
+                    Ok(made) if *made == *last => {}
+                    Ok(made) => {
+                        let text = made.as_ref().clone();
+                        return Some((("now", text), (visit, beats, made)));
+                    }
+                    Err(cause) => tracing::warn!("dashboard: {cause}"),
                 }
-                Err(cause) => tracing::warn!("dashboard: {cause}"),
             }
-        }
-    })))
+        },
+    )))
 }
 
 async fn part(visit: &Visit) -> Result<String> {

@@ -13,8 +13,8 @@
 //! `assets/templates`, one folder an area.
 
 pub mod answer;
-mod dashboard;
 mod assets;
+mod dashboard;
 pub mod live;
 pub mod route;
 pub mod session;

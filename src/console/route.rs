@@ -104,8 +104,8 @@ impl Endpoint for Guarded {
             Ok(Some(elsewhere)) => Ok(elsewhere),
             Err(error) => Err((error, visit.shell("", None))),
         };
-        let response = outcome
-            .unwrap_or_else(|(error, shell)| answer::failure(shell, &error, &request_id));
+        let response =
+            outcome.unwrap_or_else(|(error, shell)| answer::failure(shell, &error, &request_id));
         Ok(answer::secured(response))
     }
 }
@@ -129,7 +129,11 @@ impl Guarded {
             (Access::Role(role), Some(staff)) => {
                 let error = Error::new(
                     Kind::Forbidden,
-                    format!("this needs the role {}; yours is {}", role.name(), staff.role.name()),
+                    format!(
+                        "this needs the role {}; yours is {}",
+                        role.name(),
+                        staff.role.name()
+                    ),
                 );
                 visit.staff = Some(staff);
                 return Err(error);

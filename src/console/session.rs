@@ -40,7 +40,10 @@ pub struct Session {
 /// # Errors
 /// When it cannot be looked up.
 pub(super) fn of(visit: &Visit) -> Result<Option<Staff>> {
-    let Some(token) = visit.cookie(COOKIE).filter(|token| secret::well_formed(token)) else {
+    let Some(token) = visit
+        .cookie(COOKIE)
+        .filter(|token| secret::well_formed(token))
+    else {
         return Ok(None);
     };
     let now = Timestamp::now();

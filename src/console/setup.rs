@@ -88,10 +88,10 @@ impl Page {
             shell: visit.shell("Welcome", None),
             token: token.to_owned(),
             email: visit.form.text("email").to_owned(),
-            name: visit
-                .form
-                .filled("name")
-                .map_or_else(|| settings.name.clone().unwrap_or_default(), ToOwned::to_owned),
+            name: visit.form.filled("name").map_or_else(
+                || settings.name.clone().unwrap_or_default(),
+                ToOwned::to_owned,
+            ),
             time_zone: visit
                 .form
                 .filled("timeZone")

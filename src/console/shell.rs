@@ -47,15 +47,69 @@ pub struct Place {
 }
 
 const PLACES: &[Place] = &[
-    Place { area: Area::Dashboard, name: "Dashboard", path: "/console", icon: "dashboard", role: ConsoleRole::Viewer },
-    Place { area: Area::Delegates, name: "Delegates", path: "/console/delegates", icon: "people", role: ConsoleRole::Viewer },
-    Place { area: Area::Devices, name: "Devices and events", path: "/console/devices", icon: "door", role: ConsoleRole::Viewer },
-    Place { area: Area::Interactions, name: "Interactions", path: "/console/interactions", icon: "pulse", role: ConsoleRole::Viewer },
-    Place { area: Area::Discovery, name: "Discovery", path: "/console/discovery", icon: "qr", role: ConsoleRole::Operator },
-    Place { area: Area::Configuration, name: "App configuration", path: "/console/configuration", icon: "sliders", role: ConsoleRole::Operator },
-    Place { area: Area::Access, name: "Users and clients", path: "/console/access", icon: "key", role: ConsoleRole::Administrator },
-    Place { area: Area::Settings, name: "Settings", path: "/console/settings", icon: "gear", role: ConsoleRole::Administrator },
-    Place { area: Area::Audit, name: "Audit", path: "/console/audit", icon: "list", role: ConsoleRole::Viewer },
+    Place {
+        area: Area::Dashboard,
+        name: "Dashboard",
+        path: "/console",
+        icon: "dashboard",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Delegates,
+        name: "Delegates",
+        path: "/console/delegates",
+        icon: "people",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Devices,
+        name: "Devices and events",
+        path: "/console/devices",
+        icon: "door",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Interactions,
+        name: "Interactions",
+        path: "/console/interactions",
+        icon: "pulse",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Discovery,
+        name: "Discovery",
+        path: "/console/discovery",
+        icon: "qr",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Configuration,
+        name: "App configuration",
+        path: "/console/configuration",
+        icon: "sliders",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Access,
+        name: "Users and clients",
+        path: "/console/access",
+        icon: "key",
+        role: ConsoleRole::Administrator,
+    },
+    Place {
+        area: Area::Settings,
+        name: "Settings",
+        path: "/console/settings",
+        icon: "gear",
+        role: ConsoleRole::Administrator,
+    },
+    Place {
+        area: Area::Audit,
+        name: "Audit",
+        path: "/console/audit",
+        icon: "list",
+        role: ConsoleRole::Viewer,
+    },
 ];
 
 /// What the layout shows. Its methods take references, as templates give them.
@@ -224,7 +278,12 @@ mod tests {
 
     #[test]
     fn numbers_and_sizes_are_readable() {
-        for (given, shown) in [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567")] {
+        for (given, shown) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (-1_234_567, "-1,234,567"),
+        ] {
             assert_eq!(number(given), shown);
         }
         assert_eq!(bytes(1023), "1023 bytes");

@@ -77,7 +77,8 @@ impl Page {
 /// Where to go after sign-in: within the console only.
 fn next(fields: &Fields) -> &str {
     let wanted = fields.text("next");
-    let ours = wanted == "/console" || wanted.starts_with("/console/") || wanted.starts_with("/console?");
+    let ours =
+        wanted == "/console" || wanted.starts_with("/console/") || wanted.starts_with("/console?");
     if ours && !wanted.contains(['\\', '\r', '\n']) {
         wanted
     } else {

@@ -58,7 +58,9 @@ impl Visit {
 
     /// Reads a form; a file that is uploaded is left for [`Visit::upload`].
     pub(super) async fn read_form(&mut self) -> Result<()> {
-        let kind = self.header(header::CONTENT_TYPE.as_str()).unwrap_or_default();
+        let kind = self
+            .header(header::CONTENT_TYPE.as_str())
+            .unwrap_or_default();
         if !kind.starts_with("application/x-www-form-urlencoded") {
             return Ok(());
         }

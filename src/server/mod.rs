@@ -130,8 +130,13 @@ fn endpoint(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
         )
-        .at("/", make_sync(|_| poem::web::Redirect::see_other("/console")));
-    let route = pages(console).into_iter().fold(route, |route, (path, methods)| route.at(path, methods));
+        .at(
+            "/",
+            make_sync(|_| poem::web::Redirect::see_other("/console")),
+        );
+    let route = pages(console)
+        .into_iter()
+        .fold(route, |route, (path, methods)| route.at(path, methods));
     Ok(door::Door::new(route, table).data(app.clone()))
 }
 

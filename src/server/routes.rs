@@ -5,8 +5,8 @@ use super::{
     traffic::{Counted, Traffic},
 };
 use crate::{
-    app::App, console, delegates::api::DelegatesApi, devices::api::DevicesApi, events::api::EventsApi,
-    interactions::api::InteractionsApi, oauth::api::OAuthApi,
+    app::App, console, delegates::api::DelegatesApi, devices::api::DevicesApi,
+    events::api::EventsApi, interactions::api::InteractionsApi, oauth::api::OAuthApi,
 };
 use poem::{
     Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,

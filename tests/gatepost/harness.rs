@@ -23,6 +23,7 @@ pub const PASSWORD: &str = "correct horse";
 /// A running server.
 pub struct Server {
     pub app: App,
+    pub console: Arc<Console>,
     pub folder: tempfile::TempDir,
     pub http: Client,
     address: SocketAddr,
@@ -102,13 +103,24 @@ impl Server {
 
     /// Starts a server on a fresh file, with a `--public-url`.
     pub fn start_with(public_url: Option<&str>) -> Self {
+        Self::begin(public_url, Reach::default(), "127.0.0.1:0")
+    }
+
+    /// Starts a server on a fresh file that listens on every address of this machine.
+    pub fn start_reached(reach: Reach) -> Self {
+        Self::begin(None, reach, "0.0.0.0:0")
+    }
+
+    fn begin(public_url: Option<&str>, reach: Reach, listen: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::open(&folder.path().join("gatepost.db"), Durability::Normal)
             .expect("a fresh store");
         let app = App::new(store, public_url.map(ToOwned::to_owned));
-        let (address, stop, thread) = run(app.clone());
+        let console = Console::new(app.clone(), reach);
+        let (address, stop, thread) = run(Arc::clone(&console), listen);
         Self {
             app,
+            console,
             folder,
             http: Client::new(),
             address,
@@ -260,7 +272,10 @@ impl Server {
     }
 }
 
-fn run(app: App) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
+fn run(
+    console: Arc<Console>,
+    listen: &'static str,
+) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel::<()>();
     let (tell, told) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -270,12 +285,9 @@ fn run(app: App) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
             .build()
             .expect("a runtime");
         runtime.block_on(async move {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-                .await
-                .expect("a port");
+            let listener = tokio::net::TcpListener::bind(listen).await.expect("a port");
             tell.send(listener.local_addr().expect("an address"))
                 .expect("told");
-            let console = Console::new(app, Reach::default());
             server::run(console, listener, server::Options::default(), async {
                 let _ = stopped.await;
             })

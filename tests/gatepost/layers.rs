@@ -169,7 +169,8 @@ fn http_stays_at_the_edge() {
         let Some(own) = module(&path) else {
             continue;
         };
-        let at_the_edge = ["web", "server", "oauth", "console"].contains(&&*own) || path.ends_with("api.rs");
+        let at_the_edge =
+            ["web", "server", "oauth", "console"].contains(&&*own) || path.ends_with("api.rs");
         if at_the_edge {
             continue;
         }

@@ -9,6 +9,7 @@
 
 mod api;
 mod cli;
+mod console;
 mod data;
 mod harness;
 mod http;

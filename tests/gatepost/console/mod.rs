@@ -1,0 +1,151 @@
+//! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
+//! token of a session.
+
+mod sessions;
+
+use crate::harness::{PASSWORD, Server};
+use gatepost::auth::{ConsoleRole, password, users};
+use reqwest::{
+    Method,
+    blocking::{Client, RequestBuilder, Response},
+    header, redirect,
+};
+
+/// Somebody who is signed in to the console.
+pub struct Crew<'a> {
+    pub server: &'a Server,
+    pub http: Client,
+    pub cookie: String,
+    pub csrf: String,
+}
+
+/// What the console answers.
+#[derive(Debug)]
+pub struct Page {
+    pub status: u16,
+    /// Where it leads, of a redirect.
+    pub location: String,
+    pub html: String,
+}
+
+impl Page {
+    /// A page that could be shown.
+    #[track_caller]
+    pub fn shown(self) -> String {
+        assert_eq!(self.status, 200, "{self:?}");
+        self.html
+    }
+
+    /// Where a form that was taken leads.
+    #[track_caller]
+    pub fn taken(self) -> String {
+        assert_eq!(self.status, 303, "{self:?}");
+        self.location
+    }
+
+    /// Checks that a page tells of `about` and has this status.
+    #[track_caller]
+    pub fn refused(&self, status: u16, about: &str) {
+        assert_eq!(self.status, status, "{self:?}");
+        assert!(self.html.contains(about), "no {about:?} in {self:?}");
+    }
+}
+
+/// A client that follows no redirects.
+pub fn browser() -> Client {
+    Client::builder()
+        .redirect(redirect::Policy::none())
+        .build()
+        .expect("a client")
+}
+
+/// Sends a request and reads the page.
+pub fn page(request: RequestBuilder) -> Page {
+    let response: Response = request.send().expect("an answer");
+    Page {
+        status: response.status().as_u16(),
+        location: response
+            .headers()
+            .get(header::LOCATION)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+            .to_owned(),
+        html: response.text().expect("text"),
+    }
+}
+
+impl Server {
+    /// A user of the console with the password [`PASSWORD`].
+    pub fn console_user(&self, email: &str, role: ConsoleRole) {
+        let ctx = self.context();
+        let new = users::NewUser {
+            email: email.to_owned(),
+            password: Some(password::hash(PASSWORD).expect("a hash")),
+            console: Some(role),
+            ..users::NewUser::default()
+        };
+        self.app
+            .store
+            .write_blocking(move |tx| users::create(tx, &ctx, &new))
+            .expect("a user");
+    }
+
+    /// Somebody of the crew with this role, signed in.
+    pub fn crew(&self, role: ConsoleRole) -> Crew<'_> {
+        let email = format!("{}@example.com", role.name());
+        self.console_user(&email, role);
+        Crew::sign_in(self, &email)
+    }
+}
+
+impl<'a> Crew<'a> {
+    /// Signs a user with the password [`PASSWORD`] in.
+    pub fn sign_in(server: &'a Server, email: &str) -> Self {
+        let http = browser();
+        let response = http
+            .post(format!("{}/console/sign-in", server.url()))
+            .form(&[("email", email), ("password", PASSWORD)])
+            .send()
+            .expect("an answer");
+        assert_eq!(response.status(), 303, "{:?}", response.text());
+        let cookie = response.headers()[header::SET_COOKIE]
+            .to_str()
+            .expect("text")
+            .split(';')
+            .next()
+            .expect("a cookie")
+            .to_owned();
+        let mut crew = Self {
+            server,
+            http,
+            cookie,
+            csrf: String::new(),
+        };
+        let html = crew.get("/console/account").html + &crew.get("/console").html;
+        let token = html
+            .split("name=\"csrf\" value=\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next());
+        crew.csrf = token.expect("a CSRF token").to_owned();
+        crew
+    }
+
+    /// A request with the session's cookie; `path` is the whole path.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.http
+            .request(method, format!("{}{path}", self.server.url()))
+            .header(header::COOKIE, &self.cookie)
+    }
+
+    /// A page.
+    pub fn get(&self, path: &str) -> Page {
+        page(self.request(Method::GET, path))
+    }
+
+    /// Sends a form, with the session's CSRF token.
+    pub fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let mut all = vec![("csrf", self.csrf.as_str())];
+        all.extend_from_slice(fields);
+        page(self.request(Method::POST, path).form(&all))
+    }
+}

@@ -1,0 +1,242 @@
+//! The first run, sign-in, sessions, and what keeps others out.
+
+use super::{Crew, browser, page};
+use crate::harness::{PASSWORD, Server};
+use gatepost::{
+    auth::ConsoleRole,
+    console::{self, Access, Console, Reach},
+};
+use reqwest::{Method, header};
+
+fn setup_form<'a>(token: &'a str, email: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("token", token),
+        ("name", "Nordlicht"),
+        ("timeZone", "Europe/Berlin"),
+        ("email", email),
+        ("password", PASSWORD),
+        ("again", PASSWORD),
+    ]
+}
+
+#[test]
+fn the_link_of_the_first_run_makes_one_administrator() {
+    let server = Server::start();
+    let link = |console: &Console| {
+        let link = server
+            .app
+            .store
+            .look_up(|connection| console.setup.link(connection));
+        link.expect("readable")
+    };
+    let path = link(&server.console).expect("a link");
+    assert_eq!(link(&server.console).as_ref(), Some(&path));
+    let token = path.split("token=").nth(1).expect("a token");
+    let http = browser();
+    let post = |form: &[(&str, &str)]| {
+        page(
+            http.post(format!("{}/console/setup", server.url()))
+                .form(form),
+        )
+    };
+    let shown = page(http.get(format!("{}{path}", server.url()))).shown();
+    assert!(shown.contains("Welcome to Gatepost"));
+    post(&setup_form("0000", "eve@example.com")).refused(403, "earlier start");
+    let mut differing = setup_form(token, "ada@example.com");
+    differing[5].1 = "something else";
+    post(&differing).refused(422, "two passwords differ");
+    let mut nowhere = setup_form(token, "ada@example.com");
+    nowhere[2].1 = "Europe/Atlantis";
+    post(&nowhere).refused(422, "Europe/Atlantis");
+    assert_eq!(
+        post(&setup_form(token, "ada@example.com")).taken(),
+        "/console"
+    );
+    post(&setup_form(token, "eve@example.com")).refused(403, "has been used");
+    assert_eq!(link(&server.console), None);
+    let crew = Crew::sign_in(&server, "ada@example.com");
+    assert!(crew.get("/console").shown().contains("Nordlicht"));
+    assert_eq!(
+        server.app.settings().time_zone.as_deref(),
+        Some("Europe/Berlin")
+    );
+}
+
+#[test]
+fn a_wrong_password_and_a_user_without_a_role_stay_outside() {
+    let server = Server::start();
+    server.console_user("ada@example.com", ConsoleRole::Viewer);
+    server.user("guest@example.com", &[], None);
+    let http = browser();
+    let tried = |email: &str, password: &str| {
+        let form = [("email", email), ("password", password)];
+        page(
+            http.post(format!("{}/console/sign-in", server.url()))
+                .form(&form),
+        )
+    };
+    tried("ada@example.com", "wrong").refused(422, "is wrong");
+    tried("nobody@example.com", PASSWORD).refused(422, "is wrong");
+    tried("guest@example.com", PASSWORD).refused(422, "no role in the console");
+    for _ in 0..9 {
+        tried("ada@example.com", "wrong");
+    }
+    tried("ada@example.com", PASSWORD).refused(422, "Too many attempts");
+}
+
+#[test]
+fn sign_in_leads_back_to_where_one_wanted_to_go_and_nowhere_else() {
+    let server = Server::start();
+    server.console_user("ada@example.com", ConsoleRole::Viewer);
+    let http = browser();
+    let wanted = page(http.get(format!("{}/console/delegates?q=x", server.url()))).taken();
+    assert_eq!(
+        wanted,
+        "/console/sign-in?next=%2Fconsole%2Fdelegates%3Fq%3Dx"
+    );
+    for (next, led) in [
+        ("/console/delegates?q=x", "/console/delegates?q=x"),
+        ("https://evil.example", "/console"),
+        ("//evil.example/console/", "/console"),
+        ("/console/\\evil", "/console"),
+        ("/consolex", "/console"),
+    ] {
+        let form = [
+            ("email", "ada@example.com"),
+            ("password", PASSWORD),
+            ("next", next),
+        ];
+        let page = page(
+            http.post(format!("{}/console/sign-in", server.url()))
+                .form(&form),
+        );
+        assert_eq!(page.taken(), led);
+    }
+}
+
+#[test]
+fn a_session_ends_at_sign_out_and_with_its_user() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let again = Crew::sign_in(&server, "viewer@example.com");
+    crew.get("/console").shown();
+    assert_eq!(
+        crew.post("/console/sign-out", &[]).taken(),
+        "/console/sign-in"
+    );
+    assert!(crew.get("/console").taken().starts_with("/console/sign-in"));
+    again.get("/console").shown();
+    server.sql("DELETE FROM users");
+    assert!(
+        again
+            .get("/console")
+            .taken()
+            .starts_with("/console/sign-in")
+    );
+}
+
+#[test]
+fn every_route_lets_in_whom_its_table_says_and_nobody_else() {
+    let server = Server::start();
+    let crews = [
+        server.crew(ConsoleRole::Viewer),
+        server.crew(ConsoleRole::Operator),
+        server.crew(ConsoleRole::Administrator),
+    ];
+    for route in console::routes() {
+        let path = route
+            .path
+            .replace("*name", "console.css")
+            .replace("*path", "nothing");
+        let path: Vec<&str> = path
+            .split('/')
+            .map(|part| {
+                if part.starts_with(':') {
+                    "999999"
+                } else {
+                    part
+                }
+            })
+            .collect();
+        let path = path.join("/");
+        let named = format!("{} {path}", route.method);
+        let Access::Role(needed) = route.access else {
+            continue;
+        };
+        let outside =
+            page(browser().request(route.method.clone(), format!("{}{path}", server.url())));
+        assert!(outside.taken().starts_with("/console/sign-in"), "{named}");
+        for (crew, role) in crews.iter().zip(ConsoleRole::ALL) {
+            if *role >= needed && route.method == Method::GET {
+                // Whether it is there is another question: it may be a stream or an unknown id.
+                continue;
+            }
+            if *role < needed {
+                let fields = [("csrf", crew.csrf.as_str())];
+                let refused = page(crew.request(route.method.clone(), &path).form(&fields));
+                refused.refused(403, "needs the role");
+            } else {
+                page(crew.request(route.method.clone(), &path)).refused(403, "of another session");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_site_changes_nothing() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    for (name, value) in [
+        ("sec-fetch-site", "cross-site"),
+        ("origin", "http://evil.example"),
+    ] {
+        let request = crew.request(Method::POST, "/console/sign-out");
+        let form = [("csrf", crew.csrf.as_str())];
+        page(request.header(name, value).form(&form)).refused(403, "another site");
+    }
+    crew.get("/console").shown();
+}
+
+#[test]
+fn every_answer_forbids_scripts_and_frames_from_elsewhere() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    for path in [
+        "/console",
+        "/console/sign-in",
+        "/console/nothing",
+        "/console/static/console.css",
+    ] {
+        let answer = crew.request(Method::GET, path).send().expect("an answer");
+        let policy = answer.headers()[header::CONTENT_SECURITY_POLICY]
+            .to_str()
+            .expect("text");
+        assert!(policy.contains("script-src 'self';") && policy.contains("frame-ancestors 'none'"));
+        assert!(!policy.contains("unsafe"));
+    }
+}
+
+#[test]
+fn without_tls_the_console_is_for_this_machine_alone() {
+    let reached = |reach: Reach| Server::start_reached(reach);
+    let Some(own) = own_address() else {
+        return;
+    };
+    for (lan, status) in [(false, 403), (true, 200)] {
+        let server = reached(Reach { tls: false, lan });
+        let url = format!("http://{own}:{}/console/sign-in", server.address().port());
+        assert_eq!(page(browser().get(url)).status, status);
+    }
+}
+
+/// An address of this machine that is not loopback.
+fn own_address() -> Option<std::net::Ipv4Addr> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    match socket.local_addr().ok()?.ip() {
+        std::net::IpAddr::V4(address) if !address.is_loopback() && !address.is_unspecified() => {
+            Some(address)
+        }
+        _ => None,
+    }
+}
