@@ -89,11 +89,8 @@ fn sign_in_leads_back_to_where_one_wanted_to_go_and_nowhere_else() {
     let server = Server::start();
     server.console_user("ada@example.com", ConsoleRole::Viewer);
     let http = browser();
-    let wanted = page(http.get(format!("{}/console/delegates?q=x", server.url()))).taken();
-    assert_eq!(
-        wanted,
-        "/console/sign-in?next=%2Fconsole%2Fdelegates%3Fq%3Dx"
-    );
+    let wanted = page(http.get(format!("{}/console?q=x", server.url()))).taken();
+    assert_eq!(wanted, "/console/sign-in?next=%2Fconsole%3Fq%3Dx");
     for (next, led) in [
         ("/console/delegates?q=x", "/console/delegates?q=x"),
         ("https://evil.example", "/console"),
