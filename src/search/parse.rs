@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Kind, Result},
     types::{
         Zone, json,
-        text::{fold, shortened},
+        text::{fold, shortened, with_article},
     },
 };
 use serde_json::Value;
@@ -152,9 +152,9 @@ impl Parser<'_> {
                 .collect();
             self.path.push(Step::Index(0));
             self.fault(format!(
-                "{} is no field of a {}; there are {}",
+                "{} is no field of {}; there are {}",
                 shortened(&name.to_string()),
-                self.subject.name,
+                with_article(self.subject.name),
                 names.join(" ")
             ))
         })
@@ -246,7 +246,10 @@ impl Parser<'_> {
     fn count(&mut self, place: usize, operand: &Value) -> Result<Expr> {
         let shape = "[interaction type, {filters}, \">= 1\"]";
         let Some(counted) = &self.subject.counted else {
-            return Err(self.fault(format!("a {} has no interactions", self.subject.name)));
+            return Err(self.fault(format!(
+                "{} has no interactions",
+                with_article(self.subject.name)
+            )));
         };
         if !self.sees(counted.shown_as[place]) {
             return Err(self.fault("is not available to this client"));

@@ -103,7 +103,8 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
 }
 
 /// A parser's sentence without the names of our types.
-fn in_plain_words(told: &str) -> String {
+#[must_use]
+pub fn in_plain_words(told: &str) -> String {
     let Some((before, expected)) = told.split_once("expected ") else {
         return told.to_owned();
     };
