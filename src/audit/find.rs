@@ -1,0 +1,481 @@
+//! Finding changes among millions: by record through the index, otherwise backwards through slices
+//! of ids for a bounded time. A time range is turned into ids first, by halving.
+
+use crate::{error::Result, types::Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Ids looked at by one statement.
+const SLICE: i64 = 5_000;
+/// How long a page may be looked for.
+const PAGE_MAX: Duration = Duration::from_millis(400);
+/// Ids beyond a time range that are looked at: a clock that was set back by a little puts rows there.
+const MARGIN: i64 = 1_000;
+
+/// Who acted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Actors {
+    /// Actors as the audit names them.
+    pub names: Vec<String>,
+    /// Imports, whatever their file.
+    pub imports: bool,
+}
+
+/// Which changes are asked for; without anything all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// Who acted.
+    pub who: Option<Actors>,
+    /// The type of the record.
+    pub record_type: Option<String>,
+    /// The id of the record.
+    pub record_id: Option<i64>,
+    /// What was done.
+    pub action: Option<String>,
+    /// The first moment.
+    pub from: Option<Timestamp>,
+    /// The moment after the last.
+    pub to: Option<Timestamp>,
+}
+
+/// A change as it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its id: grows in the order of commits.
+    pub id: i64,
+    /// When it was.
+    pub at: Timestamp,
+    /// Who acted: `user:7`, `client:gate-b`, `cli`, `import:list.csv`.
+    pub actor: String,
+    /// The request's id.
+    pub request_id: Option<String>,
+    /// What was done.
+    pub action: String,
+    /// The type of the record.
+    pub record_type: String,
+    /// The id of the record.
+    pub record_id: Option<i64>,
+    /// What the record was.
+    pub before: Option<Value>,
+    /// What it is since.
+    pub after: Option<Value>,
+}
+
+/// Some changes, and how far was looked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    /// The changes, the newest first.
+    pub entries: Vec<Entry>,
+    /// Where looking goes on: below this id. `None`: there are no more.
+    pub below: Option<i64>,
+    /// The moment down to which was looked, where time ran out before the page was full.
+    pub searched_to: Option<Timestamp>,
+}
+
+/// The newest changes below an id, `limit` at the most.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn page(
+    connection: &Connection,
+    filter: &Filter,
+    below: Option<i64>,
+    limit: usize,
+) -> Result<Page> {
+    let (first, last) = ids(connection, filter)?;
+    let mut high = below.map_or(last, |below| last.min(below.saturating_sub(1)));
+    let begun = Instant::now();
+    let mut entries: Vec<Entry> = Vec::new();
+    while high >= first {
+        // One more than asked for tells whether there are more.
+        let wanted = limit + 1 - entries.len();
+        let low = if filter.is_of_record() {
+            first
+        } else {
+            first.max(high - SLICE + 1)
+        };
+        entries.extend(slice(
+            connection,
+            filter,
+            (low, high),
+            Order::NewestFirst,
+            wanted,
+        )?);
+        if entries.len() > limit {
+            entries.truncate(limit);
+            return Ok(Page {
+                below: entries.last().map(|entry| entry.id),
+                entries,
+                searched_to: None,
+            });
+        }
+        high = low - 1;
+        if high >= first && begun.elapsed() > PAGE_MAX {
+            return Ok(Page {
+                entries,
+                below: Some(low),
+                searched_to: at_or_after(connection, low)?.map(|(_, at)| at),
+            });
+        }
+    }
+    Ok(Page {
+        entries,
+        below: None,
+        searched_to: None,
+    })
+}
+
+/// A walk through all that a filter finds, from the oldest to the newest that is there when it
+/// begins; in slices, so that no reader is held for long.
+#[derive(Debug)]
+pub struct Walk {
+    filter: Filter,
+    next: i64,
+    last: i64,
+}
+
+impl Walk {
+    /// Begins a walk.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn begin(connection: &Connection, filter: Filter) -> Result<Self> {
+        let (next, last) = ids(connection, &filter)?;
+        Ok(Self { filter, next, last })
+    }
+
+    /// The next changes, `limit` at the most; `None` at the end. There may be none in a slice.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn next(&mut self, connection: &Connection, limit: usize) -> Result<Option<Vec<Entry>>> {
+        if self.next > self.last {
+            return Ok(None);
+        }
+        let high = self.last.min(self.next + SLICE - 1);
+        let found = slice(
+            connection,
+            &self.filter,
+            (self.next, high),
+            Order::OldestFirst,
+            limit,
+        )?;
+        self.next = match found.last() {
+            Some(entry) if found.len() == limit => entry.id + 1,
+            _ => high + 1,
+        };
+        Ok(Some(found))
+    }
+}
+
+impl Filter {
+    fn is_of_record(&self) -> bool {
+        self.record_type.is_some() && self.record_id.is_some()
+    }
+}
+
+/// The first and the last id that can be in the filter's time range; the first is above the last
+/// where there are none.
+fn ids(connection: &Connection, filter: &Filter) -> Result<(i64, i64)> {
+    let (low, high): (i64, i64) = connection
+        .prepare_cached(
+            "SELECT coalesce((SELECT min(id) FROM audit), 1), coalesce((SELECT max(id) FROM audit), 0)",
+        )?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let first = match filter.from {
+        Some(from) => low.max(first_since(connection, from, low, high)? - MARGIN),
+        None => low,
+    };
+    let last = match filter.to {
+        Some(to) => high.min(first_since(connection, to, low, high)? + MARGIN),
+        None => high,
+    };
+    Ok((first, last))
+}
+
+/// The first id at or after a moment, above `high` where there is none; as far as the clock went on.
+fn first_since(connection: &Connection, since: Timestamp, low: i64, high: i64) -> Result<i64> {
+    let (mut low, mut high) = (low, high + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match at_or_after(connection, middle)? {
+            Some((id, at)) if at < since => low = id + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+/// The first change with this id or a higher one, and when it was: people who are erased leave gaps.
+fn at_or_after(connection: &Connection, id: i64) -> Result<Option<(i64, Timestamp)>> {
+    Ok(connection
+        .prepare_cached("SELECT id, at FROM audit WHERE id >= ?1 ORDER BY id LIMIT 1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    NewestFirst,
+    OldestFirst,
+}
+
+/// What an id range has of the filter.
+fn slice(
+    connection: &Connection,
+    filter: &Filter,
+    (low, high): (i64, i64),
+    order: Order,
+    limit: usize,
+) -> Result<Vec<Entry>> {
+    let who = filter.who.as_ref();
+    let mut statement = connection.prepare_cached(&sql(filter, order))?;
+    let entries = statement.query_map(
+        named_params! {
+            ":low": low, ":high": high, ":type": filter.record_type, ":record": filter.record_id,
+            ":action": filter.action, ":from": filter.from, ":to": filter.to,
+            ":who": who.map(|who| json!(who.names).to_string()),
+            ":imports": who.is_some_and(|who| who.imports), ":limit": limit,
+        },
+        entry,
+    )?;
+    Ok(entries.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The statement of a slice. It uses the index of a record's changes, and by type alone none: all of
+/// that type would have to be sorted.
+fn sql(filter: &Filter, order: Order) -> String {
+    let record = if filter.is_of_record() {
+        "record_type = :type AND record_id = :record"
+    } else {
+        "(:type IS NULL OR +record_type = :type) AND (:record IS NULL OR +record_id = :record)"
+    };
+    let order = match order {
+        Order::NewestFirst => "DESC",
+        Order::OldestFirst => "ASC",
+    };
+    format!(
+        "SELECT id, at, actor, request_id, action, record_type, record_id, before, after FROM audit
+         WHERE id BETWEEN :low AND :high AND {record}
+           AND (:action IS NULL OR action = :action)
+           AND (:from IS NULL OR at >= :from) AND (:to IS NULL OR at < :to)
+           AND (:who IS NULL OR actor IN (SELECT value FROM json_each(:who)) OR (:imports AND actor GLOB 'import:*'))
+         ORDER BY id {order} LIMIT :limit"
+    )
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let json = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(Entry {
+        id: row.get(0)?,
+        at: row.get(1)?,
+        actor: row.get(2)?,
+        request_id: row.get(3)?,
+        action: row.get(4)?,
+        record_type: row.get(5)?,
+        record_id: row.get(6)?,
+        before: json(row.get(7)?),
+        after: json(row.get(8)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::migrate;
+
+    /// 20,000 changes, one a second, of ten records by three actors, with a gap.
+    fn filled() -> Connection {
+        let connection = Connection::open_in_memory().unwrap();
+        migrate::create(&connection).unwrap();
+        connection
+            .execute_batch(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                 INSERT INTO audit (id, at, actor, action, record_type, record_id, after)
+                 SELECT i, 1000 * i, CASE i % 3 WHEN 0 THEN 'cli' WHEN 1 THEN 'user:1' ELSE 'import:a.csv' END,
+                     'create', iif(i % 2, 'device', 'delegate'), i % 10, '{\"n\":' || i || '}' FROM n;
+                 DELETE FROM audit WHERE id BETWEEN 5000 AND 9000;",
+            )
+            .unwrap();
+        connection
+    }
+
+    /// Every id that a filter finds, page by page, the newest first.
+    fn paged(connection: &Connection, filter: &Filter, limit: usize) -> Vec<i64> {
+        let (mut below, mut found) = (None, Vec::new());
+        loop {
+            let page = page(connection, filter, below, limit).unwrap();
+            assert!(page.entries.len() <= limit);
+            found.extend(page.entries.iter().map(|entry| entry.id));
+            below = page.below;
+            if below.is_none() {
+                return found;
+            }
+        }
+    }
+
+    fn walked(connection: &Connection, filter: Filter, limit: usize) -> Vec<i64> {
+        let mut walk = Walk::begin(connection, filter).unwrap();
+        let mut found = Vec::new();
+        while let Some(entries) = walk.next(connection, limit).unwrap() {
+            assert!(entries.len() <= limit);
+            found.extend(entries.iter().map(|entry| entry.id));
+        }
+        found
+    }
+
+    #[test]
+    fn pages_and_walks_find_what_one_statement_finds() {
+        let connection = filled();
+        let at = |seconds: i64| Some(Timestamp(1000 * seconds));
+        let who = |name: &str| Actors {
+            names: vec![name.to_owned()],
+            imports: false,
+        };
+        for (filter, condition) in [
+            (Filter::default(), "1"),
+            (
+                Filter {
+                    who: Some(who("cli")),
+                    ..Filter::default()
+                },
+                "actor = 'cli'",
+            ),
+            (
+                Filter {
+                    who: Some(Actors {
+                        names: vec![],
+                        imports: true,
+                    }),
+                    ..Filter::default()
+                },
+                "actor = 'import:a.csv'",
+            ),
+            (
+                Filter {
+                    record_type: Some("device".into()),
+                    record_id: Some(3),
+                    ..Filter::default()
+                },
+                "record_type = 'device' AND record_id = 3",
+            ),
+            (
+                Filter {
+                    record_type: Some("delegate".into()),
+                    from: at(4990),
+                    to: at(9010),
+                    ..Filter::default()
+                },
+                "record_type = 'delegate' AND at >= 4990000 AND at < 9010000",
+            ),
+            (
+                Filter {
+                    record_id: Some(4),
+                    to: at(100),
+                    ..Filter::default()
+                },
+                "record_id = 4 AND at < 100000",
+            ),
+            (
+                Filter {
+                    from: at(6000),
+                    to: at(7000),
+                    ..Filter::default()
+                },
+                "0",
+            ),
+            (
+                Filter {
+                    from: at(50_000),
+                    ..Filter::default()
+                },
+                "0",
+            ),
+            (
+                Filter {
+                    action: Some("delete".into()),
+                    ..Filter::default()
+                },
+                "0",
+            ),
+        ] {
+            let sql = format!("SELECT id FROM audit WHERE {condition} ORDER BY id");
+            let mut expected: Vec<i64> = connection
+                .prepare(&sql)
+                .unwrap()
+                .query_map([], |row| row.get(0))
+                .unwrap()
+                .collect::<rusqlite::Result<_>>()
+                .unwrap();
+            assert_eq!(
+                walked(&connection, filter.clone(), 700),
+                expected,
+                "{filter:?}"
+            );
+            expected.reverse();
+            assert_eq!(paged(&connection, &filter, 300), expected, "{filter:?}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_a_little_hides_nothing() {
+        let connection = filled();
+        connection
+            .execute_batch("UPDATE audit SET at = at - 60000 WHERE id BETWEEN 12000 AND 12200")
+            .unwrap();
+        let filter = Filter {
+            from: Some(Timestamp(11_950_000)),
+            to: Some(Timestamp(12_010_000)),
+            ..Filter::default()
+        };
+        let expected: i64 = connection
+            .query_row(
+                "SELECT count(*) FROM audit WHERE at >= 11950000 AND at < 12010000",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(
+            i64::try_from(paged(&connection, &filter, 500).len()),
+            Ok(expected)
+        );
+    }
+
+    #[test]
+    fn no_statement_walks_the_whole_table_or_sorts() {
+        let connection = filled();
+        let of_record = Filter {
+            record_type: Some("device".into()),
+            record_id: Some(3),
+            ..Filter::default()
+        };
+        let by_type = Filter {
+            record_id: None,
+            ..of_record.clone()
+        };
+        let of_record_plan =
+            "USING INDEX audit_record (record_type=? AND record_id=? AND rowid>? AND rowid<?)";
+        let plan_of_others = "USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)";
+        for (filter, expected) in [
+            (of_record, of_record_plan),
+            (by_type, plan_of_others),
+            (Filter::default(), plan_of_others),
+        ] {
+            for order in [Order::NewestFirst, Order::OldestFirst] {
+                let plan: Vec<String> = connection
+                    .prepare(&format!("EXPLAIN QUERY PLAN {}", sql(&filter, order)))
+                    .unwrap()
+                    .query_map([], |row| row.get(3))
+                    .unwrap()
+                    .collect::<rusqlite::Result<_>>()
+                    .unwrap();
+                let plan = plan.join(" ");
+                assert!(
+                    plan.contains(expected) && !plan.contains("TEMP B-TREE"),
+                    "{plan}"
+                );
+            }
+        }
+    }
+}
