@@ -28,6 +28,43 @@ pub struct Session {
     pub seen_at: Timestamp,
 }
 
+impl Session {
+    /// The browser in words, such as `Firefox on Windows`; as it names itself where it is none of
+    /// the usual ones.
+    #[must_use]
+    pub fn browser(&self) -> String {
+        // In this order: most of them name those after them, too.
+        let browsers = [
+            ("Edg", "Edge"),
+            ("OPR/", "Opera"),
+            ("Firefox/", "Firefox"),
+            ("FxiOS/", "Firefox"),
+            ("CriOS/", "Chrome"),
+            ("Chrome/", "Chrome"),
+            ("Safari/", "Safari"),
+        ];
+        let systems = [
+            ("Android", "Android"),
+            ("iPhone", "iPhone"),
+            ("iPad", "iPad"),
+            ("Windows", "Windows"),
+            ("Mac OS X", "Mac"),
+            ("CrOS", "ChromeOS"),
+            ("Linux", "Linux"),
+        ];
+        let named = |names: &[(&str, &'static str)]| {
+            let found = names.iter().find(|(mark, _)| self.agent.contains(mark));
+            found.map(|(_, name)| *name)
+        };
+        match (named(&browsers), named(&systems)) {
+            (Some(browser), Some(system)) => format!("{browser} on {system}"),
+            (Some(browser), None) => browser.to_owned(),
+            _ if self.agent.is_empty() => "unnamed browser".to_owned(),
+            _ => self.agent.clone(),
+        }
+    }
+}
+
 /// The sessions of a user that go on, the newest first.
 ///
 /// # Errors
@@ -89,4 +126,42 @@ pub fn audit_end(tx: &Tx<'_>, ctx: &Context, user: UserId, ended: usize) -> Resu
             after: Some(json!({"sessionsEnded": ended})),
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_is_told_in_words() {
+        for (agent, told) in [
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+                "Firefox on Linux",
+            ),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0",
+                "Edge on Windows",
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1",
+                "Safari on iPhone",
+            ),
+            (
+                "Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36",
+                "Chrome on Android",
+            ),
+            ("curl/8.9", "curl/8.9"),
+            ("", "unnamed browser"),
+        ] {
+            let session = Session {
+                id: 1,
+                address: String::new(),
+                agent: agent.to_owned(),
+                created_at: Timestamp(1),
+                seen_at: Timestamp(1),
+            };
+            assert_eq!(session.browser(), told);
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod access;
+mod account;
+mod audit;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};
