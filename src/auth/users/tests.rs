@@ -2,6 +2,7 @@ use super::*;
 use crate::{
     auth::password,
     store::{in_transaction, migrate},
+    types::Patch,
 };
 use std::sync::Arc;
 

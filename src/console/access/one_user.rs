@@ -127,12 +127,12 @@ impl Page {
         })
     }
 
-    fn consoles(&self) -> &'static [ConsoleRole] {
+    /// The roles that can be chosen, and whether each is.
+    fn consoles(&self) -> impl Iterator<Item = (ConsoleRole, bool)> {
+        let chosen = self.console;
         ConsoleRole::ALL
-    }
-
-    fn is(&self, role: &ConsoleRole) -> bool {
-        self.console == Some(*role)
+            .iter()
+            .map(move |role| (*role, chosen == Some(*role)))
     }
 }
 
@@ -358,12 +358,11 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
         .store
         .write(move |tx| {
             users::get(tx, id)?;
-            let ended = match session {
-                Some(session) => usize::from(sessions::end(tx, id, session)?),
-                None => {
-                    tokens::cancel_of_user(tx, id)?;
-                    sessions::end_all(tx, id, None)?
-                }
+            let ended = if let Some(session) = session {
+                usize::from(sessions::end(tx, id, session)?)
+            } else {
+                tokens::cancel_of_user(tx, id)?;
+                sessions::end_all(tx, id, None)?
             };
             sessions::audit_end(tx, &ctx, id, ended)
         })

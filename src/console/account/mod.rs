@@ -41,8 +41,8 @@ struct Page {
     shell: Shell,
     role: &'static str,
     meaning: &'static str,
-    this: i64,
-    sessions: Vec<Session>,
+    /// Each with whether it is this one.
+    sessions: Vec<(Session, bool)>,
     factor: Option<State>,
     failure: Option<(Part, String)>,
 }
@@ -60,15 +60,16 @@ impl Page {
             shell: visit.shell("Your account", Some(Area::Account)),
             role: staff.role.name(),
             meaning: staff.role.meaning(),
-            this: staff.session,
-            sessions,
+            sessions: sessions
+                .into_iter()
+                .map(|session| {
+                    let this = session.id == staff.session;
+                    (session, this)
+                })
+                .collect(),
             factor,
             failure,
         })
-    }
-
-    fn is_this(&self, session: &i64) -> bool {
-        self.this == *session
     }
 
     fn wrong(&self, part: Part) -> Option<&str> {

@@ -12,7 +12,7 @@ use csv::{Terminator, WriterBuilder};
 use poem::{Body, Response};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 /// Changes read at once at the most.
 const AT_ONCE: usize = 500;
@@ -202,7 +202,7 @@ fn csv(rows: &[[String; COLUMNS.len()]]) -> Result<Vec<u8>> {
     for row in rows {
         let cells = row.iter().map(|cell| guarded(cell));
         writer
-            .write_record(cells.map(|cell| cell.into_owned()))
+            .write_record(cells.map(Cow::into_owned))
             .map_err(Error::defect)?;
     }
     writer.into_inner().map_err(Error::defect)

@@ -39,19 +39,25 @@ struct Page {
     older: Option<String>,
     searched_to: Option<Timestamp>,
     begins_later: bool,
-    types: Vec<String>,
-    actions: Vec<String>,
+    types: Vec<Offer>,
+    actions: Vec<Offer>,
     failure: Option<String>,
 }
 
-impl Page {
-    fn deed(&self, action: &str) -> String {
-        line::deed(action)
-    }
+/// Something to filter by.
+struct Offer {
+    value: String,
+    name: String,
+    chosen: bool,
+}
 
-    fn kind(&self, record_type: &str) -> String {
-        line::kind(record_type)
-    }
+fn offers(values: Vec<String>, words: fn(&str) -> String, chosen: &str) -> Vec<Offer> {
+    let offer = |value: String| Offer {
+        name: words(&value),
+        chosen: value == chosen,
+        value,
+    };
+    values.into_iter().map(offer).collect()
 }
 
 /// The filter as it was typed.
@@ -178,12 +184,12 @@ async fn show(visit: Visit) -> Result<Response> {
     let page = Page {
         shell,
         older: older.map(|below| asked.with("below", &below.to_string())),
+        types: offers(read.types, line::kind, &asked.record_type),
+        actions: offers(read.actions, line::deed, &asked.action),
         asked,
         lines: read.lines,
         searched_to: read.page.searched_to,
         begins_later: below.is_some(),
-        types: read.types,
-        actions: read.actions,
         failure: read.failure,
     };
     if page.failure.is_some() {

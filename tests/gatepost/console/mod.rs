@@ -5,6 +5,7 @@ mod access;
 mod account;
 mod audit;
 mod sessions;
+mod users;
 
 use crate::harness::{PASSWORD, Server};
 use gatepost::auth::{ConsoleRole, password, users};
