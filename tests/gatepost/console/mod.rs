@@ -4,8 +4,8 @@
 mod access;
 mod account;
 mod audit;
+mod crew;
 mod sessions;
-mod users;
 
 use crate::harness::{PASSWORD, Server};
 use gatepost::auth::{ConsoleRole, password, users};
