@@ -86,7 +86,10 @@ fn user(connection: &Connection, id: &str) -> Result<Actor> {
 /// When they cannot be looked up.
 pub fn meant(connection: &Connection, asked: &str) -> Result<Actors> {
     let part = text::fold(asked);
-    let mut names = vec![asked.to_owned()];
+    let mut names = Vec::new();
+    if asked == "console" || asked.contains(':') {
+        names.push(asked.to_owned());
+    }
     if part == "cli" || "command line".contains(&part) {
         names.push("cli".to_owned());
     }
@@ -157,8 +160,7 @@ mod tests {
     fn a_text_means_whoever_is_called_so() {
         let connection = filled();
         let names = |asked: &str| {
-            let mut actors = meant(&connection, asked).unwrap();
-            actors.names.remove(0);
+            let actors = meant(&connection, asked).unwrap();
             (actors.names, actors.imports)
         };
         assert_eq!(names("ada@"), (vec!["user:7".to_owned()], false));

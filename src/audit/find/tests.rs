@@ -95,6 +95,13 @@ fn pages_and_walks_find_what_one_statement_finds() {
         ),
         (
             Filter {
+                who: Some(Actors::default()),
+                ..Filter::default()
+            },
+            "0",
+        ),
+        (
+            Filter {
                 from: at(6000),
                 to: at(7000),
                 ..Filter::default()

@@ -185,7 +185,11 @@ async fn show(visit: Visit) -> Result<Response> {
 
 async fn change(visit: Visit) -> Result<Response> {
     let id = id(&visit)?;
-    let new = wanted(&visit)?;
+    let mut new = wanted(&visit)?;
+    if visit.form.sent("device").is_none() {
+        // Another search took the device away that was chosen in the one before.
+        new.device = read(&visit, id).await?.0.device;
+    }
     let seen = visit.form.text("state").to_owned();
     let (ctx, sought, state) = (visit.context(), new.clone(), seen.clone());
     let outcome = visit

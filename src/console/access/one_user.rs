@@ -254,7 +254,10 @@ async fn change(visit: Visit) -> Result<Response> {
         email: Some(wanted.email.clone()),
         console: wanted.console.map_or(Patch::Null, Patch::Value),
         roles: Some(wanted.roles),
-        delegate: wanted.delegate.map_or(Patch::Null, Patch::Value),
+        delegate: match visit.form.sent("delegate") {
+            None => Patch::Absent,
+            Some(_) => wanted.delegate.map_or(Patch::Null, Patch::Value),
+        },
         ..UserChange::default()
     };
     let ctx = visit.context();

@@ -35,7 +35,10 @@ impl Line {
             }
             _ => None,
         };
-        let found = record(connection, entry)?;
+        let found = match entry.record_id {
+            Some(id) => name(connection, &entry.record_type, id)?,
+            None => None,
+        };
         let there = found.is_some();
         Ok(Self {
             id: entry.id,
@@ -53,7 +56,7 @@ impl Line {
                         .map_or_else(String::new, |id| format!("no. {id}"))
                 }),
             record_link: link(entry, administers).filter(|_| there),
-            differences: differences(entry.before.as_ref(), entry.after.as_ref()),
+            differences: in_words(connection, entry)?,
             tells: (entry.before.is_some(), entry.after.is_some()),
         })
     }
@@ -83,12 +86,35 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
     }
 }
 
-/// What the record is called now; `None` where it is gone.
-fn record(connection: &Connection, entry: &Entry) -> Result<Option<String>> {
-    let Some(id) = entry.record_id else {
-        return Ok(None);
+/// What differs, with the names of what a client or a user is tied to.
+fn in_words(connection: &Connection, entry: &Entry) -> Result<Differences> {
+    let mut all = differences(entry.before.as_ref(), entry.after.as_ref());
+    let tie = match entry.record_type.as_str() {
+        "client" => "device",
+        "user" => "delegate",
+        _ => return Ok(all),
     };
-    let sql = match entry.record_type.as_str() {
+    for row in all
+        .rows
+        .iter_mut()
+        .filter(|row| row.what.eq_ignore_ascii_case(tie))
+    {
+        for id in [&mut row.before, &mut row.after] {
+            let named = match id.parse() {
+                Ok(known) => name(connection, tie, known)?,
+                Err(_) => None,
+            };
+            if let Some(named) = named.filter(|named| !named.is_empty()) {
+                *id = format!("{named} (no. {id})");
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What a record is called now; `None` where it is gone.
+fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<String>> {
+    let sql = match record_type {
         "delegate" => {
             "SELECT coalesce(nullif(trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), ''), barcode, '')
              FROM delegates WHERE id = ?1"

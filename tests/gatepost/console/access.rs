@@ -225,6 +225,13 @@ fn what_is_changed_of_a_client_counts_for_its_running_tokens_at_once() {
     )
     .taken();
     assert_eq!(read(&trusted), 403);
+    // Without a word about the device it stays.
+    let form = form_of(&crew.get(&path).shown());
+    let form: Vec<_> = form
+        .into_iter()
+        .filter(|(name, _)| name != "device")
+        .collect();
+    send(&crew, &path, &form, &[]).taken();
     let shown = crew.get(&path).shown();
     assert!(shown.contains("Gate B") && shown.contains(&format!("value=\"{device}\" checked")));
 

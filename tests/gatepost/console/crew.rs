@@ -53,7 +53,25 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
     let url = format!("{}/console/sign-in", server.url());
     assert_eq!(page(browser().post(url).form(&form)).taken(), "/console");
     assert!(crew.get("/console/access").shown().contains("Béa Müller"));
+    let told = crew.get("/console/audit?type=user").shown();
+    assert!(told.contains(&format!("Béa Müller (no. {id})")), "{told}");
+    let path = "/console/access/users/2";
+    let form = form_of(&crew.get(path).shown());
+    let form: Vec<_> = form
+        .into_iter()
+        .filter(|(name, _)| name != "delegate")
+        .collect();
+    send(&crew, path, &form, &[("console", &["operator"])]).taken();
+    change(&crew, path, &[("delegate", &[""])]).taken();
+    let tied = "SELECT count(*) FROM audit WHERE json_extract(before, '$.delegate') IS NOT NULL";
+    assert_eq!(server.value::<i64>(tied), 1);
+}
 
+#[test]
+fn what_is_no_user_is_refused_and_shown_again() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    server.console_user("bea@example.com", ConsoleRole::Viewer);
     for (bad, about) in [
         (
             vec![("email", "bea@example.com"), ("how", "made")],
