@@ -12,9 +12,13 @@
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
 
+mod access;
+mod account;
 pub mod answer;
 mod assets;
+mod audit;
 mod dashboard;
+mod kept;
 pub mod live;
 pub mod route;
 pub mod session;
@@ -28,7 +32,7 @@ pub use setup::Setup;
 pub use shell::{Area, Shell};
 pub use visit::{Fields, Staff, Visit};
 
-use crate::app::App;
+use crate::{app::App, auth::second_factor::Shared};
 use live::Live;
 use std::{
     ops::Deref,
@@ -56,6 +60,12 @@ pub struct Console {
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
+    /// Secrets of clients and users that were just made.
+    made: kept::Kept<access::Made>,
+    /// Authenticator apps that are being set up.
+    pairing: kept::Kept<Shared>,
+    /// Recovery codes that were just made.
+    codes: kept::Kept<Vec<String>>,
 }
 
 impl Console {
@@ -70,6 +80,9 @@ impl Console {
             reach,
             flashes: Mutex::default(),
             waiting: sign_in::Waiting::default(),
+            made: kept::Kept::default(),
+            pairing: kept::Kept::default(),
+            codes: kept::Kept::default(),
         })
     }
 
@@ -96,6 +109,9 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        access::routes(),
+        account::routes(),
+        audit::routes(),
     ]
     .into_iter()
     .flatten()

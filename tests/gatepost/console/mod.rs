@@ -1,6 +1,10 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod access;
+mod account;
+mod audit;
+mod crew;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};
