@@ -139,8 +139,9 @@ impl Compiler {
         }
     }
 
-    /// Words of three letters and more are found by the text index, all of them in one query; for
-    /// shorter ones it cannot be asked, they are looked for at the beginning of a text.
+    /// Words of three letters and more are found by the text index, all of them in one query. It
+    /// cannot be asked for shorter ones: where there are only such, they are looked for at the
+    /// beginnings of texts, which is fast enough to do it for all rows.
     fn words(&mut self, words: &[String]) {
         let fields = self.subject.fields.iter();
         let columns: Vec<_> = fields
@@ -157,7 +158,7 @@ impl Compiler {
             );
         }
         for word in words {
-            let tests: Vec<String> = if word.chars().count() < 3 {
+            let tests: Vec<String> = if indexed.is_empty() && word.chars().count() < 3 {
                 let beginnings = beginnings(word).map(|pattern| self.bind(pattern));
                 let test = |column: &&str| {
                     beginnings

@@ -340,7 +340,9 @@ fn look(connection: &Connection, filters: &Filters, zone: &Zone, part: Part) -> 
             (more, true)
         }
     };
-    let counted = if filters.narrow() {
+    let counted = if part == Part::After(0) && !more {
+        ids.len() as u64
+    } else if filters.narrow() {
         search.count(connection, COUNTED_MAX + 1)?
     } else {
         all(connection)?
