@@ -251,7 +251,8 @@ async fn show(visit: Visit) -> Result<Response> {
             let found = match look(connection, &asked, &zone, part) {
                 Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
                     Found {
-                        fault: Some(answer::sentence(&cause.message)),
+                        // As it is: it begins with a path in the expression.
+                        fault: Some(cause.message),
                         ..Found::default()
                     }
                 }

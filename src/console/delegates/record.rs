@@ -225,7 +225,7 @@ fn read(connection: &Connection, id: i64, zone: &Zone) -> Result<Person> {
         flags: flags.map(|flag| (flag, flag_meaning(flag))).collect(),
         codes,
         sections: sections(&record),
-        relatives: relatives(connection, id, &record)?,
+        relatives: relatives(connection, id)?,
         children: connection
             .prepare_cached(
                 "SELECT count(*) FROM delegates WHERE parent_id = ?1 AND deleted_at IS NULL",
@@ -267,14 +267,14 @@ fn sections(record: &Map<String, Value>) -> Vec<Section> {
 }
 
 /// Whom the person belongs to, and the first of those who belong to the person.
-fn relatives(
-    connection: &Connection,
-    id: i64,
-    record: &Map<String, Value>,
-) -> Result<Vec<(&'static str, i64, String)>> {
+fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64, String)>> {
     let mut relatives = Vec::new();
-    for name in ["parent", "owner", "previous"] {
-        if let Some(other) = record.get(name).and_then(|other| other["id"].as_i64())
+    // Those that are deleted, too: a merged record can be looked at.
+    let above: [Option<i64>; 3] = connection
+        .prepare_cached("SELECT parent_id, owner_id, previous_id FROM delegates WHERE id = ?1")?
+        .query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    for (name, other) in ["parent", "owner", "previous"].into_iter().zip(above) {
+        if let Some(other) = other
             && let Some(called) = super::name_of(connection, other)?
         {
             relatives.push((name, other, called));

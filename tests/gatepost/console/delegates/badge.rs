@@ -165,10 +165,7 @@ fn every_code_has_its_qr_and_a_page_to_print() {
     let html = crew
         .get(&format!("/console/delegates/{ada}/code/barcode"))
         .shown();
-    assert!(
-        html.contains("Ä/&lt;1&gt;") || html.contains("Ä/&#60;1&#62;"),
-        "{html}"
-    );
+    assert!(html.contains("Ä/&#60;1&#62;"), "{html}");
     crew.get(&format!("/console/delegates/{ada}/qr/rfid"))
         .refused(404, "has no RFID");
 }

@@ -141,7 +141,7 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     assert_eq!(server.value::<String>(&told), "erase");
     server
         .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
-    crew.get(&at("")).refused(404, "It may have been erased");
+    crew.get(&at("")).refused(404, "it may have been erased");
     assert_eq!(
         caller
             .get(&format!("/delegate/id:{other}"))

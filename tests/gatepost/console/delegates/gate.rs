@@ -26,7 +26,7 @@ fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
     pass("check-in-override").taken();
     pass("check-out").taken();
     pass("check-out").refused(422, "Not let through");
-    pass("lead").refused(400, "kind: must be");
+    pass("lead").refused(400, "Kind: must be");
     crew.post(
         &format!("/console/delegates/{ada}/passage"),
         &[("kind", "check-in"), ("device", "")],
@@ -52,7 +52,7 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
         &path,
         &[("note", "Allergic to \"nuts\""), ("level", "loud")],
     )
-    .refused(400, "level: must be");
+    .refused(400, "Level: must be");
     crew.post(
         &path,
         &[("note", "Allergic to \"nuts\""), ("level", "stop")],

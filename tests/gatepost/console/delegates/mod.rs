@@ -49,10 +49,9 @@ pub fn fields(html: &str, action: &str) -> Vec<(String, String)> {
 fn plain(html: &str) -> String {
     html.replace("&#34;", "\"")
         .replace("&#39;", "'")
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
+        .replace("&#60;", "<")
+        .replace("&#62;", ">")
         .replace("&#38;", "&")
-        .replace("&amp;", "&")
 }
 
 /// Sets a field of a form.
