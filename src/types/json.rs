@@ -248,6 +248,29 @@ pub fn merge_patch(target: &mut Value, patch: Value) {
     }
 }
 
+/// The merge patch that makes one document of another; `None` where they are the same. What is
+/// `null` in the other is taken for absent.
+#[must_use]
+pub fn difference(from: &Value, to: &Value) -> Option<Value> {
+    let (Value::Object(old), Value::Object(new)) = (from, to) else {
+        return (from != to).then(|| to.clone());
+    };
+    let mut patch = Map::new();
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        patch.insert(key.clone(), Value::Null);
+    }
+    for (key, value) in new {
+        let change = match old.get(key) {
+            Some(old) => difference(old, value),
+            None => Some(value.clone()).filter(|value| !value.is_null()),
+        };
+        if let Some(change) = change {
+            patch.insert(key.clone(), change);
+        }
+    }
+    (!patch.is_empty()).then_some(Value::Object(patch))
+}
+
 /// Appends text as a JSON string.
 pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
@@ -360,6 +383,32 @@ fn truncated(canonical: &[u8]) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_difference_makes_one_document_of_the_other() {
+        use serde_json::json;
+        for (from, to, patch) in [
+            (json!({"a": 1}), json!({"a": 1}), None),
+            (json!({}), json!({"a": null}), None),
+            (
+                json!({"a": {"b": 1, "c": [1, 2]}, "d": 1}),
+                json!({"a": {"b": 2, "c": [1]}, "e": {"f": "g"}}),
+                Some(json!({"d": null, "a": {"b": 2, "c": [1]}, "e": {"f": "g"}})),
+            ),
+            (
+                json!({"a": {"b": 1}}),
+                json!({"a": "b"}),
+                Some(json!({"a": "b"})),
+            ),
+        ] {
+            assert_eq!(difference(&from, &to), patch);
+            if let Some(patch) = patch {
+                let mut made = from;
+                merge_patch(&mut made, patch);
+                assert_eq!(made, to);
+            }
+        }
+    }
     use serde_json::json;
 
     #[test]
