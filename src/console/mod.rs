@@ -15,6 +15,7 @@
 pub mod answer;
 mod assets;
 mod dashboard;
+mod devices;
 pub mod live;
 pub mod route;
 pub mod session;
@@ -96,6 +97,7 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        devices::routes(),
     ]
     .into_iter()
     .flatten()
