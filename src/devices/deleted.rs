@@ -50,9 +50,7 @@ fn check_codes(connection: &Connection, device: DeviceId) -> Result<()> {
                  FROM devices d JOIN devices o ON o.{column} = d.{column} AND o.deleted_at IS NULL
                  WHERE d.id = ?1"
             ))?
-            .query_row([device], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
+            .query_row([device], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .optional()?;
         if let Some((code, other, other_name)) = taken {
             return Err(Error::new(

@@ -72,12 +72,16 @@ pub async fn revoke(visit: Visit) -> Result<Response> {
         .store
         .write(move |tx| {
             let (client_id, name): (String, String) = tx
-                .prepare_cached("SELECT client_id, name FROM clients WHERE id = ?1 AND device_id = ?2")?
+                .prepare_cached(
+                    "SELECT client_id, name FROM clients WHERE id = ?1 AND device_id = ?2",
+                )?
                 .query_row(rusqlite::params![client, id], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })
                 .optional()?
-                .ok_or_else(|| Error::new(Kind::NoSuchPath, "this device has no such credentials"))?;
+                .ok_or_else(|| {
+                    Error::new(Kind::NoSuchPath, "this device has no such credentials")
+                })?;
             clients::revoke(tx, &ctx, &client_id)?;
             Ok(name)
         })

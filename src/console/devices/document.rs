@@ -92,8 +92,8 @@ impl Document {
         if self.rest.trim().is_empty() {
             return Ok(Map::new());
         }
-        let rest: Result<Map<String, Value>> =
-            json::check_limits(self.rest.as_bytes()).and_then(|()| json::parse(self.rest.as_bytes()));
+        let rest: Result<Map<String, Value>> = json::check_limits(self.rest.as_bytes())
+            .and_then(|()| json::parse(self.rest.as_bytes()));
         let rest = rest.map_err(|cause| {
             let message = cause.message.replace("the body", "this");
             Error::invalid(format!("rest: {message}"))
@@ -200,7 +200,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         for (rows, rest, message) in [
-            (&[("a", "1"), ("a", "2")][..], "", "rows: \"a\" stands twice"),
+            (
+                &[("a", "1"), ("a", "2")][..],
+                "",
+                "rows: \"a\" stands twice",
+            ),
             (&[("", "1")], "", "rows: \"1\" has no name"),
             (&[("a", "1")], r#"{"Data": {"a": {}}}"#, "stands twice"),
             (&[], "{", "rest: this is not valid JSON"),

@@ -183,10 +183,19 @@ impl Page {
     fn numbers(&self) -> Vec<Shown> {
         let rules = &self.defaults;
         let about = [
-            ("Check-ins of each person here, all days together.", rules.max_check_ins),
+            (
+                "Check-ins of each person here, all days together.",
+                rules.max_check_ins,
+            ),
             ("People who are inside at a time.", rules.capacity),
-            ("Minutes before the start from which people are let in.", rules.opens_before),
-            ("Minutes after the end until which people are let in.", rules.closes_after),
+            (
+                "Minutes before the start from which people are let in.",
+                rules.opens_before,
+            ),
+            (
+                "Minutes after the end until which people are let in.",
+                rules.closes_after,
+            ),
         ];
         let labels: std::collections::HashMap<_, _> = form::labels().collect();
         NUMBERS
@@ -284,7 +293,10 @@ fn found(visit: &Visit) -> Result<Record> {
     if record.deleted_at.is_some() {
         return Err(Error::new(
             Kind::DeviceNotFound,
-            format!("{} is deleted; restore it before you change it", record.name),
+            format!(
+                "{} is deleted; restore it before you change it",
+                record.name
+            ),
         ));
     }
     Ok(record)

@@ -259,7 +259,10 @@ impl Draft {
             body.insert("deviceType".into(), value("deviceType"));
         }
         if changed("available") {
-            body.insert("available".into(), (!self.get("available").is_empty()).into());
+            body.insert(
+                "available".into(),
+                (!self.get("available").is_empty()).into(),
+            );
         }
         if changed("parent") {
             let parent = match self.get("parent").trim() {
@@ -281,7 +284,10 @@ impl Draft {
         let rules = self.rules()?;
         if !rules.is_empty() {
             after.insert(ACCESS.to_owned(), Value::Object(rules));
-        } else if before.get(ACCESS).is_some_and(|access| *access == json!({})) {
+        } else if before
+            .get(ACCESS)
+            .is_some_and(|access| *access == json!({}))
+        {
             after.insert(ACCESS.to_owned(), json!({}));
         }
         let patch = difference(&before, &Value::Object(after));
@@ -385,8 +391,16 @@ mod tests {
     #[test]
     fn a_message_is_told_with_the_label_of_its_field() {
         for (message, field, told) in [
-            ("endAt: must not be before startAt", Some("endAt"), "Ends: must not be before startAt"),
-            ("data.Access.capacity: invalid type", Some("capacity"), "Room for: invalid type"),
+            (
+                "endAt: must not be before startAt",
+                Some("endAt"),
+                "Ends: must not be before startAt",
+            ),
+            (
+                "data.Access.capacity: invalid type",
+                Some("capacity"),
+                "Room for: invalid type",
+            ),
             ("something else: odd", None, "something else: odd"),
         ] {
             assert_eq!(located(message), (field, told.to_owned()));

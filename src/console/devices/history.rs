@@ -185,13 +185,7 @@ fn differing(name: &str, before: &Value, after: &Value, depth: usize, parts: &mu
         let of = |parts: &serde_json::Map<String, Value>| {
             parts.get(part).cloned().unwrap_or(Value::Null)
         };
-        differing(
-            &path,
-            &of(before_parts),
-            &of(after_parts),
-            depth + 1,
-            parts,
-        );
+        differing(&path, &of(before_parts), &of(after_parts), depth + 1, parts);
     }
 }
 

@@ -86,10 +86,14 @@ impl Page {
         form_urlencoded::byte_serialize(search.to_string().as_bytes()).collect()
     }
 
+    /// Whether it is nothing but an app: then that comes first.
+    fn is_an_app(&self) -> bool {
+        ["regoapp", "mobileapp"].contains(&self.record.kind())
+    }
+
+    /// Whether an app runs on it.
     fn runs_an_app(&self) -> bool {
-        self.seen.state.is_some()
-            || !self.seen.clients.is_empty()
-            || ["regoapp", "mobileapp"].contains(&self.record.kind())
+        self.is_an_app() || self.seen.state.is_some() || !self.seen.clients.is_empty()
     }
 }
 
@@ -182,7 +186,7 @@ fn clients(connection: &Connection, id: DeviceId) -> Result<Vec<Client>> {
     )?;
     let rows = statement.query_map([id], |row| {
         let roles = crate::auth::Roles::from_json(&row.get::<_, String>(3)?);
-        let roles: Vec<_> = roles.iter().map(|role| short(role)).collect();
+        let roles: Vec<_> = roles.iter().map(short).collect();
         Ok(Client {
             id: row.get(0)?,
             client_id: row.get(1)?,

@@ -91,9 +91,11 @@ impl Record {
                     created_at: row.get(7)?,
                     updated_at: row.get(8)?,
                     deleted_at: row.get(9)?,
-                    parent: parent_id
-                        .zip(parent_name)
-                        .map(|(id, name)| Parent { id, name, deleted }),
+                    parent: parent_id.zip(parent_name).map(|(id, name)| Parent {
+                        id,
+                        name,
+                        deleted,
+                    }),
                 })
             })
             .optional()?

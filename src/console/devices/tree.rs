@@ -186,7 +186,8 @@ fn kinds(connection: &Connection) -> Result<Vec<String>> {
 }
 
 /// What every line shows.
-const COLUMNS: &str = "d.id, coalesce(d.device_type, ''), d.code, d.start_at, d.end_at, d.available, d.deleted_at,
+const COLUMNS: &str =
+    "d.id, coalesce(d.device_type, ''), d.code, d.start_at, d.end_at, d.available, d.deleted_at,
      (SELECT o.inside FROM occupancy o WHERE o.device_id = d.id),
      (SELECT s.seen_at FROM device_states s WHERE s.device_id = d.id)";
 
