@@ -2,12 +2,14 @@
 //! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
 
 pub mod clients;
+pub mod handover;
 pub mod password;
 pub mod principal;
 pub mod roles;
 pub mod scopes;
 pub mod second_factor;
 pub mod secret;
+pub mod seen;
 pub mod throttle;
 pub mod tokens;
 pub mod users;

@@ -29,7 +29,7 @@ pub use setup::Setup;
 pub use shell::{Area, Shell};
 pub use visit::{Fields, Staff, Visit};
 
-use crate::app::App;
+use crate::{app::App, discovery::Discovery};
 use live::Live;
 use std::{
     ops::Deref,
@@ -54,6 +54,8 @@ pub struct Console {
     pub setup: Setup,
     /// What happens, as it happens.
     pub live: Live,
+    /// Apps that ask to be let in.
+    pub discovery: Arc<Discovery>,
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
@@ -65,6 +67,7 @@ impl Console {
     pub fn new(app: App, reach: Reach) -> Arc<Self> {
         Arc::new(Self {
             live: Live::new(app.clone()),
+            discovery: Discovery::new(app.clone()),
             dashboard: live::Shared::default(),
             setup: Setup::default(),
             app,

@@ -14,6 +14,7 @@ mod gzip;
 mod health;
 mod limits;
 mod listener;
+mod logo;
 mod metrics;
 pub mod openapi;
 mod pulse;
@@ -28,7 +29,7 @@ pub use service::ServiceApi;
 pub use tls::Tls;
 
 use crate::{
-    app::App,
+    apps,
     console::{self, Console, route::Guarded},
     error::Result,
 };
@@ -64,7 +65,7 @@ pub async fn run(
     let app = console.app().clone();
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
-    let api = api(&app, &mut traffic);
+    let api = api(&console, &mut traffic);
     let traffic = Arc::new(traffic);
     let sources = Sources {
         traffic: Arc::clone(&traffic),
@@ -94,17 +95,20 @@ pub async fn run(
         () = served => {}
         () = followed => {}
         () = console.live.run() => {}
+        () = apps::upkeep(&app) => {}
+        () = console.discovery.upkeep() => {}
     }
+    apps::at_the_end(&app).await;
     Ok(())
 }
 
 /// The API under each of its prefixes.
-fn api(app: &App, traffic: &mut Traffic) -> Route {
+fn api(console: &Console, traffic: &mut Traffic) -> Route {
     let mut route = Route::new();
     for prefix in routes::PREFIXES {
-        route = route.nest(*prefix, routes::api(app, traffic));
+        route = route.nest(*prefix, routes::api(console, traffic));
     }
-    route.nest("/api", routes::token(app, traffic))
+    route.nest("/api", routes::token(console.app(), traffic))
 }
 
 /// The whole server as one endpoint.
@@ -114,10 +118,10 @@ fn endpoint(
     sources: Sources,
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
     let app = console.app();
-    let table = routes::table(app);
-    let document = openapi::document(app)?;
-    let page = openapi::page(app, &document);
-    let (of_ready, of_metrics) = (app.clone(), app.clone());
+    let table = routes::table(console);
+    let document = openapi::document(app, &console.discovery)?;
+    let page = openapi::page(app, &console.discovery, &document);
+    let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
     let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
@@ -130,6 +134,7 @@ fn endpoint(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
         )
+        .at(apps::logo::PATH, get(logo::Logo(of_logo)))
         .at(
             "/",
             make_sync(|_| poem::web::Redirect::see_other("/console")),

@@ -56,6 +56,12 @@ impl<'a> FromRequest<'a> for Address {
 }
 
 impl Address {
+    /// The scheme, host and port that the request was sent to; `--public-url` where there is one.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// The address of the same list at another offset, in the form the spec's links have.
     fn link(&self, window: Window, offset: u64) -> String {
         let kept = self
