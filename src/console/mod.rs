@@ -12,8 +12,10 @@
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
 
+mod actor;
 pub mod answer;
 mod assets;
+mod configuration;
 mod dashboard;
 mod devices;
 pub mod live;
@@ -101,6 +103,7 @@ pub fn routes() -> Vec<Route> {
         sign_in::routes(),
         dashboard::routes(),
         devices::routes(),
+        configuration::routes(),
     ]
     .into_iter()
     .flatten()

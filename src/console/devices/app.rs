@@ -1,23 +1,28 @@
 //! What the app on a device told last: whether it is there, how it is, which configuration it has.
 
 use crate::{
+    app::App,
+    apps::{configuration, presence},
     error::Result,
     types::{DeviceId, Timestamp},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-/// A device is online so long after it was seen (spec: Pong).
-const ONLINE_MS: i64 = 15 * 60 * 1000;
 /// Pings in the table.
 const PINGS: i64 = 10;
 /// How far back the chart goes, and how much time a bar of it stands for.
 const CHART_MS: i64 = 24 * 3600 * 1000;
 const BAR_MS: i64 = 15 * 60 * 1000;
 
-/// Whether somebody who was seen then is there.
-pub fn is_online(seen_at: Timestamp) -> bool {
-    Timestamp::now().0 - seen_at.0 <= ONLINE_MS
+/// When a device was last heard of, and whether it is there, where the file says `stored`.
+pub fn heard_of(
+    app: &App,
+    device: DeviceId,
+    stored: Option<Timestamp>,
+) -> (Option<Timestamp>, bool) {
+    let seen_at = app.seen.last(device).or(stored);
+    (seen_at, presence::is_online(seen_at, Timestamp::now()))
 }
 
 /// What is known of a device's app.
@@ -34,7 +39,7 @@ pub struct State {
     pub version: Option<i64>,
     pub confirmed_at: Option<Timestamp>,
     /// The version in force.
-    pub published: Option<i64>,
+    pub published: i64,
     pub pings: Vec<Ping>,
     pub battery: Vec<Bar>,
 }
@@ -69,7 +74,7 @@ pub const BAR_WIDTH: i64 = 10;
 impl State {
     /// Whether its configuration is the one in force.
     pub fn confirmed(&self) -> bool {
-        self.confirmed_at.is_some() && self.version == self.published
+        self.confirmed_at.is_some() && self.version == Some(self.published)
     }
 }
 
@@ -111,22 +116,21 @@ pub fn skew(ms: i64) -> String {
 }
 
 /// What is known of a device's app; `None` where none was ever seen.
-pub fn state(connection: &Connection, device: DeviceId) -> Result<Option<State>> {
-    let published = connection
-        .prepare_cached("SELECT max(version) FROM app_config")?
-        .query_row([], |row| row.get::<_, Option<i64>>(0))?;
+pub fn state(connection: &Connection, app: &App, device: DeviceId) -> Result<Option<State>> {
+    let published = configuration::version(connection)?;
     let state = connection
         .prepare_cached(
             "SELECT seen_at, pinged_at, ping, clock_skew_ms, config_version, confirmed_at, local_settings
              FROM device_states WHERE device_id = ?1",
         )?
         .query_row([device], |row| {
-            let seen_at = row.get(0)?;
+            let stored: Timestamp = row.get(0)?;
+            let (seen_at, online) = heard_of(app, device, Some(stored));
             let skew_ms: Option<i64> = row.get(3)?;
             let local: Option<String> = row.get(6)?;
             Ok(State {
-                seen_at,
-                online: is_online(seen_at),
+                seen_at: seen_at.unwrap_or(stored),
+                online,
                 pinged_at: row.get(1)?,
                 ping: Told::read(row.get::<_, Option<String>>(2)?.as_deref()),
                 skewed: skew_ms.is_some_and(|ms| ms.abs() >= 60_000),

@@ -2,13 +2,13 @@
 
 use super::record::Record;
 use crate::{
-    console::{Area, Shell, Visit, answer},
+    console::{Area, Shell, Visit, actor, answer},
     error::Result,
     types::{DeviceId, Timestamp},
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::{Connection, named_params};
 use serde_json::Value;
 
 /// Changes on a page.
@@ -99,7 +99,7 @@ pub fn changes(
     )?;
     let mut changes = rows.collect::<rusqlite::Result<Vec<_>>>()?;
     for change in &mut changes {
-        change.who = actor(connection, &change.who)?;
+        change.who = actor::called(connection, &change.who)?;
     }
     Ok(changes)
 }
@@ -113,27 +113,6 @@ fn in_words(action: &str) -> String {
         other => other,
     }
     .to_owned()
-}
-
-/// Who an actor of the audit is, as people know them.
-pub fn actor(connection: &Connection, actor: &str) -> Result<String> {
-    let email = match actor
-        .strip_prefix("user:")
-        .and_then(|id| id.parse::<i64>().ok())
-    {
-        Some(user) => connection
-            .prepare_cached("SELECT email FROM users WHERE id = ?1")?
-            .query_row([user], |row| row.get::<_, String>(0))
-            .optional()?,
-        None => None,
-    };
-    Ok(match actor.split_once(':') {
-        Some(("user", id)) => email.unwrap_or_else(|| format!("a user who is gone ({id})")),
-        Some(("client", name)) => format!("the app {name}"),
-        Some(("import", _)) => "an import".to_owned(),
-        _ if actor == "cli" => "the command line".to_owned(),
-        _ => actor.to_owned(),
-    })
 }
 
 /// The properties that differ, `data` by its sections and keys.

@@ -2,7 +2,7 @@
 
 use super::{
     access::{self, Said},
-    app::{self, State},
+    app::{State, state},
     edit,
     form::FIELDS,
     history,
@@ -11,6 +11,8 @@ use super::{
     tree::{self, Node},
 };
 use crate::{
+    app::App,
+    apps::{self, configuration},
     auth::Role,
     console::{Area, Shell, Visit, answer},
     devices::deleted,
@@ -100,13 +102,13 @@ impl Page {
 pub async fn show(visit: Visit) -> Result<Response> {
     let id = visit.id("id")?;
     let settings = visit.console.settings();
-    let zone = settings.zone.clone();
+    let app = visit.console.app().clone();
     let (record, seen) = visit
         .console
         .store
         .read(move |connection| {
             let record = Record::find(connection, id)?;
-            let seen = Seen::read(connection, &record, &zone)?;
+            let seen = Seen::read(connection, &record, &app)?;
             Ok((record, seen))
         })
         .await?;
@@ -139,16 +141,16 @@ fn page(visit: &Visit, settings: &Settings, record: Record, seen: Seen) -> Page 
 }
 
 impl Seen {
-    fn read(connection: &Connection, record: &Record, zone: &crate::types::Zone) -> Result<Self> {
+    fn read(connection: &Connection, record: &Record, app: &App) -> Result<Self> {
         let id = record.id;
-        let (children, children_all) = tree::children(connection, id.0, zone)?;
+        let (children, children_all) = tree::children(connection, id.0, app)?;
         Ok(Self {
             inside: presence::inside_now(connection, id)?,
             people: inside::people(connection, id, None, LINES)?,
             children,
             children_all,
             joined: joined(connection, id)?,
-            state: app::state(connection, id)?,
+            state: state(connection, app, id)?,
             clients: clients(connection, id)?,
             changes: history::changes(connection, id, None, LINES)?,
             kept_by: if record.deleted_at.is_some() {
@@ -156,9 +158,17 @@ impl Seen {
             } else {
                 Vec::new()
             },
-            has_settings: false,
+            has_settings: has_settings(connection, record.text("code"))?,
         })
     }
+}
+
+/// Whether a device has settings of its own, in force or in the draft.
+fn has_settings(connection: &Connection, code: &str) -> Result<bool> {
+    let draft = configuration::draft(connection)?.map(|draft| draft.document);
+    let published = configuration::published(connection)?.document;
+    let names = |document: &apps::Document| document.by_device.contains_key(code);
+    Ok(names(&published) || draft.as_ref().is_some_and(names))
 }
 
 /// How many delegates are joined with a device itself, and whether that is all: where very much

@@ -5,9 +5,10 @@ use super::{
     record::{NAME, Record, time_frame},
 };
 use crate::{
+    app::App,
     console::{Area, Shell, Visit, answer},
     error::{Error, Result},
-    types::{Timestamp, Zone, text},
+    types::{DeviceId, Timestamp, Zone, text},
 };
 use askama::Template;
 use poem::Response;
@@ -42,6 +43,12 @@ pub struct Node {
 }
 
 impl Node {
+    /// The node with what is known of its app now.
+    fn heard_of(mut self, app: &App) -> Self {
+        (self.seen_at, self.online) = super::app::heard_of(app, DeviceId(self.id), self.seen_at);
+        self
+    }
+
     /// Its children as HTML, where they are shown at once.
     pub fn opened(&self, shell: &Shell) -> Result<String> {
         let Some(nodes) = &self.open else {
@@ -130,16 +137,16 @@ struct BranchPage<'a> {
 pub async fn show(visit: Visit) -> Result<Response> {
     let asked = Asked::of(&visit);
     let parent = visit.query.number("parent")?;
-    let zone = visit.console.settings().zone.clone();
+    let app = visit.console.app().clone();
     let (branch, kinds, of, asked) = visit
         .console
         .store
         .read(move |connection| {
             let of = parent.map(|id| Record::find(connection, id)).transpose()?;
             let branch = if asked.is_all() {
-                tree(connection, parent, asked.page, &zone)?
+                tree(connection, parent, asked.page, &app)?
             } else {
-                search(connection, &asked, &zone)?
+                search(connection, &asked, &app)?
             };
             Ok((branch, kinds(connection)?, of, asked))
         })
@@ -159,13 +166,13 @@ pub async fn branch(visit: Visit) -> Result<Response> {
     if !visit.is_part() {
         return Ok(answer::go(&format!("/console/devices?parent={id}")));
     }
-    let zone = visit.console.settings().zone.clone();
+    let app = visit.console.app().clone();
     let branch = visit
         .console
         .store
         .read(move |connection| {
             Record::find(connection, id)?;
-            tree(connection, Some(id), 1, &zone)
+            tree(connection, Some(id), 1, &app)
         })
         .await?;
     answer::page(&BranchPage {
@@ -192,7 +199,6 @@ const COLUMNS: &str =
      (SELECT s.seen_at FROM device_states s WHERE s.device_id = d.id)";
 
 fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
-    let seen_at: Option<Timestamp> = row.get("seen_at")?;
     let parent: Option<i64> = row.get("parent_id")?;
     let parent_name: Option<String> = row.get("parent_name")?;
     Ok(Node {
@@ -203,8 +209,8 @@ fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
         available: row.get(5)?,
         deleted_at: row.get(6)?,
         inside: row.get::<_, Option<i64>>(7)?.unwrap_or_default(),
-        online: seen_at.is_some_and(super::app::is_online),
-        seen_at,
+        online: false,
+        seen_at: row.get("seen_at")?,
         name: row.get("called")?,
         parent: parent.zip(parent_name),
         children: row.get("children")?,
@@ -213,8 +219,8 @@ fn node(row: &Row<'_>, zone: &Zone) -> rusqlite::Result<Node> {
 }
 
 /// Living devices of a parent, or without one; those whose parent was deleted are on top as well.
-fn tree(connection: &Connection, parent: Option<i64>, page: i64, zone: &Zone) -> Result<Branch> {
-    let mut branch = level(connection, parent, page, zone)?;
+fn tree(connection: &Connection, parent: Option<i64>, page: i64, app: &App) -> Result<Branch> {
+    let mut branch = level(connection, parent, page, app)?;
     let opened = branch
         .nodes
         .iter_mut()
@@ -222,7 +228,7 @@ fn tree(connection: &Connection, parent: Option<i64>, page: i64, zone: &Zone) ->
         .filter(|node| node.kind == super::EVENT || parent.is_none())
         .take(OPEN_BRANCHES);
     for node in opened {
-        node.open = Some(level(connection, Some(node.id), 1, zone)?.nodes);
+        node.open = Some(level(connection, Some(node.id), 1, app)?.nodes);
     }
     Ok(branch)
 }
@@ -233,7 +239,8 @@ const OF_PARENT: &str = "d.parent_id = :parent AND d.deleted_at IS NULL";
 const ON_TOP: &str = "d.deleted_at IS NULL AND :parent IS NULL AND (d.parent_id IS NULL
      OR EXISTS (SELECT 1 FROM devices p WHERE p.id = d.parent_id AND p.deleted_at IS NOT NULL))";
 
-fn level(connection: &Connection, parent: Option<i64>, page: i64, zone: &Zone) -> Result<Branch> {
+fn level(connection: &Connection, parent: Option<i64>, page: i64, app: &App) -> Result<Branch> {
+    let zone = app.settings().zone.clone();
     let wanted = if parent.is_some() { OF_PARENT } else { ON_TOP };
     let sql = format!(
         "SELECT {COLUMNS} AS seen_at, {NAME} AS called, NULL AS parent_id, NULL AS parent_name,
@@ -246,7 +253,7 @@ fn level(connection: &Connection, parent: Option<i64>, page: i64, zone: &Zone) -
         .prepare_cached(&sql)?
         .query_map(
             named_params! {":parent": parent, ":limit": PAGE, ":offset": (page - 1) * PAGE},
-            |row| node(row, zone),
+            |row| Ok(node(row, &zone)?.heard_of(app)),
         )?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let total = connection
@@ -276,7 +283,7 @@ const SEARCHED: [&str; 7] = [
     "public_id",
 ];
 
-fn search(connection: &Connection, asked: &Asked, zone: &Zone) -> Result<Branch> {
+fn search(connection: &Connection, asked: &Asked, app: &App) -> Result<Branch> {
     let found: Vec<_> = SEARCHED
         .iter()
         .map(|column| format!("text_contains(d.{column}, :text)"))
@@ -293,6 +300,7 @@ fn search(connection: &Connection, asked: &Asked, zone: &Zone) -> Result<Branch>
          WHERE {wanted} ORDER BY coalesce(d.start_at, 0), called COLLATE NOCASE, d.id
          LIMIT :limit OFFSET :offset"
     );
+    let zone = app.settings().zone.clone();
     let folded = text::fold(&asked.text);
     let nodes = connection
         .prepare_cached(&sql)?
@@ -301,7 +309,7 @@ fn search(connection: &Connection, asked: &Asked, zone: &Zone) -> Result<Branch>
                 ":deleted": asked.deleted, ":kind": asked.kind, ":text": folded,
                 ":limit": FOUND, ":offset": (asked.page - 1) * FOUND,
             },
-            |row| node(row, zone),
+            |row| Ok(node(row, &zone)?.heard_of(app)),
         )?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let total: i64 = connection
@@ -321,7 +329,7 @@ fn search(connection: &Connection, asked: &Asked, zone: &Zone) -> Result<Branch>
 }
 
 /// The first children of a device, for its page, and how many there are.
-pub fn children(connection: &Connection, id: i64, zone: &Zone) -> Result<(Vec<Node>, i64)> {
-    let branch = level(connection, Some(id), 1, zone)?;
+pub fn children(connection: &Connection, id: i64, app: &App) -> Result<(Vec<Node>, i64)> {
+    let branch = level(connection, Some(id), 1, app)?;
     Ok((branch.nodes, branch.total))
 }
