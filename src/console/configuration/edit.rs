@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     apps::{
-        Document,
+        Document, Settings,
         configuration::{self, Draft},
         parameters::{FEATURES, PARAMETERS},
     },
@@ -125,17 +125,13 @@ impl Page {
     }
 
     fn failed(mut self, error: &Error) -> Result<Response> {
-        let wrong = error
-            .message
-            .split_once(": ")
-            .map(|(name, _)| name.to_owned());
-        let mut message = error.message.clone();
-        for line in &mut self.lines {
-            line.wrong = wrong.as_deref() == Some(line.name);
-            if line.wrong {
-                message = message.replacen(line.name, &line.label, 1);
-            }
-        }
+        let split = error.message.split_once(": ");
+        let known = split.and_then(|(name, rest)| {
+            let line = self.lines.iter_mut().find(|line| line.name == name)?;
+            line.wrong = true;
+            Some(format!("{}: {rest}", line.label))
+        });
+        let message = known.unwrap_or_else(|| format!("Further settings: {}", error.message));
         self.failure = Some(answer::sentence(&message));
         answer::form_again(&self)
     }
@@ -183,21 +179,8 @@ pub async fn save(visit: Visit) -> Result<Response> {
     let form = Form::sent(&visit.form);
     let draft_seen = visit.form.number("seen")?.map(Timestamp);
     let version_seen = visit.form.number("version")?;
-    let ctx = visit.context();
-    let settings = if visit.form.text("do") == "remove" && !scope.is_all() {
-        Ok(crate::apps::Settings::new())
-    } else {
-        form.settings(scope.is_all(), &ctx.settings.zone)
-    };
-    let settings = match settings {
-        Ok(settings) => settings,
-        Err(error) if error.kind == Kind::Invalid => {
-            let mut page = page(&visit, scope, Some(form)).await?;
-            page.go_on_from(draft_seen, version_seen);
-            return page.failed(&error);
-        }
-        Err(error) => return Err(error),
-    };
+    let remove = visit.form.text("do") == "remove" && !scope.is_all();
+    let (ctx, typed) = (visit.context(), form.clone());
     let of = scope.clone();
     let saved = visit
         .console
@@ -212,6 +195,12 @@ pub async fn save(visit: Visit) -> Result<Response> {
             if version_seen != Some(version) {
                 return Ok(Saved::Meanwhile);
             }
+            let settings = if remove {
+                Settings::new()
+            } else {
+                let (own, base) = (of.settings(&document), of.base(tx, &document)?);
+                typed.settings(of.is_all(), &own, &base, &ctx.settings.zone)?
+            };
             of.put(&mut document, settings);
             if configuration::save_draft(tx, &ctx, &document, draft_seen)?.is_none() {
                 return Ok(Saved::Meanwhile);
@@ -222,21 +211,27 @@ pub async fn save(visit: Visit) -> Result<Response> {
             }
             Ok(Saved::Draft)
         })
-        .await?;
+        .await;
     match saved {
-        Saved::Draft => {
+        Ok(Saved::Draft) => {
             visit.flash("Kept as a draft. Apps get it when you publish it.");
             Ok(answer::go("/console/configuration"))
         }
-        Saved::Same => {
+        Ok(Saved::Same) => {
             visit.flash("Nothing differs from what is in force.");
             Ok(answer::go("/console/configuration"))
         }
-        Saved::Meanwhile => {
+        Ok(Saved::Meanwhile) => {
             let mut page = page(&visit, scope, Some(form)).await?;
             page.meanwhile = true;
             answer::form_again(&page)
         }
+        Err(error) if error.kind == Kind::Invalid => {
+            let mut page = page(&visit, scope, Some(form)).await?;
+            page.go_on_from(draft_seen, version_seen);
+            page.failed(&error)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -96,7 +96,7 @@ impl Form {
             set: all("set"),
             texts: TEXTS
                 .into_iter()
-                .map(|name| (name, form.text(name).to_owned()))
+                .map(|name| (name, whole_time(form.text(name))))
                 .collect(),
             features: all("feature"),
             ranks: form
@@ -114,17 +114,32 @@ impl Form {
         }
     }
 
-    /// The settings that the form says, checked; of all parameters where the scope is that of
-    /// `all` apps, otherwise of those that are ticked as set.
+    /// The settings that the form says, checked, where `own` and `base` are as in [`Form::of`]. For
+    /// `all` apps every parameter is said; otherwise those that are ticked as set, and those that
+    /// were changed without a tick: nothing that was typed is lost.
     ///
     /// # Errors
     /// [`crate::error::Kind::Invalid`], naming the setting.
-    pub fn settings(&self, all: bool, zone: &Zone) -> Result<Settings> {
+    pub fn settings(
+        &self,
+        all: bool,
+        own: &Settings,
+        base: &Settings,
+        zone: &Zone,
+    ) -> Result<Settings> {
+        let shown = Self::of(own, base, zone);
         let mut settings = Settings::new();
         for parameter in PARAMETERS {
-            if all || self.set.contains(parameter.name) {
-                settings.insert(parameter.name.to_owned(), self.value(parameter.name));
+            let name = parameter.name;
+            let typed = self.value(name);
+            let changed = typed != shown.value(name);
+            if !(all || self.sets(name) || (changed && !shown.sets(name))) {
+                continue;
             }
+            // As it was, in its order, where it still says the same.
+            let held = own.get(name).or_else(|| base.get(name)).cloned();
+            let value = held.filter(|_| !changed).unwrap_or(typed);
+            settings.insert(name.to_owned(), value);
         }
         for (name, typed) in &self.rows {
             if name.is_empty() {
@@ -208,6 +223,16 @@ impl Form {
     }
 }
 
+/// A browser leaves seconds out where they are zero.
+fn whole_time(text: &str) -> String {
+    let minute = text.len() == "2026-11-21T09:02".len() && text.as_bytes()[10] == b'T';
+    if minute {
+        format!("{text}:00")
+    } else {
+        text.to_owned()
+    }
+}
+
 fn texts(value: &Value) -> Vec<String> {
     let items = value.as_array().into_iter().flatten();
     items
@@ -279,16 +304,33 @@ mod tests {
         ] {
             let own = settings(&own);
             let form = Form::of(&own, &base, &zone);
-            assert_eq!(form.settings(false, &zone).unwrap(), own);
+            assert_eq!(form.settings(false, &own, &base, &zone).unwrap(), own);
         }
         // All parameters are said for all apps.
         let form = Form::of(&base, &base, &zone);
-        assert_eq!(form.settings(true, &zone).unwrap(), base);
+        assert_eq!(form.settings(true, &base, &base, &zone).unwrap(), base);
+    }
+
+    #[test]
+    fn what_was_changed_without_a_tick_counts_and_a_tick_that_went_takes_it_back() {
+        let zone = Zone::default();
+        let base = Document::built_in().default;
+        let own = settings(&json!({"delegateType": "vip"}));
+        let mut form = Form::of(&own, &base, &zone);
+        form.texts.insert("allowRejected", "yes".into());
+        form.set.remove("delegateType");
+        assert_eq!(
+            form.settings(false, &own, &base, &zone).unwrap(),
+            settings(&json!({"allowRejected": true}))
+        );
+    }
+
+    fn settings_of(form: &Form) -> Result<Settings> {
+        form.settings(false, &Settings::new(), &Settings::new(), &Zone::default())
     }
 
     #[test]
     fn what_does_not_fit_is_named() {
-        let zone = Zone::default();
         for (rows, told) in [
             (&[("", "x")][..], "\"x\" has no name"),
             (&[("uiMode", "a"), ("uiMode", "b")], "uiMode: stands twice"),
@@ -302,13 +344,13 @@ mod tests {
                     .collect(),
                 ..Form::default()
             };
-            let message = form.settings(false, &zone).unwrap_err().message;
+            let message = settings_of(&form).unwrap_err().message;
             assert!(message.contains(told), "{message}");
         }
         let mut form = Form::default();
         form.set.insert("enableAt".into());
         form.texts.insert("enableAt", "tomorrow".into());
-        let message = form.settings(false, &zone).unwrap_err().message;
+        let message = settings_of(&form).unwrap_err().message;
         assert!(message.starts_with("enableAt: "), "{message}");
     }
 }

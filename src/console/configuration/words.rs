@@ -21,7 +21,7 @@ pub struct Changed {
 /// What a parameter is called in the console; others are called as they are.
 pub fn label(name: &str) -> String {
     match name {
-        "availableFeatures" => "What the app offers",
+        "availableFeatures" => "Features",
         "deviceHierarchy" => "Ranks of places",
         "allowRejected" => "Let in whom the rules refuse",
         "delegateType" => "Type of new delegates",
@@ -165,7 +165,7 @@ mod tests {
                 "Works from: at any time → 2026-11-21 09:00:00",
                 "Locked in the app: nothing → Let in whom the rules refuse",
                 "uiMode: not set → dark",
-                "What the app offers: as for all apps → nothing",
+                "Features: as for all apps → nothing",
                 "Ranks of places: as for all apps → event › location or room",
             ]
         );

@@ -98,7 +98,7 @@ fn every_parameter_is_shown_with_its_meaning() {
     let crew = server.crew(ConsoleRole::Operator);
     let page = crew.get(PAGE).shown();
     for told in [
-        "What the app offers",
+        "Features",
         "Ranks of places",
         "event › location or room › session",
         "Let in whom the rules refuse",
@@ -218,33 +218,36 @@ fn the_nearest_setting_reaches_the_app() {
     assert_eq!(path, format!("{PAGE}/edit?code=a%3Ab%2Fc"));
     let form = crew.get(&path).shown();
     assert!(form.contains("Phone a:b/c") && form.contains("Otherwise: none"));
-    crew.configure(
-        &[("type", "regoapp")],
-        &[
-            ("set", "delegateType"),
-            ("delegateType", "guest"),
-            ("allowRejected", "yes"),
-        ],
-    )
-    .taken();
-    crew.configure(
-        &[("code", "a:b/c")],
-        &[
-            ("set", "delegateType"),
-            ("delegateType", "vip"),
-            ("key", "uiMode"),
-            ("value", "dark"),
-        ],
-    )
-    .taken();
+    let with = |fields: &[(&'static str, &'static str)]| {
+        let mut form = built_in();
+        form.retain(|(name, _)| fields.iter().all(|(other, _)| other != name));
+        form.extend_from_slice(fields);
+        form
+    };
+    // What is changed counts, with a tick and without.
+    let of_type = with(&[("delegateType", "guest")]);
+    crew.configure(&[("type", "regoapp")], &of_type).taken();
+    let own = with(&[
+        ("set", "delegateType"),
+        ("delegateType", "vip"),
+        ("key", "uiMode"),
+        ("value", "dark"),
+    ]);
+    crew.configure(&[("code", "a:b/c")], &own).taken();
     crew.publish().taken();
     let (own, of_type) = (pinged(&phone, 1), pinged(&other, 1));
     assert_eq!(own["settings"]["delegateType"], "vip");
     assert_eq!(own["settings"]["uiMode"], "dark");
     assert_eq!(of_type["settings"]["delegateType"], "guest");
     assert_eq!(of_type["settings"]["uiMode"], Value::Null);
-    // What was not ticked as differing is as for all.
     assert_eq!(own["settings"]["allowRejected"], false);
+    let draft: String = server.value("SELECT document FROM app_config");
+    let draft: Value = serde_json::from_str(&draft).expect("JSON");
+    assert_eq!(
+        draft["byDevice"],
+        json!({"a:b/c": {"delegateType": "vip", "uiMode": "dark"}}),
+        "nothing but what differs"
+    );
     let page = crew.get(&format!("/console/devices/{device}")).shown();
     assert!(page.contains("Its own settings"));
     crew.configure(&[("code", "a:b/c")], &[("do", "remove")])
@@ -295,11 +298,10 @@ fn a_version_of_before_is_taken_up_again() {
     let crew = server.crew(ConsoleRole::Operator);
     let (phone, _) = app(&server, "42");
     for kind in ["one", "two"] {
-        crew.configure(
-            &[("type", "regoapp")],
-            &[("set", "delegateType"), ("delegateType", kind)],
-        )
-        .taken();
+        let mut form = built_in();
+        form.retain(|(name, _)| *name != "delegateType");
+        form.extend([("set", "delegateType"), ("delegateType", kind)]);
+        crew.configure(&[("type", "regoapp")], &form).taken();
         crew.publish().taken();
     }
     assert_eq!(pinged(&phone, 0)["settings"]["delegateType"], "two");
