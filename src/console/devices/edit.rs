@@ -184,18 +184,15 @@ impl Page {
         let rules = &self.defaults;
         let about = [
             (
-                "Check-ins of each person here, all days together.",
+                "All days together, those that a gate overrode included.",
                 rules.max_check_ins,
             ),
-            ("People who are inside at a time.", rules.capacity),
             (
-                "Minutes before the start from which people are let in.",
-                rules.opens_before,
+                "Whoever comes later waits until somebody is checked out.",
+                rules.capacity,
             ),
-            (
-                "Minutes after the end until which people are let in.",
-                rules.closes_after,
-            ),
+            ("0 is when it starts.", rules.opens_before),
+            ("0 is when it ends.", rules.closes_after),
         ];
         let labels: std::collections::HashMap<_, _> = form::labels().collect();
         NUMBERS

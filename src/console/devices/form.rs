@@ -325,10 +325,10 @@ pub fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
         ("available", "In use"),
         ("ruleSet", "Who may enter"),
         ("entry", "How often"),
-        ("maxCheckIns", "Most check-ins of a person"),
-        ("capacity", "Room for"),
-        ("opensBefore", "Opens"),
-        ("closesAfter", "Closes"),
+        ("maxCheckIns", "Check-ins of a person, at most"),
+        ("capacity", "People inside, at most"),
+        ("opensBefore", "Opens, minutes before the start"),
+        ("closesAfter", "Closes, minutes after the end"),
         ("rows", "More about it"),
         ("rest", "As JSON"),
     ];
@@ -399,7 +399,7 @@ mod tests {
             (
                 "data.Access.capacity: invalid type",
                 Some("capacity"),
-                "Room for: invalid type",
+                "People inside, at most: invalid type",
             ),
             ("something else: odd", None, "something else: odd"),
         ] {

@@ -229,7 +229,7 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
         (
             "maxCheckIns",
             "-1",
-            "Most check-ins of a person: must be a whole number",
+            "Check-ins of a person, at most: must be a whole number",
         ),
         ("entry", "once", "How often: unknown variant"),
         ("endAt", "2026-11-21T08:00", "Ends: must not be before"),
@@ -331,6 +331,8 @@ fn a_deleted_device_is_restored_unless_its_code_was_taken() {
     crew.post(&format!("{path}/delete"), &[]).taken();
     api.get("/device/code:gate-b").refused(404, 1401, "gate-b");
     assert!(crew.get(&path).shown().contains("Deleted just now"));
+    let deleted = crew.get("/console/devices?show=deleted").shown();
+    assert!(deleted.contains("Gate B") && deleted.contains(&format!("{path}/restore")));
     crew.get(&format!("{path}/edit"))
         .refused(404, "restore it before");
     let other = api.device(&json!({"name": "Gate C", "code": "gate-b"}));
