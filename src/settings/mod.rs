@@ -38,18 +38,6 @@ impl Settings {
         self.name.as_deref().unwrap_or("Gatepost")
     }
 
-    /// Reads settings from a JSON object with the names of [`Settings::NAMES`].
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Invalid`], naming the setting.
-    pub fn parse(object: &Map<String, Value>) -> Result<Self> {
-        let mut settings = Self::default();
-        for (name, value) in object {
-            settings.set(name, value)?;
-        }
-        Ok(settings)
-    }
-
     fn set(&mut self, name: &str, value: &Value) -> Result<()> {
         let text = || {
             value
@@ -114,22 +102,28 @@ pub fn load(connection: &Connection) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Checks settings, each alone; `null` is none.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`], naming the setting.
+pub fn check(changes: &Map<String, Value>) -> Result<()> {
+    let mut settings = Settings::default();
+    for (name, value) in changes {
+        if !value.is_null() || !Settings::NAMES.contains(&name.as_str()) {
+            settings.set(name, value)?;
+        }
+    }
+    Ok(())
+}
+
 /// Stores settings; `null` puts one back to its default.
 ///
 /// # Errors
 /// [`crate::error::Kind::Invalid`], naming the setting; nothing is stored then.
 pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<()> {
-    let set: Map<String, Value> = changes
-        .iter()
-        .filter(|(_, value)| !value.is_null())
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Settings::parse(&set)?;
+    check(changes)?;
     let before = stored(tx)?;
     for (name, value) in changes {
-        if !Settings::NAMES.contains(&name.as_str()) {
-            Settings::default().set(name, value)?;
-        }
         if value.is_null() {
             tx.execute("DELETE FROM settings WHERE name = ?1", [name])?;
         } else {
