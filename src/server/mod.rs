@@ -14,10 +14,12 @@ mod gzip;
 mod health;
 mod limits;
 mod listener;
+mod logo;
 mod metrics;
 pub mod openapi;
 mod pulse;
 pub mod routes;
+mod schedule;
 mod service;
 pub mod tls;
 mod traffic;
@@ -94,6 +96,7 @@ pub async fn run(
         () = served => {}
         () = followed => {}
         () = console.live.run() => {}
+        () = schedule::follow(&app) => {}
     }
     Ok(())
 }
@@ -117,7 +120,7 @@ fn endpoint(
     let table = routes::table(app);
     let document = openapi::document(app)?;
     let page = openapi::page(app, &document);
-    let (of_ready, of_metrics) = (app.clone(), app.clone());
+    let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
     let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
@@ -129,6 +132,10 @@ fn endpoint(
         .at(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
+        )
+        .at(
+            "/logo",
+            get(make_sync(move |request| logo::show(&of_logo, &request))),
         )
         .at(
             "/",

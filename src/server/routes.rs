@@ -99,6 +99,7 @@ pub fn table(app: &App) -> Table {
         ("/health/live".into(), vec![Method::GET]),
         ("/health/ready".into(), vec![Method::GET]),
         ("/metrics".into(), vec![Method::GET]),
+        ("/logo".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for route in console::routes() {
