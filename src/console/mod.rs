@@ -15,6 +15,7 @@
 pub mod answer;
 mod assets;
 mod dashboard;
+mod discovery;
 pub mod live;
 pub mod route;
 pub mod session;
@@ -99,6 +100,7 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        discovery::routes(),
     ]
     .into_iter()
     .flatten()
