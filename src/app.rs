@@ -15,7 +15,7 @@ pub struct App(Arc<Inner>);
 pub struct Inner {
     /// The one SQLite file.
     pub store: Store,
-    /// `--public-url`, without a trailing slash.
+    /// `--public-url`, without a trailing slash; what is in force is [`App::public_url`].
     pub public_url: Option<String>,
     /// Valid tokens in memory.
     pub tokens: TokenCache,
@@ -44,6 +44,14 @@ impl App {
     #[must_use]
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.get(&self.store)
+    }
+
+    /// The address that clients reach the server by, without a trailing slash: `--public-url`, or
+    /// the setting where there is no flag. `None`: whatever a request's `Host` says.
+    #[must_use]
+    pub fn public_url(&self) -> Option<String> {
+        let flag = self.public_url.clone();
+        flag.or_else(|| self.settings().public_url.clone())
     }
 
     /// The context of a request by `principal`.

@@ -14,7 +14,7 @@
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
 //! - `idempotency`, `web`: what features stand on
-//! - `search`: the search language of lists, to SQL
+//! - `search`: the search language of lists, to SQL; `sections`: schemas of parts of `data`
 //! - `app`: what every handler is given
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `sandbox`: SQL that an administrator wrote, where it can do no harm
@@ -48,6 +48,7 @@ pub mod records;
 pub mod rules;
 pub mod sandbox;
 pub mod search;
+pub mod sections;
 pub mod server;
 pub mod settings;
 pub mod store;

@@ -1,7 +1,7 @@
 //! `/device/ping`, `/device/{idType}:{id}/pong` and `/device-config` (spec: Device endpoints).
 
 use super::{
-    configuration, local, logo, parameters,
+    configuration, local, parameters,
     ping::{self, Ping},
     presence,
 };
@@ -10,6 +10,7 @@ use crate::{
     auth::roles::{DeviceToken, ReadDevice},
     devices::find_readable,
     error::Result,
+    settings::logo,
     types::{DeviceId, DeviceSelector, Timestamp},
     web::{
         Address, Answer, Body, Granted, Outcome, RequestId,
@@ -359,8 +360,10 @@ impl AppsApi {
             let version = configuration::version(connection)?;
             let confirmed = version == said;
             let mut data = Map::new();
-            if let Some(path) = logo::path(connection)? {
-                data.insert("logo".to_owned(), json!(format!("{base}{path}")));
+            if let Some(since) = logo::since(connection)? {
+                // Another address for another picture.
+                let address = format!("{base}/logo?v={}", since.0);
+                data.insert("logo".to_owned(), json!(address));
             }
             data.insert("name".to_owned(), json!(self.app.settings().name()));
             if !confirmed {

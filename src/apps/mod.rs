@@ -8,14 +8,12 @@
 //! - `local`: what an app set by itself
 //! - `ping`: what an app tells of itself; `history`: what it told before; `presence`: whether it is
 //!   there
-//! - `logo`: the picture that apps show
 
 pub mod api;
 pub mod configuration;
 pub mod document;
 pub mod history;
 pub mod local;
-pub mod logo;
 pub mod parameters;
 pub mod ping;
 pub mod presence;

@@ -18,6 +18,7 @@ mod assets;
 mod configuration;
 mod dashboard;
 mod devices;
+mod discovery;
 pub mod live;
 pub mod route;
 pub mod session;
@@ -104,6 +105,7 @@ pub fn routes() -> Vec<Route> {
         dashboard::routes(),
         devices::routes(),
         configuration::routes(),
+        discovery::routes(),
     ]
     .into_iter()
     .flatten()

@@ -5,19 +5,24 @@
 //!
 //! - `window`: how long apps may ask; `ask`: they ask; `clear`: somebody decides
 //! - `credentials`: how an app gets its client's secret, which stands nowhere
-//! - `list`: what the page shows
+//! - `list`: what the page shows; `places`: where an app can reach the server
 
 pub mod api;
 pub mod ask;
 pub mod clear;
 pub mod credentials;
 pub mod list;
+pub mod places;
 pub mod window;
 
+pub use places::{Listening, Place, Trouble};
 pub use window::Window;
 
 use crate::{app::App, error::Result, types::Timestamp};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 /// How long a request waits, and holds its code.
 const DAY_MS: i64 = 24 * 3600 * 1000;
@@ -31,6 +36,7 @@ pub struct Discovery {
     app: App,
     /// How long apps may ask.
     pub window: Window,
+    listening: OnceLock<Listening>,
 }
 
 impl Discovery {
@@ -40,7 +46,31 @@ impl Discovery {
         Arc::new(Self {
             app,
             window: Window::default(),
+            listening: OnceLock::new(),
         })
+    }
+
+    /// The server listens now.
+    pub fn listens(&self, listening: Listening) {
+        let _ = self.listening.set(listening);
+    }
+
+    /// Where an app can reach the server now: it follows this machine from network to network.
+    ///
+    /// # Errors
+    /// Why there is no such place.
+    pub fn places(&self) -> Result<Vec<Place>, Trouble> {
+        let interfaces: Vec<_> = if_addrs::get_if_addrs()
+            .unwrap_or_default()
+            .into_iter()
+            .map(|interface| (interface.name.clone(), interface.ip()))
+            .collect();
+        let public_url = self.app.public_url();
+        places::places(
+            public_url.as_deref(),
+            self.listening.get().copied(),
+            &interfaces,
+        )
     }
 
     /// Removes what credentials are made of when their time is over, until it is dropped.

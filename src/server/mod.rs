@@ -19,6 +19,7 @@ mod metrics;
 pub mod openapi;
 mod pulse;
 pub mod routes;
+mod schedule;
 mod service;
 pub mod tls;
 mod traffic;
@@ -31,6 +32,7 @@ pub use tls::Tls;
 use crate::{
     apps,
     console::{self, Console, route::Guarded},
+    discovery::Listening,
     error::Result,
 };
 use connections::Connections;
@@ -63,6 +65,10 @@ pub async fn run(
 ) -> Result<()> {
     let Options { limits, tls } = options;
     let app = console.app().clone();
+    if let Ok(address) = listener.local_addr() {
+        let tls = tls.is_some();
+        console.discovery.listens(Listening { address, tls });
+    }
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
     let api = api(&console, &mut traffic);
@@ -97,6 +103,7 @@ pub async fn run(
         () = console.live.run() => {}
         () = apps::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
+        () = schedule::follow(&app) => {}
     }
     apps::at_the_end(&app).await;
     Ok(())
@@ -134,7 +141,10 @@ fn endpoint(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
         )
-        .at(apps::logo::PATH, get(logo::Logo(of_logo)))
+        .at(
+            "/logo",
+            get(make_sync(move |request| logo::show(&of_logo, &request))),
+        )
         .at(
             "/",
             make_sync(|_| poem::web::Redirect::see_other("/console")),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     app::App,
-    apps::{api::AppsApi, logo},
+    apps::api::AppsApi,
     console::{self, Console},
     delegates::api::DelegatesApi,
     devices::api::DevicesApi,
@@ -111,7 +111,7 @@ pub fn table(console: &Console) -> Table {
         ("/health/live".into(), vec![Method::GET]),
         ("/health/ready".into(), vec![Method::GET]),
         ("/metrics".into(), vec![Method::GET]),
-        (logo::PATH.into(), vec![Method::GET]),
+        ("/logo".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for route in console::routes() {

@@ -33,7 +33,7 @@ pub struct Address {
 
 impl<'a> FromRequest<'a> for Address {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let public = request.data::<App>().and_then(|app| app.public_url.clone());
+        let public = request.data::<App>().and_then(App::public_url);
         let base = public.unwrap_or_else(|| {
             let host = request.header("host").unwrap_or("localhost");
             format!("{}://{host}", request.scheme())

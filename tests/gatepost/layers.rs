@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 11] = [
     &["observe", "types"],
     &["barcode", "rules", "sandbox", "store"],
     &["audit", "auth", "settings"],
-    &["app", "search"],
+    &["app", "search", "sections"],
     &["idempotency", "records", "web"],
     &[
         "apps",

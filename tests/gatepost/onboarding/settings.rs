@@ -246,13 +246,78 @@ fn the_logo_is_at_an_address_that_needs_no_token() {
     let picture = |path: &str| crate::harness::whole(server.request(reqwest::Method::GET, path));
     assert_eq!(picture("/logo").reply.status, 404);
     assert!(app.post("/device/ping", &ping(1)).data()["logo"].is_null());
-    server.sql("INSERT INTO logo VALUES (1, 'image/svg+xml', x'3C7376672F3E', 77)");
+    server.sql("INSERT INTO logo VALUES (1, 'image/png', x'89504E47', 77)");
     server.settings(&json!({"name": "Nordlicht"}));
     let data = app.post("/device/ping", &ping(1)).data().clone();
     assert_eq!(data["logo"], "https://gate.example.org/logo?v=77");
     assert_eq!(data["name"], "Nordlicht");
     let shown = picture("/logo?v=77");
-    assert_eq!((shown.reply.status, shown.text.as_str()), (200, "<svg/>"));
-    assert_eq!(shown.header("content-type"), "image/svg+xml");
-    assert!(shown.header("content-security-policy").contains("sandbox"));
+    assert_eq!(shown.reply.status, 200);
+    assert_eq!(shown.header("content-type"), "image/png");
+}
+
+#[test]
+fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
+    let server = Server::start();
+    let (app, _) = server.app_of("42");
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
+            .current_dir(server.folder.path())
+            .args(arguments)
+            .output()
+            .expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), output.stdout, told)
+    };
+    let exported = || -> Value {
+        let (_, stdout, _) = run(&["config", "export"]);
+        serde_json::from_slice::<Value>(&stdout).expect("JSON")["appConfig"].clone()
+    };
+    let apply = |document: &Value, options: &[&str]| {
+        std::fs::write(server.folder.path().join("c.json"), document.to_string()).expect("a file");
+        run(&[&["config", "apply", "c.json"], options].concat())
+    };
+    let version = || {
+        server
+            .app
+            .store
+            .look_up(configuration::version)
+            .expect("a version")
+    };
+    let fresh = exported();
+    assert_eq!(fresh["default"]["allowRejected"], false);
+    // What is in force already is no new version.
+    assert_eq!(apply(&json!({"appConfig": fresh}), &[]).0, Some(0));
+    assert_eq!(apply(&json!({"settings": {}}), &[]).0, Some(0));
+    assert_eq!(version(), 1);
+    let document = json!({
+        "settings": {"timeZone": "Europe/Berlin"},
+        "appConfig": {
+            "default": {"uiMode": "dark", "enableAt": "2026-11-21 09:00:00"},
+            "byDevice": {"42": {"allowRejected": true}},
+        },
+    });
+    assert_eq!(apply(&document, &["--dry-run"]).0, Some(0));
+    assert_eq!(version(), 1);
+    assert_eq!(apply(&document, &[]).0, Some(0));
+    assert_eq!(version(), 2);
+    let data = app.post("/device/ping", &ping(1)).data().clone();
+    assert_eq!(data["configVersion"], 2);
+    assert_eq!(data["settings"]["uiMode"], "dark");
+    assert_eq!(data["settings"]["allowRejected"], true);
+    assert_eq!(
+        data["settings"]["enableAt"], "2026-11-21T09:00:00+01:00",
+        "in the zone that the same document set"
+    );
+    // What is wrong is named, and nothing of the document is in force then.
+    let wrong = json!({"settings": {"name": "X"}, "appConfig": {"byType": {"regoapp": {"forced": "uiMode"}}}});
+    let (code, _, told) = apply(&wrong, &[]);
+    assert_eq!(code, Some(1));
+    assert!(told.contains("appConfig.byType.regoapp.forced"), "{told}");
+    assert_eq!((version(), server.app.settings().name()), (2, "Gatepost"));
+    // Without --prune what is not named stays.
+    apply(&json!({"appConfig": {"default": {"uiMode": "light"}}}), &[]);
+    assert_eq!(exported()["byDevice"]["42"]["allowRejected"], true);
+    apply(&json!({}), &["--prune"]);
+    assert_eq!((version(), exported()), (4, fresh));
 }
