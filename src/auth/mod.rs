@@ -3,12 +3,14 @@
 
 pub mod clients;
 mod edit;
+pub mod handover;
 pub mod password;
 pub mod principal;
 pub mod roles;
 pub mod scopes;
 pub mod second_factor;
 pub mod secret;
+pub mod seen;
 pub mod sessions;
 pub mod throttle;
 pub mod tokens;

@@ -177,6 +177,9 @@ pub trait Requirement: Send + Sync + 'static {
 
     /// Whether only a user's token will do, as for `myself`.
     const USER: bool = false;
+
+    /// Whether the token's client must be bound to a device, on which the operation acts.
+    const DEVICE: bool = false;
 }
 
 /// A valid token and nothing more.
@@ -192,6 +195,14 @@ pub struct UserToken;
 impl Requirement for UserToken {
     const ANY_OF: &'static [Role] = &[];
     const USER: bool = true;
+}
+
+/// A token whose client is bound to a device (contract §7).
+pub struct DeviceToken;
+
+impl Requirement for DeviceToken {
+    const ANY_OF: &'static [Role] = &[];
+    const DEVICE: bool = true;
 }
 
 macro_rules! requirements {

@@ -14,11 +14,15 @@
 
 mod access;
 mod account;
+mod actor;
 pub mod answer;
 mod assets;
 mod audit;
+mod configuration;
 mod dashboard;
 mod delegates;
+mod devices;
+mod discovery;
 mod kept;
 pub mod live;
 pub mod route;
@@ -33,7 +37,7 @@ pub use setup::Setup;
 pub use shell::{Area, Shell};
 pub use visit::{Fields, Staff, Visit};
 
-use crate::{app::App, auth::second_factor::Shared};
+use crate::{app::App, auth::second_factor::Shared, discovery::Discovery};
 use live::Live;
 use std::{
     ops::Deref,
@@ -58,6 +62,8 @@ pub struct Console {
     pub setup: Setup,
     /// What happens, as it happens.
     pub live: Live,
+    /// Apps that ask to be let in.
+    pub discovery: Arc<Discovery>,
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
@@ -75,6 +81,7 @@ impl Console {
     pub fn new(app: App, reach: Reach) -> Arc<Self> {
         Arc::new(Self {
             live: Live::new(app.clone()),
+            discovery: Discovery::new(app.clone()),
             dashboard: live::Shared::default(),
             setup: Setup::default(),
             app,
@@ -114,6 +121,9 @@ pub fn routes() -> Vec<Route> {
         account::routes(),
         audit::routes(),
         delegates::routes(),
+        devices::routes(),
+        configuration::routes(),
+        discovery::routes(),
     ]
     .into_iter()
     .flatten()

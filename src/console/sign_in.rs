@@ -293,7 +293,7 @@ pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::He
 /// Whether the browser came by TLS, to us or to what stands in front.
 fn secure(visit: &Visit) -> bool {
     let console = &visit.console;
-    let public = console.public_url.as_deref().unwrap_or_default();
+    let public = console.public_url().unwrap_or_default();
     console.reach.tls || public.starts_with("https://")
 }
 

@@ -80,6 +80,13 @@ impl<'de> Visitor<'de> for ReadRules {
     }
 }
 
+/// The part of a device's `data` that rules stand in.
+#[derive(serde::Deserialize)]
+struct AccessSection {
+    #[serde(rename = "Access")]
+    access: Option<AccessRules>,
+}
+
 impl AccessRules {
     /// Reads rules strictly; `name` is what messages call them, such as `data.Access`.
     ///
@@ -96,6 +103,20 @@ impl AccessRules {
             let told = in_plain_words(&cause.into_inner().to_string());
             Error::invalid(format!("{path}: {told}"))
         })
+    }
+
+    /// The rules in a device's stored `data`; `None` when they cannot be read.
+    #[must_use]
+    pub fn of_stored(data: Option<&str>) -> Option<Self> {
+        let Some(data) = data else {
+            return Some(Self::default());
+        };
+        // serde would take a list for the sections in their order.
+        if !data.trim_ascii_start().starts_with('{') {
+            return None;
+        }
+        let section: AccessSection = serde_json::from_str(data).ok()?;
+        Some(section.access.unwrap_or_default())
     }
 
     /// These rules, with `default` for what they leave open.

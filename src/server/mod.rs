@@ -14,10 +14,12 @@ mod gzip;
 mod health;
 mod limits;
 mod listener;
+mod logo;
 mod metrics;
 pub mod openapi;
 mod pulse;
 pub mod routes;
+mod schedule;
 mod service;
 pub mod tls;
 mod traffic;
@@ -28,8 +30,9 @@ pub use service::ServiceApi;
 pub use tls::Tls;
 
 use crate::{
-    app::App,
+    apps,
     console::{self, Console, route::Guarded},
+    discovery::Listening,
     error::Result,
 };
 use connections::Connections;
@@ -62,9 +65,13 @@ pub async fn run(
 ) -> Result<()> {
     let Options { limits, tls } = options;
     let app = console.app().clone();
+    if let Ok(address) = listener.local_addr() {
+        let tls = tls.is_some();
+        console.discovery.listens(Listening { address, tls });
+    }
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
-    let api = api(&app, &mut traffic);
+    let api = api(&console, &mut traffic);
     let traffic = Arc::new(traffic);
     let sources = Sources {
         traffic: Arc::clone(&traffic),
@@ -94,17 +101,21 @@ pub async fn run(
         () = served => {}
         () = followed => {}
         () = console.live.run() => {}
+        () = apps::upkeep(&app) => {}
+        () = console.discovery.upkeep() => {}
+        () = schedule::follow(&app) => {}
     }
+    apps::at_the_end(&app).await;
     Ok(())
 }
 
 /// The API under each of its prefixes.
-fn api(app: &App, traffic: &mut Traffic) -> Route {
+fn api(console: &Console, traffic: &mut Traffic) -> Route {
     let mut route = Route::new();
     for prefix in routes::PREFIXES {
-        route = route.nest(*prefix, routes::api(app, traffic));
+        route = route.nest(*prefix, routes::api(console, traffic));
     }
-    route.nest("/api", routes::token(app, traffic))
+    route.nest("/api", routes::token(console.app(), traffic))
 }
 
 /// The whole server as one endpoint.
@@ -114,10 +125,10 @@ fn endpoint(
     sources: Sources,
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
     let app = console.app();
-    let table = routes::table(app);
-    let document = openapi::document(app)?;
-    let page = openapi::page(app, &document);
-    let (of_ready, of_metrics) = (app.clone(), app.clone());
+    let table = routes::table(console);
+    let document = openapi::document(app, &console.discovery)?;
+    let page = openapi::page(app, &console.discovery, &document);
+    let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
     let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
@@ -129,6 +140,10 @@ fn endpoint(
         .at(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
+        )
+        .at(
+            "/logo",
+            get(make_sync(move |request| logo::show(&of_logo, &request))),
         )
         .at(
             "/",

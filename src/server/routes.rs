@@ -5,9 +5,18 @@ use super::{
     traffic::{Counted, Traffic},
 };
 use crate::{
-    app::App, console, delegates::api::DelegatesApi, devices::api::DevicesApi, error::Error,
-    events::api::EventsApi, interactions::api::InteractionsApi, oauth::api::OAuthApi,
-    types::text::shortened, web::Failure,
+    app::App,
+    apps::api::AppsApi,
+    console::{self, Console},
+    delegates::api::DelegatesApi,
+    devices::api::DevicesApi,
+    discovery::{Discovery, api::DiscoveryApi},
+    error::Error,
+    events::api::EventsApi,
+    interactions::api::InteractionsApi,
+    oauth::api::OAuthApi,
+    types::text::shortened,
+    web::Failure,
 };
 use poem::{
     Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
@@ -20,12 +29,17 @@ use std::{collections::HashMap, sync::Arc};
 pub const PREFIXES: &[&str] = &["/api/v5", "/api/5"];
 
 /// Every operation of the API.
-pub fn operations(app: &App) -> impl OpenApi + 'static {
+pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'static {
     let app = || app.clone();
     (
         OAuthApi { app: app() },
         DelegatesApi { app: app() },
         DevicesApi { app: app() },
+        AppsApi { app: app() },
+        DiscoveryApi {
+            app: app(),
+            discovery: Arc::clone(discovery),
+        },
         EventsApi { app: app() },
         InteractionsApi { app: app() },
         ServiceApi { app: app() },
@@ -33,8 +47,8 @@ pub fn operations(app: &App) -> impl OpenApi + 'static {
 }
 
 /// The API's routes, to be nested under a prefix.
-pub(super) fn api(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
-    routed(operations(app), traffic)
+pub(super) fn api(console: &Console, traffic: &mut Traffic) -> impl Endpoint + 'static {
+    routed(operations(console.app(), &console.discovery), traffic)
 }
 
 /// The token endpoint alone: it is at `/api/oauth/v2/token` too.
@@ -138,9 +152,9 @@ pub type Table = Vec<(String, Vec<Method>)>;
 
 /// The table of every path that is served.
 #[must_use]
-pub fn table(app: &App) -> Table {
+pub fn table(console: &Console) -> Table {
     let mut paths = HashMap::new();
-    operations(app).add_routes(&mut paths);
+    operations(console.app(), &console.discovery).add_routes(&mut paths);
     let mut table: Table = vec![
         ("/".into(), vec![Method::GET]),
         ("/docs".into(), vec![Method::GET]),
@@ -148,6 +162,7 @@ pub fn table(app: &App) -> Table {
         ("/health/live".into(), vec![Method::GET]),
         ("/health/ready".into(), vec![Method::GET]),
         ("/metrics".into(), vec![Method::GET]),
+        ("/logo".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for route in console::routes() {

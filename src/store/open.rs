@@ -211,14 +211,20 @@ fn look_inside(path: &Path, connection: &Connection) -> Result<()> {
     }
 }
 
-/// A connection that takes no lock and makes no file beside it.
-fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+/// The address by which SQLite reads a file that nobody writes to, without a lock and without a file
+/// beside it.
+#[must_use]
+pub fn read_only_address(path: &Path) -> String {
     let encoded = percent_encoding::percent_encode(
         path.as_os_str().as_encoded_bytes(),
         percent_encoding::NON_ALPHANUMERIC,
     );
+    format!("file:{encoded}?immutable=1&mode=ro")
+}
+
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(
-        format!("file:{encoded}?immutable=1"),
+        read_only_address(path),
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     )
 }

@@ -72,13 +72,13 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::EventNotFound
         | Kind::InteractionNotFound => 404,
         Kind::MethodNotAllowed => 405,
-        Kind::CodeTaken | Kind::KeyReused => 409,
+        Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
         Kind::Refused(_) => 412,
         Kind::TooLarge => 413,
         Kind::NotJson => 415,
         Kind::TooManyAttempts { .. } => 429,
         Kind::Defect => 500,
-        Kind::Unavailable => 503,
+        Kind::Unavailable | Kind::DiscoveryClosed => 503,
     }
 }
 

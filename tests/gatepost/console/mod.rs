@@ -4,8 +4,10 @@
 mod access;
 mod account;
 mod audit;
+mod configuration;
 mod crew;
 mod delegates;
+mod devices;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};
