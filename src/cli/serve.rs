@@ -31,7 +31,7 @@ pub struct Args {
     /// The address that clients reach the server by; from the request's Host without it.
     #[arg(long, value_name = "URL", value_parser = public_url)]
     public_url: Option<String>,
-    /// Do not announce the server on the LAN (this version announces nothing yet).
+    /// Do not announce the server on the LAN (as `_gatepost._tcp`, by DNS-SD).
     #[arg(long)]
     no_mdns: bool,
     /// What an acknowledged write survives: power loss (full), or only the end of the process.
@@ -78,6 +78,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let options = Options {
         limits: args.limits,
         tls,
+        announced: !args.no_mdns,
     };
     let reach = Reach {
         tls: options.tls.is_some(),

@@ -5,6 +5,7 @@
 //! envelope, `routes` finds the operation.
 
 mod access;
+mod announce;
 mod body;
 mod connection;
 mod connections;
@@ -25,6 +26,7 @@ pub mod tls;
 mod traffic;
 
 pub use access::TARGET as ACCESS_LOG;
+pub use announce::SERVICE;
 pub use limits::{Limits, Seconds};
 pub use service::ServiceApi;
 pub use tls::Tls;
@@ -51,6 +53,8 @@ pub struct Options {
     pub limits: Limits,
     /// TLS; none for plain HTTP.
     pub tls: Option<Tls>,
+    /// Whether the server is announced on the LAN.
+    pub announced: bool,
 }
 
 /// Serves until `shutdown` is done, then finishes what was accepted.
@@ -63,12 +67,20 @@ pub async fn run(
     options: Options,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let Options { limits, tls } = options;
+    let Options {
+        limits,
+        tls,
+        announced,
+    } = options;
     let app = console.app().clone();
-    if let Ok(address) = listener.local_addr() {
-        let tls = tls.is_some();
-        console.discovery.listens(Listening { address, tls });
+    let listening = listener.local_addr().ok().map(|address| Listening {
+        address,
+        tls: tls.is_some(),
+    });
+    if let Some(listening) = listening {
+        console.discovery.listens(listening);
     }
+    let announced = listening.filter(|_| announced);
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
     let api = api(&console, &mut traffic);
@@ -101,6 +113,7 @@ pub async fn run(
         () = served => {}
         () = followed => {}
         () = console.live.run() => {}
+        () = announce::announce(&app, announced) => {}
         () = apps::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}

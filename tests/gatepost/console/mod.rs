@@ -8,6 +8,7 @@ mod configuration;
 mod crew;
 mod delegates;
 mod devices;
+mod discovery;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};

@@ -1,5 +1,7 @@
 //! Apps ask to be let in, are let in, tell of themselves and get their settings (contract §7).
 
+#[cfg(target_os = "linux")]
+mod announced;
 mod discovery;
 mod settings;
 mod there;
