@@ -18,6 +18,7 @@ pub mod answer;
 mod assets;
 mod audit;
 mod dashboard;
+mod delegates;
 mod kept;
 pub mod live;
 pub mod route;
@@ -112,6 +113,7 @@ pub fn routes() -> Vec<Route> {
         access::routes(),
         account::routes(),
         audit::routes(),
+        delegates::routes(),
     ]
     .into_iter()
     .flatten()

@@ -5,6 +5,7 @@ mod access;
 mod account;
 mod audit;
 mod crew;
+mod delegates;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};
