@@ -51,3 +51,41 @@ impl<T: Clone> Kept<T> {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{auth::ConsoleRole, types::UserId};
+
+    fn session(session: i64) -> Staff {
+        Staff {
+            user: UserId(1),
+            email: "ada@example.com".into(),
+            role: ConsoleRole::Viewer,
+            session,
+            csrf: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_taken_is_gone_and_was_for_one_session() {
+        let kept = Kept::default();
+        kept.keep(&session(1), "first");
+        kept.keep(&session(1), "second");
+        assert_eq!(kept.look(&session(2)), None);
+        assert_eq!(kept.look(&session(1)), Some("second"));
+        assert_eq!(kept.take(&session(1)), Some("second"));
+        assert_eq!(kept.take(&session(1)), None);
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_oldest_goes_first() {
+        let kept = Kept::default();
+        for number in 0..=MOST {
+            kept.keep(&session(i64::try_from(number).unwrap()), number);
+        }
+        assert_eq!(kept.all().len(), MOST);
+        assert_eq!(kept.look(&session(0)), None);
+        assert_eq!(kept.look(&session(1)), Some(1));
+    }
+}

@@ -167,6 +167,9 @@ pub(super) fn deed(action: &str) -> String {
         "password" => "set a new password for",
         "second-factor" => "switched the authenticator app of",
         "recovery" => "recovery codes of",
+        "erase" => "erased all of",
+        "merge" => "merged another into",
+        "block" => "blocked a code of",
         "undo" => "took back",
         other => return other.replace('-', " "),
     };
@@ -175,5 +178,8 @@ pub(super) fn deed(action: &str) -> String {
 
 /// What kind of record it is, in words.
 pub(super) fn kind(record_type: &str) -> String {
-    record_type.replace(['-', '_'], " ")
+    match record_type {
+        "batch" => "import".to_owned(),
+        other => other.replace(['-', '_'], " "),
+    }
 }
