@@ -15,6 +15,8 @@
 pub mod answer;
 mod assets;
 mod dashboard;
+mod import;
+
 pub mod live;
 pub mod route;
 pub mod session;
@@ -23,6 +25,7 @@ mod shell;
 mod sign_in;
 mod visit;
 
+pub use import::Desk;
 pub use route::{Access, Route};
 pub use setup::Setup;
 pub use shell::{Area, Shell};
@@ -53,6 +56,8 @@ pub struct Console {
     pub setup: Setup,
     /// What happens, as it happens.
     pub live: Live,
+    /// Lists that are imported.
+    pub imports: Arc<Desk>,
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
@@ -66,6 +71,7 @@ impl Console {
             live: Live::new(app.clone()),
             dashboard: live::Shared::default(),
             setup: Setup::default(),
+            imports: Arc::new(Desk::new(app.store.path())),
             app,
             reach,
             flashes: Mutex::default(),
@@ -96,6 +102,8 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        import::routes(),
+
     ]
     .into_iter()
     .flatten()
