@@ -16,6 +16,7 @@ pub mod answer;
 mod assets;
 mod dashboard;
 mod import;
+mod interactions;
 
 pub mod live;
 pub mod route;
@@ -103,7 +104,7 @@ pub fn routes() -> Vec<Route> {
         sign_in::routes(),
         dashboard::routes(),
         import::routes(),
-
+        interactions::routes(),
     ]
     .into_iter()
     .flatten()

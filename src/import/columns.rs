@@ -278,7 +278,9 @@ impl Misfit {
             Self::NoneKnown => format!(
                 "no column is known as a property of {}; name one with --map, such as --map \"{}={}\"; there are {}",
                 what.name(),
-                headers.first().map_or_else(String::new, |header| shortened(header)),
+                headers
+                    .first()
+                    .map_or_else(String::new, |header| shortened(header)),
                 what.example(),
                 quoted(headers)
             ),

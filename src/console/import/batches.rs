@@ -1,12 +1,6 @@
 //! What was imported: each batch with who, when and how far, and taking it back.
 
-use super::{
-    Work,
-    desk::TakenBack,
-    glance::words,
-    wizard::Progress,
-    work,
-};
+use super::{Work, desk::TakenBack, glance::words, wizard::Progress, work};
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
@@ -86,7 +80,7 @@ impl State {
         }
     }
 
-    fn name(&self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Complete => "complete",
@@ -97,7 +91,7 @@ impl State {
         }
     }
 
-    fn tag(&self) -> &'static str {
+    fn tag(self) -> &'static str {
         match self {
             Self::Complete => "tag good",
             Self::Interrupted | Self::PartlyTakenBack => "tag warn",
@@ -105,20 +99,20 @@ impl State {
         }
     }
 
-    fn is_interrupted(&self) -> bool {
-        *self == Self::Interrupted
+    fn is_interrupted(self) -> bool {
+        self == Self::Interrupted
     }
 
     /// Whether there is something to take back, and nobody who does.
-    fn can_be_undone(&self) -> bool {
+    fn can_be_undone(self) -> bool {
         matches!(
             self,
             Self::Complete | Self::Interrupted | Self::PartlyTakenBack
         )
     }
 
-    fn is_partly_undone(&self) -> bool {
-        *self == Self::PartlyTakenBack
+    fn is_partly_undone(self) -> bool {
+        self == Self::PartlyTakenBack
     }
 }
 
@@ -184,17 +178,15 @@ fn work_on(visit: &Visit, id: i64) -> Option<Work> {
     work.filter(|work| work.batch == Some(id))
 }
 
-fn progress_of(visit: &Visit, id: i64) -> Result<Option<Progress>> {
+fn progress_of(visit: &Visit, id: i64) -> Option<Progress> {
     let operates = visit.shell("", None).operates();
-    let Some(work) = work_on(visit, id) else {
-        return Ok(None);
-    };
-    Ok(Some(Progress {
+    let work = work_on(visit, id)?;
+    Some(Progress {
         shell: visit.shell("", None),
         path: path(id),
         stoppable: operates,
         work,
-    }))
+    })
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response> {
@@ -203,7 +195,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
 
 async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
     let id = visit.id("id")?;
-    let progress = progress_of(visit, id)?;
+    let progress = progress_of(visit, id);
     let work = progress.as_ref().map(|progress| progress.work.clone());
     let remembered = visit.console.imports.taken_back(id);
     let (taken_back, failed) = match remembered {
@@ -278,11 +270,7 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
 }
 
 /// What could not be taken back, by name.
-fn left(
-    connection: &Connection,
-    batch: &Batch,
-    reasons: Option<&TakenBack>,
-) -> Result<Vec<Left>> {
+fn left(connection: &Connection, batch: &Batch, reasons: Option<&TakenBack>) -> Result<Vec<Left>> {
     let (sql, folder) = match batch.what {
         What::Delegates => (
             "SELECT trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')
@@ -318,7 +306,7 @@ fn left(
 
 pub(super) async fn progress(visit: Visit) -> Result<Response> {
     let id = visit.id("id")?;
-    match progress_of(&visit, id)? {
+    match progress_of(&visit, id) {
         Some(progress) => answer::page(&progress),
         None => Ok(answer::go_whole(&visit, &path(id))),
     }

@@ -87,8 +87,8 @@ impl Glance {
             return Err(Error::invalid(format!("{name}: has a header and no rows")));
         }
         let example = |at: usize| {
-            let cells = glance.shown.iter().filter_map(|(_, cells)| cells.get(at));
-            let found = cells.filter(|cell| !cell.is_empty()).next();
+            let mut cells = glance.shown.iter().filter_map(|(_, cells)| cells.get(at));
+            let found = cells.find(|cell| !cell.is_empty());
             found.cloned().unwrap_or_default()
         };
         glance.columns = columns

@@ -36,9 +36,21 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/console/import/:id/bad", route::OPERATOR, wizard::bad),
         Route::post("/console/import/:id/sheet", route::OPERATOR, wizard::sheet),
         Route::post("/console/import/:id/try", route::OPERATOR, wizard::try_out),
-        Route::post("/console/import/:id/import", route::OPERATOR, wizard::import),
-        Route::post("/console/import/:id/resume", route::OPERATOR, wizard::resume),
-        Route::post("/console/import/:id/cancel", route::OPERATOR, wizard::cancel),
+        Route::post(
+            "/console/import/:id/import",
+            route::OPERATOR,
+            wizard::import,
+        ),
+        Route::post(
+            "/console/import/:id/resume",
+            route::OPERATOR,
+            wizard::resume,
+        ),
+        Route::post(
+            "/console/import/:id/cancel",
+            route::OPERATOR,
+            wizard::cancel,
+        ),
         Route::post(
             "/console/import/:id/discard",
             route::OPERATOR,

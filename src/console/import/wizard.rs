@@ -247,6 +247,10 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates pass references"
+)]
 impl ListPage {
     async fn of(visit: &Visit, upload: Upload, failure: Option<String>) -> Result<Self> {
         let (kind, sha256) = (upload.what, upload.glance.sha256);
@@ -386,9 +390,10 @@ async fn deal(visit: Visit, go: Go) -> Result<Response> {
 
 /// A list that is imported twice by mistake would make everybody twice.
 fn refuse_again(visit: &Visit, upload: &Upload) -> Result<()> {
-    let earlier = visit.console.store.look_up(|connection| {
-        batches::of_file(connection, upload.what, upload.glance.sha256)
-    })?;
+    let earlier = visit
+        .console
+        .store
+        .look_up(|connection| batches::of_file(connection, upload.what, upload.glance.sha256))?;
     match earlier {
         Some(_) => Err(Error::invalid(
             "this file was imported before; tick \"Import it once more\" if everybody in it is really to be made a second time",
@@ -473,8 +478,14 @@ pub(super) async fn bad(visit: Visit) -> Result<Response> {
             }
         }
     });
-    let pieces = Box::pin(pieces) as std::pin::Pin<Box<dyn futures_util::Stream<Item = Result<Bytes, std::io::Error>> + Send>>;
-    let name = upload.name.rsplit_once('.').map_or(upload.name.as_str(), |(name, _)| name);
+    let pieces = Box::pin(pieces)
+        as std::pin::Pin<
+            Box<dyn futures_util::Stream<Item = Result<Bytes, std::io::Error>> + Send>,
+        >;
+    let name = upload
+        .name
+        .rsplit_once('.')
+        .map_or(upload.name.as_str(), |(name, _)| name);
     Ok(answer::download(
         &format!("{name}-bad-rows.csv"),
         "text/csv; charset=utf-8",

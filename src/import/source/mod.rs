@@ -68,7 +68,9 @@ enum Format {
         sheets: Vec<String>,
         there: Vec<String>,
     },
-    Json { list: bool },
+    Json {
+        list: bool,
+    },
 }
 
 /// One row.
