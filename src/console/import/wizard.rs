@@ -153,9 +153,17 @@ pub(super) async fn upload(mut visit: Visit) -> Result<Response> {
         Ok(id) => Ok(answer::go(&format!("/console/import/{id}"))),
         Err(cause) if cause.kind == Kind::Defect => Err(cause),
         Err(cause) => {
-            let failure = answer::sentence(&cause.message);
+            let failure = told(&cause.message);
             answer::form_again(&StartPage::of(&visit, Some(failure), kind)?)
         }
+    }
+}
+
+/// A failure as a sentence; one that begins with a file's name keeps that as it is.
+fn told(message: &str) -> String {
+    match message.split_once(": ") {
+        Some((name, rest)) if name.contains('.') => format!("{name}: {rest}."),
+        _ => answer::sentence(message),
     }
 }
 

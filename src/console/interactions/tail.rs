@@ -238,7 +238,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     let found = found.unwrap_or_else(|message| {
-        failure = Some(format!("Search: {message}"));
+        failure = Some(message);
         Found {
             lines: Vec::new(),
             next: None,
