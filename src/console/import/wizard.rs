@@ -35,6 +35,8 @@ struct StartPage {
     kinds: [What; 3],
     batch: Option<Batch>,
     waiting: Vec<Upload>,
+    /// No other list may wait.
+    full: bool,
     work: Option<Work>,
 }
 
@@ -123,6 +125,7 @@ impl StartPage {
             kinds: What::ALL,
             batch,
             waiting: desk.waiting(),
+            full: desk.check_room().is_err(),
             work: desk.work(),
         })
     }

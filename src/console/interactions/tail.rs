@@ -238,7 +238,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     let found = found.unwrap_or_else(|message| {
-        failure = Some(message);
+        failure = Some(format!("this search cannot be run: {message}"));
         Found {
             lines: Vec::new(),
             next: None,
@@ -388,6 +388,7 @@ mod tests {
             kind: "check-in".into(),
             delegate: String::new(),
             delegate_id: None,
+            other: String::new(),
             device: String::new(),
             device_id: None,
             message: None,
