@@ -181,6 +181,18 @@ impl Target {
             .filter(|one| one.kind != Kind::Document || what == What::Interactions)
             .map(Self::of)
             .collect();
+        if what != What::Interactions {
+            // Few lists have those.
+            choices.sort_by_key(|choice| {
+                matches!(
+                    choice,
+                    Self::Property {
+                        kind: Kind::Reference,
+                        ..
+                    }
+                )
+            });
+        }
         if what == What::Interactions {
             let delegate = ["barcode", "rfid", "externalId", "publicId", "code", "uhfId"];
             let device = ["code", "externalId", "publicId", "rfid"];

@@ -251,7 +251,7 @@ impl Desk {
         let mut inner = self.inner();
         if let Some(other) = &inner.work {
             return Err(Error::invalid(format!(
-                "{} is {} {}; one list is dealt with at a time, so try again when that is done",
+                "one list is dealt with at a time, and {} is {} {} just now; try again when that is done",
                 other.by,
                 match other.phase {
                     Phase::Checking => "trying",

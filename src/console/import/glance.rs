@@ -176,7 +176,7 @@ fn label(target: &Target) -> String {
             section: Some(section),
             key,
             ..
-        } => format!("Other data: {section}, {}", shortened(key)),
+        } if section != "Data" => format!("Other data: {section}, {}", shortened(key)),
         Target::Data { key, .. } => format!("Other data: {}", shortened(key)),
         Target::Skipped | Target::Nameless => "(leave this column out)".into(),
     }

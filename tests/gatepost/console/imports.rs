@@ -310,7 +310,7 @@ fn columns_that_do_not_fit_are_told_in_the_words_of_the_page() {
     let crew = server.crew(ConsoleRole::Operator);
     let list = crew.uploaded("delegates", "codes.csv", b"What,Which\nA,B\nC,D\n");
     let told = crew.send(&list, "try", &[]);
-    told.refused(422, "no column is known yet");
+    told.refused(422, "No column is known yet");
     crew.send(
         &list,
         "try",

@@ -290,7 +290,7 @@ fn an_interaction_shows_its_answers_and_shared_values_and_who_sent_it() {
     ada.post(&format!("{path}/delete"), &[]).taken();
     ada.get(&path).refused(404, "may have been deleted");
     ada.post(&format!("{path}/delete"), &[])
-        .refused(404, "there is no interaction");
+        .refused(404, "There is no interaction");
     let audited: i64 = server.value(&format!(
         "SELECT count(*) FROM audit WHERE record_type = 'interaction' AND record_id = {id}
          AND action = 'delete' AND actor LIKE 'user:%'"
