@@ -41,6 +41,8 @@ pub struct Column {
     pub header: String,
     /// What it seems to hold; as [`Target::spelled`].
     pub seems: String,
+    /// Whether a mapping can say so.
+    pub spellable: bool,
     /// What it may hold.
     pub choices: Vec<Offer>,
     /// What stands in it first.
@@ -97,6 +99,7 @@ impl Glance {
             .map(|(at, column)| Column {
                 header: column.header.clone(),
                 seems: column.target.spelled(),
+                spellable: column.target.is_spellable(what),
                 choices: offers(what, &column.header, &column.target, glance.ours),
                 example: example(at),
             })
@@ -120,7 +123,8 @@ impl Glance {
         pairs
             .filter(|(column, chosen)| {
                 // A list of ours says itself what its columns are.
-                !column.header.is_empty() && (!self.ours || **chosen != column.seems)
+                let known_without = self.ours || !column.spellable;
+                !column.header.is_empty() && !(known_without && **chosen == column.seems)
             })
             .map(|(column, chosen)| Mapping {
                 header: column.header.clone(),

@@ -7,6 +7,7 @@ use reqwest::{Method, blocking::RequestBuilder};
 use rust_xlsxwriter::Workbook;
 use serde_json::json;
 use std::{
+    fmt::Write,
     fs,
     time::{Duration, Instant},
 };
@@ -129,10 +130,12 @@ fn chosen(html: &str) -> Vec<(String, String)> {
 fn many(rows: usize) -> Vec<u8> {
     let mut list = String::from("Ticket code,First name,Last name,Company\n");
     for row in 0..rows {
-        list += &format!(
-            "MANY-{row:06},Given{row},Family{row},Company {}\n",
-            row % 97
-        );
+        let company = row % 97;
+        writeln!(
+            list,
+            "MANY-{row:06},Given{row},Family{row},Company {company}"
+        )
+        .expect("text");
     }
     list.into_bytes()
 }
@@ -251,7 +254,7 @@ fn bad_rows_are_told_and_may_be_left_out() {
     let crew = server.crew(ConsoleRole::Operator);
     let mut rows = String::from("barcode,first name,=Note\n");
     for row in 0..250 {
-        rows += &format!("SAME,Given{row},=1+1\n");
+        writeln!(rows, "SAME,Given{row},=1+1").expect("text");
     }
     let list = crew.uploaded("delegates", "doubled.csv", rows.as_bytes());
     crew.send(&list, "import", &[]).taken();
