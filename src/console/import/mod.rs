@@ -4,13 +4,14 @@
 //! - `receive`: the upload as it comes; `glance`: what is recognised of it; `choice`: how it is to
 //!   be imported
 //! - `desk`: what waits, and the one piece of work at a time; `work`: that work
-//! - `wizard`, `batches`: the pages
+//! - `start`, `wizard`, `batches`: the pages
 
 mod batches;
 mod choice;
 mod desk;
 mod glance;
 mod receive;
+mod start;
 mod wizard;
 mod work;
 
@@ -25,8 +26,8 @@ use super::{Route, route};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/console/import", route::OPERATOR, wizard::start),
-        Route::post("/console/import", route::OPERATOR, wizard::upload),
+        Route::get("/console/import", route::OPERATOR, start::show),
+        Route::post("/console/import", route::OPERATOR, start::upload),
         Route::get("/console/import/:id", route::OPERATOR, wizard::show),
         Route::get(
             "/console/import/:id/progress",

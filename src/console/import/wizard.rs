@@ -1,44 +1,28 @@
-//! The wizard's pages: the form for a file, what was recognised and how it is to be imported, how
-//! far it came, and what came of it.
+//! The wizard's pages of a list: what was recognised and how it is to be imported, how far it came,
+//! and what came of it.
 
 use super::{
     Choice, Glance, Outcome, Report, Upload, Work,
     choice::keys,
-    desk::{KEPT_MS, Phase},
-    receive::{Received, receive},
+    desk::Phase,
     work::{self, Go},
 };
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
     import::{Batch, What, batches},
-    types::Timestamp,
 };
 use askama::Template;
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response};
 use rusqlite::Connection;
-use std::{io::Read, sync::Arc, time::Duration};
+use std::{io::Read, sync::Arc};
 
 /// Devices that are offered for a choice.
 const DEVICES_MAX: i64 = 2_000;
 /// A file is sent in pieces of so many bytes.
 const PIECE_BYTES: usize = 128 * 1024;
-
-#[derive(Template)]
-#[template(path = "import/start.html")]
-struct StartPage {
-    shell: Shell,
-    failure: Option<String>,
-    kind: What,
-    kinds: [What; 3],
-    batch: Option<Batch>,
-    waiting: Vec<Upload>,
-    /// No other list may wait.
-    full: bool,
-    work: Option<Work>,
-}
 
 #[derive(Template)]
 #[template(path = "import/list.html")]
@@ -105,104 +89,6 @@ impl Progress {
             .unwrap_or(100)
             .min(100)
     }
-}
-
-impl StartPage {
-    fn of(visit: &Visit, failure: Option<String>, kind: What) -> Result<Self> {
-        let desk = &visit.console.imports;
-        desk.forget_old(Timestamp::now());
-        let batch = visit.query.number("batch").ok().flatten();
-        let batch = batch
-            .map(|id| {
-                let store = &visit.console.store;
-                store.look_up(|connection| batches::find(connection, id))
-            })
-            .transpose()?;
-        Ok(Self {
-            shell: visit.shell("Import a list", Some(Area::Delegates)),
-            failure,
-            kind: batch.as_ref().map_or(kind, |batch| batch.what),
-            kinds: What::ALL,
-            batch,
-            waiting: desk.waiting(),
-            full: desk.check_room().is_err(),
-            work: desk.work(),
-        })
-    }
-}
-
-pub(super) async fn start(visit: Visit) -> Result<Response> {
-    let kind = what(visit.query.text("kind")).unwrap_or(What::Delegates);
-    answer::page(&StartPage::of(&visit, None, kind)?)
-}
-
-fn what(name: &str) -> Option<What> {
-    What::ALL.into_iter().find(|what| what.name() == name)
-}
-
-pub(super) async fn upload(mut visit: Visit) -> Result<Response> {
-    let received = match visit.console.imports.check_room() {
-        Ok(()) => receive(&mut visit).await,
-        Err(full) => Err(full),
-    };
-    let (kind, taken) = match received {
-        Ok(received) => {
-            let kind = what(received.text("kind")).unwrap_or(What::Delegates);
-            (kind, take(&visit, received, kind).await)
-        }
-        Err(cause) => (What::Delegates, Err(cause)),
-    };
-    match taken {
-        Ok(id) => Ok(answer::go(&format!("/console/import/{id}"))),
-        Err(cause) if cause.kind == Kind::Defect => Err(cause),
-        Err(cause) => {
-            let failure = told(&cause.message);
-            answer::form_again(&StartPage::of(&visit, Some(failure), kind)?)
-        }
-    }
-}
-
-/// A failure as a sentence; one that begins with a file's name keeps that as it is.
-fn told(message: &str) -> String {
-    match message.split_once(": ") {
-        Some((name, rest)) if name.contains('.') => format!("{name}: {rest}."),
-        _ => answer::sentence(message),
-    }
-}
-
-/// Looks at what was uploaded and keeps it: its id.
-async fn take(visit: &Visit, received: Received, kind: What) -> Result<i64> {
-    let (name, file) = received
-        .file
-        .ok_or_else(|| Error::invalid("choose a file"))?;
-    let file = file.into_temp_path();
-    let looked = tokio::task::spawn_blocking(move || {
-        let glance = Glance::at(&file, &name, kind, None)?;
-        Ok::<_, Error>((file, name, glance))
-    });
-    let (file, name, (glance, choice)) = looked.await.map_err(Error::defect)??;
-    let id = visit.console.imports.take(Upload {
-        id: 0,
-        what: kind,
-        name,
-        by: visit.staff()?.email.clone(),
-        at: Timestamp::now(),
-        file: Some(Arc::new(file)),
-        glance: Arc::new(glance),
-        choice,
-        report: None,
-        outcome: None,
-    });
-    let desk = Arc::downgrade(&visit.console.imports);
-    tokio::spawn(async move {
-        // A second more, so that its day is over.
-        let day = Duration::from_millis(KEPT_MS.unsigned_abs() + 1_000);
-        tokio::time::sleep(day).await;
-        if let Some(desk) = desk.upgrade() {
-            desk.forget_old(Timestamp::now());
-        }
-    });
-    Ok(id)
 }
 
 /// The list of the address.
@@ -416,8 +302,13 @@ fn refuse_again(visit: &Visit, upload: &Upload) -> Result<()> {
 pub(super) async fn resume(visit: Visit) -> Result<Response> {
     let mut upload = of_address(&visit)?;
     upload.choice.skip_bad = visit.form.ticked("skip_bad");
-    let begun = batch_to_resume(&visit, &upload)
-        .and_then(|batch| work::begin(&visit, &upload, Go::Resume(Box::new(batch))));
+    let begun = batch_to_resume(&visit, &upload).and_then(|batch| {
+        visit.console.imports.change(upload.id, |upload| {
+            upload.report = None;
+            upload.outcome = None;
+        });
+        work::begin(&visit, &upload, Go::Resume(Box::new(batch)))
+    });
     match begun {
         Ok(()) => Ok(answer::go(&path(upload.id))),
         Err(cause) => again(&visit, upload, cause).await,

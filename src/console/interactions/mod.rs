@@ -2,12 +2,14 @@
 //! disagreed, and each interaction by itself.
 //!
 //! - `filter`: what is asked for, as SQL; `look`: looking back through a long table in bounded time
-//! - `lines`: interactions and refusals as they are shown; `tail`: both, newest first, and live
+//! - `lines`: interactions and refusals as they are shown; `tail`: both, newest first; `live`: as
+//!   they come
 //! - `refusals`, `conflicts`, `one`: the other pages
 
 mod conflicts;
 mod filter;
 mod lines;
+mod live;
 mod look;
 mod one;
 mod refusals;
@@ -18,7 +20,7 @@ use super::{Route, route};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/console/interactions", route::VIEWER, tail::show),
-        Route::get("/console/interactions/stream", route::VIEWER, tail::stream),
+        Route::get("/console/interactions/stream", route::VIEWER, live::stream),
         Route::get(
             "/console/interactions/refusals",
             route::VIEWER,

@@ -1,5 +1,4 @@
-//! What happened, the newest first: interactions and refusals in one list, as they come and all the
-//! way back.
+//! What happened, the newest first: interactions and refusals in one list, all the way back.
 
 use super::{
     filter::{Filter, Finder, newest},
@@ -9,16 +8,13 @@ use super::{
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
-    types::Zone,
 };
 use askama::Template;
-use futures_util::stream;
 use poem::Response;
 use rusqlite::Connection;
-use std::collections::VecDeque;
 
 /// Lines on a page.
-const PAGE: usize = 50;
+pub(super) const PAGE: usize = 50;
 
 /// Types that are known everywhere; others may be typed.
 const KINDS: [&str; 11] = [
@@ -56,23 +52,16 @@ struct Page {
     newest: bool,
 }
 
-#[derive(Template)]
-#[template(path = "interactions/lines.html")]
-struct Part<'a> {
-    shell: &'a Shell,
-    lines: &'a [Line],
-}
-
 /// A place in both tables: ids up to these come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    interaction: i64,
-    refusal: i64,
+pub(super) struct Place {
+    pub(super) interaction: i64,
+    pub(super) refusal: i64,
 }
 
 impl Place {
     /// Reads `123-45`.
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (interaction, refusal) = text.split_once('-')?;
         Some(Self {
             interaction: interaction.parse().ok()?,
@@ -80,7 +69,7 @@ impl Place {
         })
     }
 
-    fn newest(connection: &Connection) -> Result<Self> {
+    pub(super) fn newest(connection: &Connection) -> Result<Self> {
         Ok(Self {
             interaction: newest(connection, "interactions")?,
             refusal: newest(connection, "refusals")?,
@@ -102,13 +91,13 @@ struct Half {
 }
 
 /// A page of lines and where the next one begins.
-struct Found {
-    lines: Vec<Line>,
+pub(super) struct Found {
+    pub(super) lines: Vec<Line>,
     next: Option<Place>,
 }
 
 /// Looks for a page of lines from a place on.
-fn find(connection: &Connection, finder: &Finder, from: Place) -> Result<Found> {
+pub(super) fn find(connection: &Connection, finder: &Finder, from: Place) -> Result<Found> {
     let nothing = || Half {
         lines: Vec::new(),
         reached: None,
@@ -199,24 +188,6 @@ fn merged(interactions: Half, refusals: Half, from: Place) -> Found {
     }
 }
 
-/// What came in after a place, up to another: the newest of it, the newest first.
-fn since(connection: &Connection, finder: &Finder, after: Place, upto: Place) -> Result<Vec<Line>> {
-    let mut lines = Vec::new();
-    if finder.wants_interactions() && upto.interaction > after.interaction {
-        let ids = after.interaction + 1..=upto.interaction;
-        let ids = finder.interactions(connection, ids, PAGE)?;
-        lines.extend(lines::interactions(connection, &ids)?);
-    }
-    if finder.wants_refusals() && upto.refusal > after.refusal {
-        let ids = after.refusal + 1..=upto.refusal;
-        let ids = finder.refusals(connection, ids, PAGE)?;
-        lines.extend(lines::refusals(connection, &ids)?);
-    }
-    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
-    lines.truncate(PAGE);
-    Ok(lines)
-}
-
 pub(super) async fn show(visit: Visit) -> Result<Response> {
     let zone = visit.console.settings().zone.clone();
     let (filter, mut failure) = Filter::read(&visit.query, &zone);
@@ -283,96 +254,11 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
 }
 
 /// Whether a failure is one of what was typed, to be told beside it.
-fn is_about_search(cause: &Error) -> bool {
+pub(super) fn is_about_search(cause: &Error) -> bool {
     matches!(
         cause.kind,
         Kind::InvalidSearch | Kind::NotJson | Kind::Invalid
     )
-}
-
-/// What a stream has told.
-struct Told {
-    visit: Visit,
-    filter: Filter,
-    zone: Zone,
-    lines: VecDeque<Line>,
-    /// What of both tables is told; none before the first look.
-    seen: Option<Place>,
-    /// What the page had when it was made.
-    after: Option<Place>,
-}
-
-/// The newest page of lines whenever there is something new in it: a whole one each time, so that
-/// nothing stands twice after a reconnect.
-pub(super) async fn stream(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, _) = Filter::read(&visit.query, &zone);
-    let beats = visit.console.live.beats();
-    let told = Told {
-        after: visit.query.filled("after").and_then(Place::parse),
-        visit,
-        filter,
-        zone,
-        lines: VecDeque::new(),
-        seen: None,
-    };
-    Ok(answer::events(stream::unfold(
-        (told, beats),
-        |(mut told, mut beats)| async move {
-            loop {
-                beats.next().await?;
-                match told.look().await {
-                    Ok(true) => {
-                        let text = told.rendered()?;
-                        return Some((("lines", text), (told, beats)));
-                    }
-                    Ok(false) => {}
-                    Err(cause) if is_about_search(&cause) => return None,
-                    Err(cause) => tracing::warn!("live interactions: {cause}"),
-                }
-            }
-        },
-    )))
-}
-
-impl Told {
-    /// Looks for what is new; false when nothing is.
-    async fn look(&mut self) -> Result<bool> {
-        let store = &self.visit.console.store;
-        let at = store.look_up(Place::newest)?;
-        if self.seen == Some(at) {
-            return Ok(false);
-        }
-        let (filter, zone, seen) = (self.filter.clone(), self.zone.clone(), self.seen);
-        let new = store
-            .read(move |connection| {
-                let finder = filter.prepare(connection, &zone)?;
-                match seen {
-                    Some(seen) => since(connection, &finder, seen, at),
-                    None => find(connection, &finder, at).map(|found| found.lines),
-                }
-            })
-            .await?;
-        let first = self.seen.replace(at).is_none();
-        let any = !new.is_empty();
-        for line in new.into_iter().rev() {
-            self.lines.push_front(line);
-        }
-        self.lines.truncate(PAGE);
-        // What the page was made with need not be told again.
-        Ok(any && !(first && self.after == Some(at)))
-    }
-
-    fn rendered(&mut self) -> Option<String> {
-        let shell = self.visit.shell("", Some(Area::Interactions));
-        let part = Part {
-            shell: &shell,
-            lines: self.lines.make_contiguous(),
-        };
-        part.render()
-            .inspect_err(|cause| tracing::error!("live interactions: {cause}"))
-            .ok()
-    }
 }
 
 #[cfg(test)]
