@@ -163,7 +163,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response> {
     let more = rows.len() > page;
     let rows: Vec<Line> = rows.into_iter().take(page).collect();
     answer::page(&ListPage {
-        shell: visit.shell("Import history", Some(Area::Delegates)),
+        shell: visit.shell("Import history", Some(Area::Interactions)),
         before: rows.last().filter(|_| more).map(|last| last.batch.id),
         rows,
     })
@@ -230,7 +230,7 @@ async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
         .await?;
     let title = format!("Import {id}: {}", line.batch.file_name);
     Ok(BatchPage {
-        shell: visit.shell(&title, Some(Area::Delegates)),
+        shell: visit.shell(&title, Some(Area::Interactions)),
         rows_left: i64::try_from(rows_left).unwrap_or(i64::MAX),
         failure: failure.or(failed.filter(|_| progress.is_none())),
         taken_back: taken_back.filter(|_| progress.is_none()),

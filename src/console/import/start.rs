@@ -33,13 +33,7 @@ impl StartPage {
     fn of(visit: &Visit, failure: Option<String>, kind: What) -> Result<Self> {
         let desk = &visit.console.imports;
         desk.forget_old(Timestamp::now());
-        let batch = visit.query.number("batch").ok().flatten();
-        let batch = batch
-            .map(|id| {
-                let store = &visit.console.store;
-                store.look_up(|connection| batches::find(connection, id))
-            })
-            .transpose()?;
+        let batch = to_complete(visit)?;
         Ok(Self {
             shell: visit.shell("Import a list", Some(Area::Delegates)),
             failure,
@@ -92,6 +86,17 @@ fn told(message: &str) -> String {
     }
 }
 
+/// The interrupted import that the file is to complete, if it is for one.
+fn to_complete(visit: &Visit) -> Result<Option<Batch>> {
+    let Some(id) = visit.query.number("batch")? else {
+        return Ok(None);
+    };
+    let store = &visit.console.store;
+    store
+        .look_up(|connection| batches::find(connection, id))
+        .map(Some)
+}
+
 /// Looks at what was uploaded and keeps it: its id.
 async fn take(visit: &Visit, received: Received, kind: What) -> Result<i64> {
     let (name, file) = received
@@ -103,6 +108,13 @@ async fn take(visit: &Visit, received: Received, kind: What) -> Result<i64> {
         Ok::<_, Error>((file, name, glance))
     });
     let (file, name, (glance, choice)) = looked.await.map_err(Error::defect)??;
+    let other = to_complete(visit)?.filter(|batch| batch.sha256 != glance.sha256);
+    if let Some(batch) = other {
+        return Err(Error::invalid(format!(
+            "{name}: is not the file that import {} was made from; it was changed, or is another one",
+            batch.id
+        )));
+    }
     let id = visit.console.imports.take(Upload {
         id: 0,
         what: kind,

@@ -31,7 +31,12 @@ fn form(kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
 
 impl Crew<'_> {
     fn upload_request(&self, kind: &str, name: &str, content: &[u8]) -> RequestBuilder {
-        self.request(Method::POST, &format!("/console/import?csrf={}", self.csrf))
+        let path = format!("/console/import?csrf={}", self.csrf);
+        self.upload_to(&path, kind, name, content)
+    }
+
+    fn upload_to(&self, path: &str, kind: &str, name: &str, content: &[u8]) -> RequestBuilder {
+        self.request(Method::POST, path)
             .header(
                 "Content-Type",
                 format!("multipart/form-data; boundary={BOUNDARY}"),
@@ -434,6 +439,11 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     );
     bo.imported(&small, &[]);
     // The same file again: the rest is written.
+    let wizard = format!("/console/import?batch={batch}");
+    assert!(crew.get(&wizard).shown().contains("<strong>many.csv"));
+    let target = format!("{wizard}&csrf={}", crew.csrf);
+    let other = crew.upload_to(&target, "delegates", "other.csv", b"first name\nBo\n");
+    page(other).refused(422, "is not the file that import");
     let again = crew.uploaded("delegates", "many.csv", &content);
     let html = crew.get(&again).shown();
     assert!(html.contains(&format!("Complete import {batch}")), "{html}");
