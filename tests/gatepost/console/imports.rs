@@ -9,6 +9,7 @@ use serde_json::json;
 use std::{
     fmt::Write,
     fs,
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -151,6 +152,15 @@ fn sample() -> Vec<u8> {
         "/examples/attendees.csv"
     ))
     .expect("the sample")
+}
+
+/// Ends what waits for it, even when a test fails.
+struct Caught<'a>(&'a AtomicBool);
+
+impl Drop for Caught<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn count(server: &Server, sql: &str) -> i64 {
@@ -410,18 +420,29 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     let content = many(20_000);
     let list = crew.uploaded("delegates", "many.csv", &content);
     let small = bo.uploaded("delegates", "small.csv", b"first name\nBo\n");
-    crew.send(&list, "import", &[]).taken();
-    // Until something is written: then it is stopped between two slices.
-    let begun = Instant::now();
-    while count(&server, "delegates") == 0 {
-        assert!(begun.elapsed() < PATIENCE);
-        std::thread::yield_now();
-    }
-    let running = crew.get(&list).shown();
-    assert!(running.contains("<progress"), "{running}");
-    bo.send(&small, "import", &[])
-        .refused(422, "operator@example.com is importing many.csv");
-    crew.post(&format!("{list}/cancel"), &[]).taken();
+    // Somebody else writes, so that the import takes its time and is caught on its way.
+    let caught = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !caught.load(Ordering::Relaxed) {
+                server.sql("REPLACE INTO shared_values (id, digest, value) VALUES (1, x'00', '1')");
+                std::thread::yield_now();
+            }
+        });
+        let _end = Caught(&caught);
+        crew.send(&list, "import", &[]).taken();
+        // Until something is written: then it is stopped between two slices.
+        let begun = Instant::now();
+        while count(&server, "delegates") == 0 {
+            assert!(begun.elapsed() < PATIENCE);
+            std::thread::yield_now();
+        }
+        let running = crew.get(&list).shown();
+        assert!(running.contains("<progress"), "{running}");
+        bo.send(&small, "import", &[])
+            .refused(422, "operator@example.com is importing many.csv");
+        crew.post(&format!("{list}/cancel"), &[]).taken();
+    });
     let html = crew.done(&list);
     assert!(html.contains("It was stopped after row"), "{html}");
     let written = count(&server, "delegates");
