@@ -19,6 +19,7 @@ const GATE: &[Role] = &[Role::InteractionWrite, Role::DelegateRead, Role::Device
 
 /// Apps and gates that may use the API
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  gatepost client add \"Gate B\" --gate")]
 pub enum ClientCommand {
     /// Make a client and show its secret, once
     #[command(after_help = "\

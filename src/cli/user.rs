@@ -24,6 +24,7 @@ const PASSWORD_LINE_MAX: u64 = 8192;
 
 /// People who sign in with an e-mail address
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  gatepost user list")]
 pub enum UserCommand {
     /// Make a user
     #[command(after_help = "\

@@ -324,7 +324,9 @@ impl Parser<'_> {
             .as_str()
             .map(|path| path.split('.').map(ToOwned::to_owned).collect())
             .unwrap_or_default();
-        if path.len() < 2 || path.iter().any(|key| key.is_empty() || key.contains('\0')) {
+        // An interaction's data has no sections.
+        let shortest = if self.subject.counted.is_some() { 2 } else { 1 };
+        if path.len() < shortest || path.iter().any(|key| key.is_empty() || key.contains('\0')) {
             return Err(self.fault_at(0, "must be a section and a key, such as \"Data.badge\""));
         }
         let test = self.test_of(operator, value)?;
@@ -349,7 +351,8 @@ impl Parser<'_> {
     }
 
     fn test_of(&mut self, operator: &Value, value: &Value) -> Result<Test> {
-        let Some(operator) = operator.as_str() else {
+        let known = |name: &&str| matches!(*name, "*=" | "in") || Op::parse(name).is_some();
+        let Some(operator) = operator.as_str().filter(known) else {
             return Err(self.fault_at(1, "must be one of == != > >= < <= *= in"));
         };
         self.path.push(Step::Index(2));

@@ -157,7 +157,13 @@ pub fn check(database: &Path, statement: &Statement) -> Result<()> {
     sandbox
         .scalar(&statement.sql, 0)
         .map(drop)
-        .map_err(|cause| fault(&format!("sql: {cause}")))
+        .map_err(|cause| match cause.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(&format!(
+                "sql: takes longer than {} s for one record",
+                TRY_MAX.as_secs()
+            )),
+            _ => fault(&format!("sql: {cause}")),
+        })
 }
 
 /// Stores checked statements, each in the place of the one with its name; with `prune` the others

@@ -53,7 +53,7 @@ fn is_json(request: &Request) -> bool {
 /// Reads a body of at most `max` bytes, declared or chunked.
 ///
 /// # Errors
-/// [`Kind::TooLarge`]; [`Kind::Invalid`] when it breaks off.
+/// [`Kind::TooLarge`]; [`Kind::Invalid`] when it breaks off; [`Kind::NotJson`] when it is compressed.
 pub async fn read_limited(
     request: &Request,
     body: &mut RequestBody,
@@ -65,6 +65,14 @@ pub async fn read_limited(
             format!("the body may have at most {max} bytes"),
         )
     };
+    if let Some(coding) = request.header("content-encoding")
+        && !coding.eq_ignore_ascii_case("identity")
+    {
+        return Err(Error::new(
+            Kind::NotJson,
+            "the body is compressed (Content-Encoding); send it as it is",
+        ));
+    }
     let declared = request
         .header("content-length")
         .and_then(|length| length.parse::<usize>().ok());
