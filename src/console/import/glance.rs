@@ -124,7 +124,8 @@ impl Glance {
             .filter(|(column, chosen)| {
                 // A list of ours says itself what its columns are.
                 let known_without = self.ours || !column.spellable;
-                !column.header.is_empty() && !(known_without && **chosen == column.seems)
+                let said = known_without && **chosen == column.seems;
+                !(column.header.is_empty() || said)
             })
             .map(|(column, chosen)| Mapping {
                 header: column.header.clone(),
