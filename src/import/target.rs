@@ -161,7 +161,7 @@ impl Target {
 }
 
 impl Target {
-    /// As a [`Mapping`] gives it: what [`Target::parse`] reads back.
+    /// As a [`Mapping`] gives it; the empty text for what is left out.
     #[must_use]
     pub fn spelled(&self) -> String {
         match self {
