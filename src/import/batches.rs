@@ -177,13 +177,13 @@ pub fn rows_left(connection: &Connection, id: i64) -> Result<u64> {
         .query_row([id], |row| row.get(0))?)
 }
 
-/// Records that the rows of a batch became, the first of them.
+/// Records that the rows of a batch became, those of the last rows first.
 ///
 /// # Errors
 /// When they cannot be read.
 pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
-        "SELECT record_id FROM batch_rows WHERE batch_id = ?1 ORDER BY line LIMIT ?2",
+        "SELECT record_id FROM batch_rows WHERE batch_id = ?1 ORDER BY line DESC LIMIT ?2",
     )?;
     let ids = statement.query_map(rusqlite::params![id, most], |row| row.get(0))?;
     Ok(ids.collect::<rusqlite::Result<_>>()?)

@@ -40,6 +40,13 @@ struct BatchPage {
     left: Vec<Left>,
 }
 
+impl BatchPage {
+    /// Of what could not be taken back, how much is not named.
+    fn unnamed(&self) -> i64 {
+        self.rows_left - i64::try_from(self.left.len()).unwrap_or(i64::MAX)
+    }
+}
+
 /// A batch as it is shown.
 struct Line {
     batch: Batch,
