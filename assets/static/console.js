@@ -33,6 +33,19 @@
     if (question && !confirm(question)) event.preventDefault();
   });
 
+  // A long upload is seen to be on its way, and a file that is too large need not be sent to be told.
+  document.addEventListener("submit", (event) => {
+    const busy = event.target.dataset.busy;
+    if (busy && !event.defaultPrevented && event.submitter) event.submitter.textContent = busy;
+  });
+  document.addEventListener("change", (event) => {
+    const input = event.target.closest("input[type=file][data-most]");
+    if (!input) return;
+    const large = [...input.files].some((file) => file.size > input.dataset.most);
+    input.setCustomValidity(large ? "This file is too large. Split it." : "");
+    input.reportValidity();
+  });
+
   // Answers that tell what was wrong with a form are shown like others.
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.xhr.status === 422) {

@@ -23,7 +23,10 @@ mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
+mod import;
+mod interactions;
 mod kept;
+
 pub mod live;
 pub mod route;
 pub mod session;
@@ -32,6 +35,7 @@ mod shell;
 mod sign_in;
 mod visit;
 
+pub use import::Desk;
 pub use route::{Access, Route};
 pub use setup::Setup;
 pub use shell::{Area, Shell};
@@ -64,6 +68,8 @@ pub struct Console {
     pub live: Live,
     /// Apps that ask to be let in.
     pub discovery: Arc<Discovery>,
+    /// Lists that are imported.
+    pub imports: Arc<Desk>,
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
@@ -84,6 +90,7 @@ impl Console {
             discovery: Discovery::new(app.clone()),
             dashboard: live::Shared::default(),
             setup: Setup::default(),
+            imports: Arc::new(Desk::new(app.store.path())),
             app,
             reach,
             flashes: Mutex::default(),
@@ -124,6 +131,8 @@ pub fn routes() -> Vec<Route> {
         devices::routes(),
         configuration::routes(),
         discovery::routes(),
+        import::routes(),
+        interactions::routes(),
     ]
     .into_iter()
     .flatten()

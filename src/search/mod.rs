@@ -21,6 +21,7 @@ pub use expression::Expr;
 pub use run::{Found, Part};
 
 use crate::{error::Result, types::Zone};
+use compile::Condition;
 
 /// A checked search of one kind of record.
 #[derive(Debug)]
@@ -96,6 +97,13 @@ impl Search {
         text.filter(|text| !text.trim().is_empty())
             .map(|text| Self::parse(subject, text, zone, visible))
             .transpose()
+    }
+
+    /// The search as a condition over the rows of its table, for a statement that also asks for
+    /// something else; not of a search that names a statement of its own.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        compile::compile(self.subject, &self.expr)
     }
 }
 

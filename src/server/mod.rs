@@ -101,6 +101,7 @@ pub async fn run(
     let shutdown = async {
         shutdown.await;
         console.live.stop();
+        console.imports.stop();
     };
     let served = listener::serve(listener, door, connections, &limits, shutdown);
     let followed = async {

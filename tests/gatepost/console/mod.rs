@@ -9,6 +9,8 @@ mod crew;
 mod delegates;
 mod devices;
 mod discovery;
+mod imports;
+mod interactions;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};
