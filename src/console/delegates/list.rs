@@ -61,6 +61,10 @@ impl Filters {
     }
 
     /// Whether it is about this device.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
     fn at(&self, device: &i64) -> bool {
         self.device == Some(*device)
     }
