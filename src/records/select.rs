@@ -62,9 +62,9 @@ impl Selection {
             .find(|name| resource.property(name).is_none())
         {
             return Err(Error::invalid(format!(
-                "fields: \"{}\" is no property of a {}",
+                "fields: \"{}\" is no property of {}",
                 crate::types::text::shortened(unknown),
-                resource.name
+                crate::types::text::with_article(resource.name)
             )));
         }
         let shown = |property: &&Property| {

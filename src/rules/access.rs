@@ -1,6 +1,9 @@
 //! What a device's `data.Access` says: its rules of entry, as an administrator writes them.
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    types::json::in_plain_words,
+};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::Value;
 use std::fmt;
@@ -90,7 +93,8 @@ impl AccessRules {
             } else {
                 format!("{name}.{path}")
             };
-            Error::invalid(format!("{path}: {}", cause.into_inner()))
+            let told = in_plain_words(&cause.into_inner().to_string());
+            Error::invalid(format!("{path}: {told}"))
         })
     }
 

@@ -162,16 +162,22 @@ fn within<T>(
     connection.progress_handler(STEPS, Some(move || Instant::now() > end))?;
     let _watched = Watched(connection);
     work().map_err(|cause| {
-        if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) {
-            Error::new(
+        let fault = match cause.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Some(Kind::Unavailable),
+            _ => statements::fault_of(&cause),
+        };
+        match (fault, &cause) {
+            (Some(Kind::InvalidSearch), rusqlite::Error::SqliteFailure(_, Some(told))) => {
+                Error::new(Kind::InvalidSearch, told.clone())
+            }
+            (Some(_), _) => Error::new(
                 Kind::Unavailable,
                 format!(
                     "search: took longer than {} s; narrow it down",
                     most.as_secs()
                 ),
-            )
-        } else {
-            cause.into()
+            ),
+            (None, _) => cause.into(),
         }
     })
 }

@@ -1,6 +1,10 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod access;
+mod account;
+mod audit;
+mod crew;
 mod delegates;
 mod sessions;
 
@@ -127,7 +131,7 @@ impl<'a> Crew<'a> {
             .split("name=\"csrf\" value=\"")
             .nth(1)
             .and_then(|rest| rest.split('"').next());
-        crew.csrf = token.expect("a CSRF token").to_owned();
+        token.expect("a CSRF token").clone_into(&mut crew.csrf);
         crew
     }
 
