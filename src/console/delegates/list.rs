@@ -172,7 +172,7 @@ const EXAMPLES: [Example; 6] = [
         search: r#"{"or": [{"*=": ["company", "north"]}, {"*=": ["company", "south"]}]}"#,
     },
     Example {
-        about: "changed since a day",
+        about: "changed since that day",
         search: r#"{">=": ["updatedAt", "2026-11-20 00:00:00"]}"#,
     },
 ];
