@@ -30,7 +30,8 @@ pub fn recall(
         })
         .optional()?;
     match found {
-        None => recall_erased(tx, client, nonce, fingerprint),
+        None if is_erased(tx, client, nonce, fingerprint)? => Ok(Some(None)),
+        None => Ok(None),
         Some((known, interaction)) if known == *fingerprint => {
             Ok(Some(rows::find(tx, interaction)?))
         }
@@ -45,15 +46,10 @@ fn reused() -> Error {
     )
 }
 
-/// As [`recall`], of nonces that are kept as hashes; there is a key once somebody was erased.
-fn recall_erased(
-    tx: &Tx<'_>,
-    client: ClientId,
-    nonce: &str,
-    fingerprint: &[u8; 16],
-) -> Result<Option<Option<Interaction>>> {
+/// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
+fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16]) -> Result<bool> {
     let Some(key) = key(tx)? else {
-        return Ok(None);
+        return Ok(false);
     };
     let found: Option<Vec<u8>> = tx
         .prepare_cached("SELECT fingerprint FROM erased_nonces WHERE client_id = ?1 AND hash = ?2")?
@@ -63,8 +59,8 @@ fn recall_erased(
         )
         .optional()?;
     match found {
-        None => Ok(None),
-        Some(known) if known == hash(&key, fingerprint)? => Ok(Some(None)),
+        None => Ok(false),
+        Some(known) if known == hash(&key, fingerprint)? => Ok(true),
         Some(_) => Err(reused()),
     }
 }

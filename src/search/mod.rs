@@ -74,14 +74,14 @@ impl Search {
     }
 
     fn and(mut self, expr: Expr) -> Self {
-        match &mut self.expr {
-            Expr::And(parts) => parts.push(expr),
-            _ => {
-                let own = std::mem::replace(&mut self.expr, Expr::And(Vec::new()));
-                self.expr = Expr::And(vec![own, expr]);
-            }
+        if let Expr::And(parts) = &mut self.expr {
+            parts.push(expr);
+            return self;
         }
-        self
+        Self {
+            subject: self.subject,
+            expr: Expr::And(vec![self.expr, expr]),
+        }
     }
 
     /// As [`Search::parse`], of a parameter that may be absent or empty.

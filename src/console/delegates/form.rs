@@ -258,6 +258,10 @@ impl Draft {
         Ok(Value::Object(data))
     }
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
     fn flag(&self, flag: &char) -> bool {
         self.flags.contains(*flag)
     }

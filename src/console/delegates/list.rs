@@ -61,6 +61,10 @@ impl Filters {
     }
 
     /// Whether it is about this device.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
     fn at(&self, device: &i64) -> bool {
         self.device == Some(*device)
     }
@@ -168,7 +172,7 @@ const EXAMPLES: [Example; 6] = [
         search: r#"{"or": [{"*=": ["company", "north"]}, {"*=": ["company", "south"]}]}"#,
     },
     Example {
-        about: "changed since a day",
+        about: "changed since that day",
         search: r#"{">=": ["updatedAt", "2026-11-20 00:00:00"]}"#,
     },
 ];

@@ -79,10 +79,18 @@ struct Person {
 }
 
 impl Person {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
     fn is_level(&self, level: &Level) -> bool {
         self.note.as_ref().is_some_and(|note| note.level == *level)
     }
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "templates give references"
+    )]
     fn has_device(&self, device: &i64) -> bool {
         self.device == Some(*device)
     }
@@ -102,6 +110,10 @@ impl Person {
 }
 
 /// What a level means to whoever stands at the gate.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates give references"
+)]
 fn level_meaning(level: &Level) -> &'static str {
     match level {
         Level::Info => "For information",
