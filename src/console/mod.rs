@@ -18,6 +18,7 @@ mod dashboard;
 pub mod live;
 pub mod route;
 pub mod session;
+mod settings;
 mod setup;
 mod shell;
 mod sign_in;
@@ -96,6 +97,7 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        settings::routes(),
     ]
     .into_iter()
     .flatten()
