@@ -1,7 +1,10 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod backups;
+mod rehearsal;
 mod sessions;
+mod settings;
 
 use crate::harness::{PASSWORD, Server};
 use gatepost::auth::{ConsoleRole, password, users};
