@@ -214,7 +214,7 @@ async fn again(visit: &Visit, cause: Error) -> Result<Response> {
     let mut page = Page::new(visit).await?;
     page.failed = "now";
     page.failure = told(cause)?;
-    page.folder = visit.form.text("folder").to_owned();
+    visit.form.text("folder").clone_into(&mut page.folder);
     answer::form_again(&page)
 }
 
@@ -240,12 +240,14 @@ async fn take_along(visit: Visit) -> Result<Response> {
         let made = backup::make_beside(&app.store.source(), &folder.path().join(&name))?;
         let file = File::open(&made.path).map_err(Error::unavailable)?;
         let bytes = made.bytes;
+        // Where an open file may be deleted, it is right away: not even a killed server leaves it.
+        let folder = (!cfg!(unix)).then_some(folder);
         app.store
             .write_blocking(move |tx| backup::record(tx, &ctx, &made))?;
         Ok((name, file, bytes, folder))
     });
     match made.await {
-        Ok((name, file, bytes, folder)) => Ok(sent(&name, file, bytes, Some(folder))),
+        Ok((name, file, bytes, folder)) => Ok(sent(&name, file, bytes, folder)),
         Err(cause) => again(&visit, cause).await,
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct PlanForm {
 impl PlanForm {
     pub(super) fn of(plan: Option<&BackupPlan>) -> Self {
         let every = plan.map_or(60, |plan| plan.every_minutes);
-        let hours = every % 60 == 0;
+        let hours = every.is_multiple_of(60);
         Self {
             on: plan.is_some(),
             every: if hours { every / 60 } else { every }.to_string(),

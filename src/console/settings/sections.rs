@@ -110,8 +110,8 @@ struct Editor {
     closed: bool,
     json: String,
     survey: Option<Survey>,
-    /// Records would not fit, and it is to be saved all the same.
-    ask_anyway: bool,
+    /// So many records would not fit: is it to be saved all the same?
+    anyway: Option<i64>,
     query: String,
 }
 
@@ -212,7 +212,7 @@ async fn edit(visit: Visit) -> Result<Response> {
             &stored.unwrap_or_else(|| serde_json::json!({"type": "object", "properties": {}})),
         ),
         survey: None,
-        ask_anyway: false,
+        anyway: None,
         name,
     })
 }
@@ -333,7 +333,7 @@ fn again(visit: &Visit) -> Editor {
         closed: form.ticked("closed"),
         json: form.sent("json").unwrap_or_default().to_owned(),
         survey: None,
-        ask_anyway: false,
+        anyway: None,
         query: String::new(),
     }
 }
@@ -357,8 +357,8 @@ async fn save(visit: Visit) -> Result<Response> {
     }
     if wanted.survey.misfits > 0 && visit.form.text("do") != "anyway" {
         let mut page = again(&visit);
+        page.anyway = Some(wanted.survey.misfits);
         page.survey = Some(wanted.survey);
-        page.ask_anyway = true;
         return answer::form_again(&page);
     }
     let name = wanted.name.clone();

@@ -187,9 +187,7 @@ fn everything_of_the_event_is_as_it_was() {
     server
         .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
     assert_eq!(
-        server
-            .value::<String>("SELECT group_concat(\"table\") FROM pragma_foreign_key_check")
-            .len(),
+        server.value::<i64>("SELECT count(*) FROM pragma_foreign_key_check"),
         0
     );
     // No id ever means somebody else.

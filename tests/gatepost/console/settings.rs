@@ -336,7 +336,7 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
     crew.post(EDIT, &section(&seen, &[("do", "anyway"), ("closed", "on")]))
         .taken();
     crew.post(EDIT, &section(&seen, &[("do", "anyway")]))
-        .refused(422, "somebody else changed Catering");
+        .refused(422, "omebody else changed Catering");
     caller
         .post(
             "/delegate/new",
@@ -389,7 +389,7 @@ fn a_section_as_json_is_explained_where_it_is_wrong() {
         .post("/device/new", &json!({"data": {"Seats": {"rows": 0}}}))
         .refused(400, 1100, "data.Seats.rows");
     let form = section(&seen, &[("new", "1"), ("do", "save"), ("choices0", " , ")]);
-    crew.post(EDIT, &form).refused(422, "name the choices");
+    crew.post(EDIT, &form).refused(422, "ame the choices");
     let more = crew
         .post(EDIT, &section(&seen, &[("new", "1"), ("do", "more")]))
         .shown();
@@ -433,7 +433,7 @@ fn statements_are_tried_saved_and_searched_by() {
         ("loud", "SELECT 1; SELECT 2"),
         ("", "SELECT 1"),
     ] {
-        post(&seen, "", name, sql, "", "save").refused(422, "statements: ");
+        post(&seen, "", name, sql, "", "save").refused(422, "tatements: ");
     }
     post(&seen, "", "loud", sql, "", "save").taken();
     post(&seen, "", "loud", sql, "", "save").refused(422, "already");
@@ -450,7 +450,7 @@ fn statements_are_tried_saved_and_searched_by() {
     let stored = crew.get(&format!("{PATH}?name=loud")).shown();
     let now = hidden(&stored, PATH, "seen");
     post(&now, "loud", "quiet", "SELECT 1", "", "save").taken();
-    post(&now, "loud", "loud", "SELECT 2", "", "save").refused(422, "somebody else");
+    post(&now, "loud", "loud", "SELECT 2", "", "save").refused(422, "omebody else");
     let names: Vec<Value> = vec![
         server
             .value::<String>("SELECT group_concat(name) FROM statements")
