@@ -1,7 +1,7 @@
 //! What every handler is given.
 
 use crate::{
-    auth::{Context, Principal, throttle::Throttle, tokens::TokenCache},
+    auth::{Context, Principal, seen::Seen, throttle::Throttle, tokens::TokenCache},
     settings::{self, Settings},
     store::Store,
 };
@@ -19,8 +19,10 @@ pub struct Inner {
     pub public_url: Option<String>,
     /// Valid tokens in memory.
     pub tokens: TokenCache,
-    /// Guesses at the token endpoint.
+    /// Guesses at secrets.
     pub throttle: Throttle,
+    /// When each device was last heard of.
+    pub seen: Seen,
     settings: settings::Cache,
 }
 
@@ -33,6 +35,7 @@ impl App {
             public_url,
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
+            seen: Seen::default(),
             settings: settings::Cache::default(),
         }))
     }

@@ -171,7 +171,7 @@ impl Now {
             disk_free: free.map(bytes),
             backup_trouble: backup_trouble(app, connection)?,
             backup: connection
-                .prepare_cached("SELECT max(finished_at) FROM backups WHERE failure IS NULL")?
+                .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
                 .query_row([], |row| row.get(0))?,
         })
     }

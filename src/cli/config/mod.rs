@@ -4,6 +4,7 @@
 //! how to check and store what a document says. All parts are checked before any is stored, and are
 //! stored in one transaction.
 
+mod app_config;
 mod sections;
 mod settings;
 mod statements;
@@ -19,7 +20,12 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// Every part, in the order of the document.
-const PARTS: &[Part] = &[settings::PART, sections::PART, statements::PART];
+const PARTS: &[Part] = &[
+    settings::PART,
+    sections::PART,
+    statements::PART,
+    app_config::PART,
+];
 
 /// A part of the document.
 struct Part {
@@ -59,6 +65,7 @@ impl Plan {
 
 /// Take the instance's configuration out of the file, or put it in.
 #[derive(clap::Subcommand)]
+#[command(after_help = "Example:\n  gatepost config export --output event-config.json")]
 pub enum Command {
     /// Write the configuration as JSON.
     #[command(after_help = "Example:\n  gatepost config export --output event-config.json")]
@@ -69,7 +76,7 @@ pub enum Command {
     },
     /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
     #[command(
-        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id."
+        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ."
     )]
     Apply {
         /// The JSON document.

@@ -1,7 +1,15 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod access;
+mod account;
+mod audit;
 mod backups;
+mod configuration;
+mod crew;
+mod delegates;
+mod devices;
+mod discovery;
 mod rehearsal;
 mod sessions;
 mod settings;
@@ -129,7 +137,7 @@ impl<'a> Crew<'a> {
             .split("name=\"csrf\" value=\"")
             .nth(1)
             .and_then(|rest| rest.split('"').next());
-        crew.csrf = token.expect("a CSRF token").to_owned();
+        token.expect("a CSRF token").clone_into(&mut crew.csrf);
         crew
     }
 
