@@ -208,13 +208,13 @@ pub fn copy_log(log: &Path, begun: &LogHeader, copy: &Path) -> Result<bool> {
         .metadata()
         .map_err(|cause| failed(log, &cause))?
         .len();
-    let (mut source, mut at) = (source, 0);
+    let mut at = 0;
     let mut copied = Side::new(copy, Ok(copied))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     while at < length {
         let wanted = usize::try_from(length - at).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES));
         let read =
-            read_at(&mut source, at, &mut chunk[..wanted]).map_err(|cause| failed(log, &cause))?;
+            read_at(&source, at, &mut chunk[..wanted]).map_err(|cause| failed(log, &cause))?;
         let written = copied.file.write_all(&chunk[..read]);
         written
             .and_then(|()| copied.file.sync_data())
@@ -235,12 +235,12 @@ pub type LogHeader = Option<[u8; 32]>;
 /// # Errors
 /// When it cannot be read.
 pub fn log_header(log: &Path) -> Result<LogHeader> {
-    let mut file = match File::open(log) {
+    let file = match File::open(log) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|cause| failed(log, &cause))?,
     };
     let mut header = [0; 32];
-    let read = read_at(&mut file, 0, &mut header).map_err(|cause| failed(log, &cause))?;
+    let read = read_at(&file, 0, &mut header).map_err(|cause| failed(log, &cause))?;
     Ok((read == header.len()).then_some(header))
 }
 

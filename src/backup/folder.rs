@@ -2,7 +2,7 @@
 
 use super::refused;
 use crate::{
-    error::{Error, Result},
+    error::Result,
     store::{APPLICATION_ID, open},
 };
 use std::{
@@ -134,9 +134,8 @@ fn is_ours(path: &Path) -> Result<bool> {
 
 /// Makes the folder that is beside the database file, unless it is there; any other must be there.
 pub(super) fn make_own(folder: &Path, database: &Path) -> Result<()> {
-    let parent = |path: &Path| path.parent().map(Path::to_path_buf);
-    if parent(folder) != parent(database) || folder.exists() {
+    if folder != super::run::own_folder(database) || folder.exists() {
         return Ok(());
     }
-    fs::create_dir(folder).map_err(|cause| Error::invalid(format!("{}: {cause}", folder.display())))
+    fs::create_dir(folder).map_err(|cause| refused(folder, cause))
 }

@@ -19,7 +19,9 @@ use std::{
 /// Where backups go for which no folder was chosen.
 #[must_use]
 pub fn own_folder(database: &Path) -> PathBuf {
-    database.with_file_name("backups")
+    let folder = database.with_file_name("backups");
+    // A relative path would mean another folder to whoever reads it in a list.
+    std::path::absolute(&folder).unwrap_or(folder)
 }
 
 /// Makes a backup into a folder and writes down how that went; to be called on a thread that may

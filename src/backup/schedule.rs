@@ -67,7 +67,8 @@ pub fn tick(store: &Store, settings: &Arc<Settings>, now: Timestamp) -> Result<b
         actor: "schedule".into(),
         ..Context::of_command("admin", Arc::clone(settings))
     };
-    let folder = plan.folder(store.path());
+    let own = || run::own_folder(store.path());
+    let folder = plan.folder.clone().unwrap_or_else(own);
     run::into_folder(store, &ctx, Purpose::Scheduled, &folder, now)?;
     thin(store, &ctx, plan, &folder)?;
     Ok(true)

@@ -187,7 +187,7 @@ pub(super) fn secured(mut response: Response) -> Response {
 }
 
 /// Keeps a message for the session's next page.
-pub(super) fn flash(console: &Console, session: i64, message: String) {
+pub(in crate::console) fn flash(console: &Console, session: i64, message: String) {
     if let Ok(mut flashes) = console.flashes.lock() {
         let waiting = flashes.entry(session).or_default();
         if waiting.len() < 10 {

@@ -30,6 +30,7 @@ mod kept;
 pub mod live;
 pub mod route;
 pub mod session;
+mod settings;
 mod setup;
 mod shell;
 mod sign_in;
@@ -133,6 +134,7 @@ pub fn routes() -> Vec<Route> {
         discovery::routes(),
         import::routes(),
         interactions::routes(),
+        settings::routes(),
     ]
     .into_iter()
     .flatten()

@@ -32,6 +32,15 @@ const STEPS: i32 = 10_000;
 /// What means something in a file's address.
 const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
+/// A view that such SQL may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
 /// A connection for such SQL.
 #[derive(Debug)]
 pub struct Sandbox(Connection);
@@ -64,6 +73,24 @@ impl Sandbox {
             }
         }))?;
         Ok(Self(connection))
+    }
+
+    /// The views, with their columns.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn views(&self) -> Result<Vec<View>> {
+        VIEWS
+            .iter()
+            .map(|(name, _)| {
+                let statement = self.0.prepare(&format!("SELECT * FROM {name}"))?;
+                let columns = statement.column_names();
+                Ok(View {
+                    name,
+                    columns: columns.into_iter().map(ToOwned::to_owned).collect(),
+                })
+            })
+            .collect()
     }
 
     /// From now on for `most`, statements run; then they are interrupted.

@@ -7,7 +7,7 @@ use crate::{
     audit,
     auth::Context,
     error::{Error, Kind, Result},
-    sandbox::Sandbox,
+    sandbox::{Sandbox, View},
     store::Tx,
     types::text::{check_text, shortened},
 };
@@ -188,6 +188,43 @@ pub fn check(database: &Path, statement: &Statement) -> Result<()> {
             )),
             _ => fault(&format!("sql: {cause}")),
         })
+}
+
+/// The views that statements may read.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn views(database: &Path) -> Result<Vec<View>> {
+    Sandbox::open(database)?.views()
+}
+
+/// The value that a checked statement gives for a record, as text to be shown.
+///
+/// # Errors
+/// [`Kind::Invalid`] when it fails or takes too long.
+pub fn try_out(database: &Path, statement: &Statement, id: i64) -> Result<String> {
+    let sandbox = Sandbox::open(database)?;
+    sandbox.limit(TRY_MAX)?;
+    let value = sandbox
+        .scalar(&statement.sql, id)
+        .map_err(|cause| Error::invalid(format!("sql: {cause}")))?;
+    Ok(match value {
+        Sql::Null => "nothing".into(),
+        Sql::Integer(number) => number.to_string(),
+        Sql::Real(number) => number.to_string(),
+        Sql::Text(text) => format!("“{}”", shortened_to(&text, 500)),
+        Sql::Blob(bytes) => format!("{} bytes", bytes.len()),
+    })
+}
+
+fn shortened_to(text: &str, most: usize) -> String {
+    let mut letters = text.chars();
+    let head: String = letters.by_ref().take(most).collect();
+    if letters.next().is_some() {
+        head + "…"
+    } else {
+        head
+    }
 }
 
 /// Stores checked statements, each in the place of the one with its name; with `prune` the others

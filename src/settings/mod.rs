@@ -16,7 +16,7 @@ use crate::{
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, RwLock},
 };
 
@@ -89,14 +89,6 @@ impl BackupPlan {
             ));
         }
         Ok(plan)
-    }
-
-    /// The folder, for a database file at `database`.
-    #[must_use]
-    pub fn folder(&self, database: &Path) -> PathBuf {
-        self.folder
-            .clone()
-            .unwrap_or_else(|| database.with_file_name("backups"))
     }
 }
 

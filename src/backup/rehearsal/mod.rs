@@ -28,7 +28,7 @@
 
 mod rows;
 
-pub use rows::TABLES;
+pub use rows::{Fate, TABLES};
 
 use super::{
     inspect,

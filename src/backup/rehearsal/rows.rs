@@ -43,6 +43,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("gate_notes", GoesBack),
     ("app_config", Stays),
     ("nonces", Stays),
+    ("erased_nonces", Stays),
+    ("erasure_key", Stays),
     ("idempotency_keys", Stays),
     ("idempotency_parts", Stays),
     ("audit", Stays),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(super) const PART: Part = Part {
     key: "sections",
-    export: |connection| Ok(sections::document(connection)?),
+    export: sections::document,
     plan,
 };
 

@@ -4,6 +4,7 @@
 mod access;
 mod account;
 mod audit;
+mod backups;
 mod configuration;
 mod crew;
 mod delegates;
@@ -11,7 +12,9 @@ mod devices;
 mod discovery;
 mod imports;
 mod interactions;
+mod rehearsal;
 mod sessions;
+mod settings;
 
 use crate::harness::{PASSWORD, Server};
 use gatepost::auth::{ConsoleRole, password, users};
