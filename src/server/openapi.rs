@@ -193,10 +193,11 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
                 errors.push(Kind::KeyReused);
             }
         }
-        ("/interaction/batch" | "/delegate/new", _) => errors.push(Kind::KeyReused),
+        ("/interaction/batch" | "/delegate/new" | "/tx/new", _) => errors.push(Kind::KeyReused),
         _ => {}
     }
-    if matches!(method, "post" | "patch") && !path.starts_with("/interaction") {
+    let takes_codes = !path.starts_with("/interaction") && !path.starts_with("/tx");
+    if matches!(method, "post" | "patch") && takes_codes {
         errors.push(Kind::CodeTaken);
     }
     errors
@@ -214,7 +215,11 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         Kind::Unavailable,
     ];
     if operation["requestBody"].is_object() {
-        errors.extend([Kind::TooLarge, Kind::NotJson]);
+        errors.push(Kind::TooLarge);
+        // A till's purchase is taken as it comes.
+        if path != "/tx/new" {
+            errors.push(Kind::NotJson);
+        }
     }
     errors.extend(own_errors(path, method));
     let mut by_status: Map<String, Value> = Map::new();

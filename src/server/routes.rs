@@ -7,6 +7,7 @@ use super::{
 use crate::{
     app::App, console, delegates::api::DelegatesApi, devices::api::DevicesApi,
     events::api::EventsApi, interactions::api::InteractionsApi, oauth::api::OAuthApi,
+    transactions::api::TransactionsApi,
 };
 use poem::{
     Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
@@ -27,6 +28,7 @@ pub fn operations(app: &App) -> impl OpenApi + 'static {
         DevicesApi { app: app() },
         EventsApi { app: app() },
         InteractionsApi { app: app() },
+        TransactionsApi { app: app() },
         ServiceApi { app: app() },
     )
 }

@@ -13,6 +13,8 @@ pub enum Tag {
     Events,
     /// What delegates did at devices.
     Interactions,
+    /// Purchases.
+    Transactions,
     /// Tokens.
     Authentication,
     /// The service itself.

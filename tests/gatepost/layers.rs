@@ -17,7 +17,14 @@ const LAYERS: [&[&str]; 11] = [
     &["audit", "auth", "settings"],
     &["app", "search"],
     &["idempotency", "records", "web"],
-    &["delegates", "devices", "events", "interactions", "oauth"],
+    &[
+        "delegates",
+        "devices",
+        "events",
+        "interactions",
+        "oauth",
+        "transactions",
+    ],
     &["backup", "export", "import"],
     &["check", "console", "demo"],
     &["server"],
@@ -25,7 +32,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 10] = [
+const SIDEWAYS: [(&str, &str); 12] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -40,6 +47,8 @@ const SIDEWAYS: [(&str, &str); 10] = [
     ("interactions", "delegates"),
     ("interactions", "devices"),
     ("delegates", "interactions"),
+    ("transactions", "delegates"),
+    ("transactions", "interactions"),
 ];
 
 /// Files outside `web`, `server` and `oauth` that speak HTTP and are not an `api.rs`.
