@@ -136,12 +136,12 @@ pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -
     } else {
         sentence(&error.message)
     };
-    shell.title = match status {
+    let title = match status {
         403 => "Not allowed",
         404 => "Not found",
         _ => "That did not work",
-    }
-    .to_owned();
+    };
+    title.clone_into(&mut shell.title);
     let page = Failed {
         shell,
         status,

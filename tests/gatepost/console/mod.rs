@@ -126,7 +126,7 @@ impl<'a> Crew<'a> {
             .split("name=\"csrf\" value=\"")
             .nth(1)
             .and_then(|rest| rest.split('"').next());
-        crew.csrf = token.expect("a CSRF token").to_owned();
+        token.expect("a CSRF token").clone_into(&mut crew.csrf);
         crew
     }
 
