@@ -17,11 +17,15 @@
       const text = document.getElementById(copy.dataset.copy).textContent.trim();
       navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; });
     }
+    if (event.target.closest("[data-print]")) print();
     const choose = event.target.closest("[data-all]");
     if (choose) {
       for (const box of document.querySelectorAll(choose.dataset.all)) box.checked = choose.checked;
     }
   });
+
+  // Buttons that are nothing without scripts.
+  for (const button of document.querySelectorAll("[data-print]")) button.hidden = false;
 
   // What cannot be taken back is asked for once more.
   document.addEventListener("submit", (event) => {

@@ -12,10 +12,18 @@
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
 
+mod access;
+mod account;
+mod actor;
 pub mod answer;
 mod assets;
+mod audit;
+mod configuration;
 mod dashboard;
+mod delegates;
+mod devices;
 mod discovery;
+mod kept;
 pub mod live;
 pub mod route;
 pub mod session;
@@ -29,7 +37,7 @@ pub use setup::Setup;
 pub use shell::{Area, Shell};
 pub use visit::{Fields, Staff, Visit};
 
-use crate::{app::App, discovery::Discovery};
+use crate::{app::App, auth::second_factor::Shared, discovery::Discovery};
 use live::Live;
 use std::{
     ops::Deref,
@@ -59,6 +67,12 @@ pub struct Console {
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
+    /// Secrets of clients and users that were just made.
+    made: kept::Kept<access::Made>,
+    /// Authenticator apps that are being set up.
+    pairing: kept::Kept<Shared>,
+    /// Recovery codes that were just made.
+    codes: kept::Kept<Vec<String>>,
 }
 
 impl Console {
@@ -74,6 +88,9 @@ impl Console {
             reach,
             flashes: Mutex::default(),
             waiting: sign_in::Waiting::default(),
+            made: kept::Kept::default(),
+            pairing: kept::Kept::default(),
+            codes: kept::Kept::default(),
         })
     }
 
@@ -100,6 +117,12 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        access::routes(),
+        account::routes(),
+        audit::routes(),
+        delegates::routes(),
+        devices::routes(),
+        configuration::routes(),
         discovery::routes(),
     ]
     .into_iter()

@@ -31,9 +31,9 @@ impl Changes {
         for (name, value) in body {
             let property = resource.property(&name).ok_or_else(|| {
                 Error::invalid(format!(
-                    "\"{}\" is no property of a {}",
+                    "\"{}\" is no property of {}",
                     text::shortened(&name),
-                    resource.name
+                    text::with_article(resource.name)
                 ))
             })?;
             if !property.kind.is_writable() {

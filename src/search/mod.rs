@@ -18,7 +18,7 @@ pub mod statements;
 pub use catalogue::{Counted, Field, FieldKind, Subject};
 pub use compile::index_query;
 pub use expression::Expr;
-pub use run::Found;
+pub use run::{Found, Part};
 
 use crate::{error::Result, types::Zone};
 
@@ -44,6 +44,43 @@ impl Search {
     ) -> Result<Self> {
         let expr = parse::parse(subject, text, zone, visible)?;
         Ok(Self { subject, expr })
+    }
+
+    /// Finds everything, until it is narrowed.
+    #[must_use]
+    pub fn everything(subject: &'static Subject) -> Self {
+        Self {
+            subject,
+            expr: Expr::And(Vec::new()),
+        }
+    }
+
+    /// What matches this and the words of a text, wherever they stand in the record.
+    #[must_use]
+    pub fn and_words(self, text: &str) -> Self {
+        let words: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
+        if words.is_empty() {
+            return self;
+        }
+        self.and(Expr::Words(words))
+    }
+
+    /// What matches this and an expression that was read for the same kind of record, whichever
+    /// of its rows that was for.
+    #[must_use]
+    pub fn and_search(self, other: Self) -> Self {
+        self.and(other.expr)
+    }
+
+    fn and(mut self, expr: Expr) -> Self {
+        match &mut self.expr {
+            Expr::And(parts) => parts.push(expr),
+            _ => {
+                let own = std::mem::replace(&mut self.expr, Expr::And(Vec::new()));
+                self.expr = Expr::And(vec![own, expr]);
+            }
+        }
+        self
     }
 
     /// As [`Search::parse`], of a parameter that may be absent or empty.

@@ -22,6 +22,10 @@ use std::{
 
 /// How long one value may take when a statement is tried.
 const TRY_MAX: Duration = Duration::from_secs(1);
+/// How the failure of a statement comes out of a search.
+const FAILED: &str = "st: the statement";
+/// How a statement that took too long comes out of a search.
+const INTERRUPTED: &str = "statement interrupted";
 
 /// A statement, as the configuration document has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,7 +103,14 @@ pub fn offer(
                 return Ok(Sql::Null);
             };
             let sandbox = sandbox.lock().unwrap_or_else(PoisonError::into_inner);
-            let value = sandbox.scalar(sql, id)?;
+            // All that comes through SQLite of this is its text.
+            let value = sandbox.scalar(sql, id).map_err(|cause| {
+                let told = match cause.sqlite_error_code() {
+                    Some(rusqlite::ErrorCode::OperationInterrupted) => INTERRUPTED.to_owned(),
+                    _ => format!("{FAILED} \"{name}\" fails for record {id}: {cause}"),
+                };
+                rusqlite::Error::UserFunctionError(told.into())
+            })?;
             Ok(match (kind.as_str(), value) {
                 ("text", value @ Sql::Text(_)) => value,
                 ("number", value @ (Sql::Integer(_) | Sql::Real(_))) => value,
@@ -109,6 +120,19 @@ pub fn offer(
         },
     )?;
     Ok(())
+}
+
+/// What a search that failed in a statement failed for: the statement takes too long, or the SQL that
+/// an administrator wrote is at fault. `None` where it was something else.
+pub fn fault_of(cause: &rusqlite::Error) -> Option<Kind> {
+    let rusqlite::Error::SqliteFailure(_, Some(told)) = cause else {
+        return None;
+    };
+    match told.as_str() {
+        INTERRUPTED => Some(Kind::Unavailable),
+        told if told.starts_with(FAILED) => Some(Kind::InvalidSearch),
+        _ => None,
+    }
 }
 
 /// Takes back what [`offer`] offered, so that nothing of it stays with a pooled connection.
@@ -157,7 +181,13 @@ pub fn check(database: &Path, statement: &Statement) -> Result<()> {
     sandbox
         .scalar(&statement.sql, 0)
         .map(drop)
-        .map_err(|cause| fault(&format!("sql: {cause}")))
+        .map_err(|cause| match cause.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(&format!(
+                "sql: takes longer than {} s for one record",
+                TRY_MAX.as_secs()
+            )),
+            _ => fault(&format!("sql: {cause}")),
+        })
 }
 
 /// Stores checked statements, each in the place of the one with its name; with `prune` the others

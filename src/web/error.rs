@@ -125,6 +125,15 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
     response.body(body.to_string())
 }
 
+/// Why a parameter cannot be read, without the names of our types.
+fn in_plain_words(reason: &str) -> &str {
+    if reason.contains("\"integer") {
+        "must be a whole number"
+    } else {
+        reason
+    }
+}
+
 /// The domain error behind whatever poem reports.
 #[must_use]
 pub fn of_poem(cause: poem::Error) -> Error {
@@ -144,7 +153,7 @@ pub fn of_poem(cause: poem::Error) -> Error {
         );
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
-        return Error::invalid(format!("{}: {}", cause.name, cause.reason));
+        return Error::invalid(format!("{}: {}", cause.name, in_plain_words(&cause.reason)));
     }
     if let Some(cause) = cause.downcast_ref::<ParsePathError>() {
         return Error::invalid(format!("{}: {}", cause.name, cause.reason));

@@ -105,7 +105,7 @@ fn meta(address: &Address, window: Window, total: u64) -> String {
         pagination["next"] = address.link(window, window.offset + window.limit).into();
     }
     if window.offset > 0 {
-        let previous = window.offset.saturating_sub(window.limit);
+        let previous = window.offset.min(total).saturating_sub(window.limit);
         pagination["previous"] = address.link(window, previous).into();
     }
     serde_json::json!({"pagination": pagination}).to_string()

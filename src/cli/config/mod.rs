@@ -65,6 +65,7 @@ impl Plan {
 
 /// Take the instance's configuration out of the file, or put it in.
 #[derive(clap::Subcommand)]
+#[command(after_help = "Example:\n  gatepost config export --output event-config.json")]
 pub enum Command {
     /// Write the configuration as JSON.
     #[command(after_help = "Example:\n  gatepost config export --output event-config.json")]

@@ -1,6 +1,13 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod access;
+mod account;
+mod audit;
+mod configuration;
+mod crew;
+mod delegates;
+mod devices;
 mod discovery;
 mod sessions;
 
