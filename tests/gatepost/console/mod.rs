@@ -1,6 +1,7 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod guard;
 mod sessions;
 
 use crate::harness::{PASSWORD, Server};
