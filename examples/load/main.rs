@@ -34,7 +34,11 @@ use measure::{BatchOptions, ListOptions};
 use report::Report;
 use run::Plan;
 use setup::{Access, Venue};
-use std::{path::PathBuf, process::ExitCode, time::Instant};
+use std::{
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 /// Whatever stops a run; told to the user as it is.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -124,14 +128,23 @@ struct Load {
     /// Send a nonce with every interaction
     #[arg(long)]
     nonce: bool,
+    /// So many requests a second, all connections together; without it as many as go
+    #[arg(long, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
 }
 
 impl Load {
-    fn plan(&self) -> Plan {
-        Plan::seconds(self.seconds, self.warm_up)
+    /// The run, with so many connections.
+    fn plan(&self, connections: u32) -> Plan {
+        Plan {
+            pace: self
+                .rate
+                .map(|rate| Duration::from_secs(1) * connections / rate),
+            ..Plan::seconds(self.seconds, self.warm_up)
+        }
     }
 
     fn connections(&self) -> usize {
@@ -171,21 +184,29 @@ async fn main() -> ExitCode {
 /// Whether everything went without an error answer.
 async fn perform(what: What) -> Result<bool> {
     match what {
-        What::CheckIns(load) => check_ins(&load, load.connections()).await,
+        What::CheckIns(load) => check_ins(&load, load.connections).await,
         What::One(load) => check_ins(&load, 1).await,
         What::Batches { load, batches } => {
             let venue = Venue::enter(&load.access).await?;
-            let (sent, beside) = measure::batches(&venue, batches, load.nonce, load.plan()).await?;
+            let (sent, beside) =
+                measure::batches(&venue, batches, load.nonce, load.plan(load.connections)).await?;
             load.print(&[sent, beside])
         }
         What::LookUps(load) => {
             let venue = Venue::enter(&load.access).await?;
-            let report = measure::look_ups(&venue, load.connections(), load.plan()).await?;
+            let report =
+                measure::look_ups(&venue, load.connections(), load.plan(load.connections)).await?;
             load.print(&[report])
         }
         What::Lists { load, lists } => {
             let venue = Venue::enter(&load.access).await?;
-            let report = measure::lists(&venue, &lists, load.connections(), load.plan()).await?;
+            let report = measure::lists(
+                &venue,
+                &lists,
+                load.connections(),
+                load.plan(load.connections),
+            )
+            .await?;
             load.print(&[report])
         }
         What::Hostile { options, json } => {
@@ -215,8 +236,9 @@ async fn perform(what: What) -> Result<bool> {
     }
 }
 
-async fn check_ins(load: &Load, connections: usize) -> Result<bool> {
+async fn check_ins(load: &Load, connections: u32) -> Result<bool> {
     let venue = Venue::enter(&load.access).await?;
-    let report = measure::check_ins(&venue, connections, load.nonce, load.plan()).await?;
+    let gates = usize::try_from(connections)?;
+    let report = measure::check_ins(&venue, gates, load.nonce, load.plan(connections)).await?;
     load.print(&[report])
 }

@@ -192,6 +192,13 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("batches", "options", "id"),
     ("tls_certificate", "names", "id"),
     ("tokens", "scopes", "id"),
+    ("second_factors", "recovery", "user_id"),
+    ("device_states", "ping", "device_id"),
+    ("device_states", "local_settings", "device_id"),
+    ("device_pings", "ping", "device_id"),
+    ("app_config", "document", "version"),
+    ("app_config_draft", "document", "id"),
+    ("sections", "schema", "NULL"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

@@ -167,7 +167,7 @@ impl Now {
             disk_low: free.is_some_and(|free| free < 1 << 30),
             disk_free: free.map(bytes),
             backup: connection
-                .prepare_cached("SELECT max(finished_at) FROM backups WHERE failure IS NULL")?
+                .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
                 .query_row([], |row| row.get(0))?,
         })
     }

@@ -56,7 +56,10 @@ pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)
             .map(|line| line.split("--").next().unwrap_or_default())
             .flat_map(str::split_whitespace)
             .collect::<Vec<_>>()
-            .join(" ");
+            .join(" ")
+            .replace(" ,", ",")
+            .replace(" )", ")")
+            .replace("( ", "(");
         Ok((row.get(0)?, row.get(1)?, folded))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
