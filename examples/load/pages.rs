@@ -154,7 +154,6 @@ pub async fn typical(console: &Target, venue: &Venue) -> Result<Vec<Page>> {
         Page::same("/console/interactions/conflicts"),
         Page::same("/console/import/batches"),
         Page::same("/console/access/clients"),
-        Page::same("/console/account"),
     ]);
     let mut there = Vec::new();
     for page in pages {
@@ -175,7 +174,7 @@ fn navigation(html: &str) -> Vec<String> {
         .split("<nav")
         .nth(1)
         .and_then(|rest| rest.split("</nav>").next());
-    let links = inside.unwrap_or_default().split("href=\"").skip(1);
+    let links = inside.unwrap_or_default().split("<a href=\"").skip(1);
     let paths = links.filter_map(|link| link.split('"').next());
     paths
         .filter(|path| path.starts_with("/console"))

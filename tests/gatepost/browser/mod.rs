@@ -8,6 +8,7 @@ mod driver;
 mod examine;
 mod links;
 mod pages;
+mod pictures;
 mod way;
 mod window;
 
