@@ -3,7 +3,10 @@
 
 use super::window::{Browser, View};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 /// How pages are looked at: at a desk and on a phone, by day and in the dark.
 pub const VIEWS: [View; 4] = [
@@ -39,17 +42,25 @@ impl Examiner {
     /// Looks at the page in every view; what is wrong with it.
     #[track_caller]
     pub fn faults(&self, browser: &Browser, page: &str) -> Vec<String> {
-        let mut faults = Vec::new();
+        let mut faults: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for view in VIEWS {
             browser.look(view);
-            let named = |fault| format!("{page} at {} {}: {fault}", view.width, view.scheme);
-            faults.extend(self.violations(browser).into_iter().map(named));
-            faults.extend(overflow(browser).map(named));
+            for fault in self
+                .violations(browser)
+                .into_iter()
+                .chain(overflow(browser))
+            {
+                let seen = format!("{} {}", view.width, view.scheme);
+                faults.entry(fault).or_default().push(seen);
+            }
         }
         browser.look(super::window::DESK);
         let complaints = browser.complaints().into_iter();
-        faults.extend(complaints.map(|complaint| format!("{page}: {complaint}")));
         faults
+            .into_iter()
+            .map(|(fault, views)| format!("{page}: {fault} ({})", views.join(", ")))
+            .chain(complaints.map(|complaint| format!("{page}: {complaint}")))
+            .collect()
     }
 
     fn violations(&self, browser: &Browser) -> Vec<String> {
@@ -59,8 +70,11 @@ impl Examiner {
         let found = browser.run_until_told(
             "const tell = arguments[0];
              axe.run(document, {resultTypes: ['violations']}).then(
-                 (result) => tell(result.violations.flatMap((rule) => rule.nodes.map((node) =>
-                     `${rule.id}: ${rule.help}: ${node.target.join(' ')} ${node.html.slice(0, 200)} ${node.any.concat(node.all).map((check) => check.message).join('; ')}`))),
+                 (result) => tell(result.violations.map((rule) => {
+                     const node = rule.nodes[0];
+                     const why = node.any.concat(node.all, node.none).map((check) => check.message);
+                     return `${rule.id} at ${rule.nodes.length} places: ${rule.help}: ${node.html.slice(0, 200)}: ${why.join('; ')}`;
+                 })),
                  (cause) => tell([String(cause)]));",
             &[],
         );

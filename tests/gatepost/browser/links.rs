@@ -28,8 +28,11 @@ pub fn route<'a>(routes: &'a [Route], path: &str) -> Option<&'a Route> {
         .iter()
         .filter(|route| route.method == Method::GET && fits(route.path, path))
         .collect();
-    // `/delegates/new` is no delegate.
-    fitting.sort_by_key(|route| route.path.contains([':', '*']));
+    // `/delegates/new` is no delegate, and whatever fits nothing else is not found.
+    fitting.sort_by_key(|route| {
+        let open = route.path.matches(':').count();
+        (route.path.contains('*'), open, route.path.len())
+    });
     fitting.first().copied()
 }
 
@@ -115,6 +118,14 @@ fn absolute(page: &str, link: &str) -> String {
         return format!("{path}{link}");
     }
     link.to_owned()
+}
+
+/// The routes of what a page refers to.
+pub fn routes_in(html: &str) -> BTreeSet<&'static str> {
+    let routes = console::routes();
+    let links = links(html);
+    let found = links.iter().filter_map(|link| route(&routes, link));
+    found.map(|route| route.path).collect()
 }
 
 /// What a page refers to: links, parts, streams, pictures, and forms that only look.

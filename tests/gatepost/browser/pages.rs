@@ -2,78 +2,176 @@
 //! window, the browser complains about nothing, and a link leads there.
 
 use super::{
-    become_administrator, examine::Examiner, links, open, open_first_run, sign_in, sign_out,
-    window::Browser,
+    PASSWORD, become_administrator, examine::Examiner, links, open, open_first_run, sign_in,
+    sign_out, window::Browser,
 };
 use crate::luck::process::{Served, gatepost};
 use gatepost::console;
 use reqwest::Method;
 use std::{collections::BTreeSet, path::Path};
 
-/// Looks at every page; the file has no administrator yet.
-fn assert_for_everybody(db: &Path, is_complete: bool) {
-    let served = Served::start(db);
-    let browser = open(&served);
-    let examiner = Examiner::installed();
-    open_first_run(&browser, &served);
-    let mut faults = examiner.faults(&browser, "/console/setup");
-    become_administrator(&browser);
-    sign_out(&browser);
-    faults.extend(examiner.faults(&browser, "/console/sign-in"));
-    sign_in(&browser);
-    browser.go("/console/nothing");
-    // The browser is right to complain that there is no such page.
-    browser.complaints();
-    faults.extend(examiner.faults(&browser, "what is not there"));
-    let found = links::follow(&format!("http://{}", served.address), &browser.cookies());
-    let looked_at = look(&browser, &examiner, &found, &mut faults);
-    faults.extend(found.dead);
-    if is_complete {
-        faults.extend(unreached(&found.reached));
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(looked_at > 0);
+/// Somebody who looks at everything.
+struct Inspector {
+    browser: Browser,
+    examiner: Examiner,
+    /// Paths of the routes that were looked at, or that a page refers to.
+    reached: BTreeSet<&'static str>,
+    faults: Vec<String>,
 }
 
-/// Looks at what links lead to; how many pages that are.
-fn look(
-    browser: &Browser,
-    examiner: &Examiner,
-    found: &links::Found,
-    faults: &mut Vec<String>,
-) -> usize {
-    let pages: Vec<&String> = found.pages.values().flatten().collect();
-    for page in &pages {
-        browser.go(page);
-        faults.extend(examiner.faults(browser, page));
+impl Inspector {
+    /// Looks at the page that the browser is at.
+    fn look(&mut self) {
+        let path = self.browser.path();
+        self.faults
+            .extend(self.examiner.faults(&self.browser, &path));
+        if let Some(route) = links::route(&console::routes(), &path) {
+            self.reached.insert(route.path);
+        }
+        let html = self
+            .browser
+            .run("return document.documentElement.outerHTML", &[]);
+        let refers = links::routes_in(html.as_str().unwrap_or_default());
+        self.reached.extend(refers);
     }
-    pages.len()
+
+    fn look_at(&mut self, path: &str) {
+        self.browser.go(path);
+        self.look();
+    }
+
+    /// From the first run to the sign-in.
+    fn enter(&mut self, served: &Served) {
+        open_first_run(&self.browser, served);
+        self.look();
+        become_administrator(&self.browser);
+        sign_out(&self.browser);
+        self.look();
+        sign_in(&self.browser);
+        self.browser.go("/console/nothing");
+        // The browser is right to complain that there is no such page.
+        self.browser.complaints();
+        self.look();
+    }
+
+    /// Looks at every page that a link leads to.
+    fn look_around(&mut self, served: &Served) {
+        let origin = format!("http://{}", served.address);
+        let found = links::follow(&origin, &self.browser.cookies());
+        for page in found.pages.values().flatten() {
+            self.look_at(page);
+        }
+        self.reached.extend(found.reached);
+        self.faults.extend(found.dead);
+    }
+
+    /// Looks at what stands for a moment only: secrets that are shown once.
+    fn look_at_secrets(&mut self) {
+        self.browser.go("/console/access/clients/new");
+        self.browser.fill("name", "A gate");
+        self.browser.press("Make it");
+        self.browser.arrives_at("/console/access/made");
+        self.look();
+        self.browser.go("/console/account/second-factor");
+        self.browser.fill("password", PASSWORD);
+        self.browser.press("Begin");
+        self.browser.tells("code");
+        self.look();
+    }
+
+    /// Routes that nothing leads to.
+    fn unreached(&self) -> Vec<String> {
+        console::routes()
+            .iter()
+            .filter(|route| route.method == Method::GET && !self.reached.contains(route.path))
+            .map(|route| format!("{}: no page leads there", route.path))
+            .collect()
+    }
 }
 
-/// Routes that nothing leads to.
-fn unreached(reached: &BTreeSet<&str>) -> Vec<String> {
-    console::routes()
-        .iter()
-        .filter(|route| route.method == Method::GET && !reached.contains(route.path))
-        // Whoever is signed in is not led to these two; they have been looked at.
-        .filter(|route| !["/console/setup", "/console/sign-in"].contains(&route.path))
-        .map(|route| format!("{}: no page leads there", route.path))
-        .collect()
+fn inspector(served: &Served) -> Inspector {
+    Inspector {
+        browser: open(served),
+        examiner: Examiner::installed(),
+        reached: BTreeSet::new(),
+        faults: Vec::new(),
+    }
+}
+
+#[track_caller]
+fn assert_none(faults: &[String]) {
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
 #[test]
 fn every_page_of_an_empty_file_is_for_everybody() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    assert_for_everybody(&folder.path().join("gatepost.db"), false);
+    let served = Served::start(&folder.path().join("gatepost.db"));
+    let mut inspector = inspector(&served);
+    inspector.enter(&served);
+    inspector.look_around(&served);
+    assert_none(&inspector.faults);
 }
 
 #[test]
 fn every_page_of_an_event_is_for_everybody() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let db = folder.path().join("gatepost.db");
-    let filled = gatepost(&db, &["demo"]);
-    assert!(filled.status.success(), "{filled:?}");
-    let imported = gatepost(&db, &["import", "delegates", "examples/attendees.csv"]);
-    assert!(imported.status.success(), "{imported:?}");
-    assert_for_everybody(&db, true);
+    fill(&db);
+    let served = Served::start(&db);
+    let mut inspector = inspector(&served);
+    inspector.enter(&served);
+    inspector.look_around(&served);
+    inspector.look_at_secrets();
+    let mut faults = inspector.unreached();
+    faults.append(&mut inspector.faults);
+    assert_none(&faults);
+}
+
+fn fill(db: &Path) {
+    for arguments in [
+        ["demo"].as_slice(),
+        &["import", "delegates", "examples/attendees.csv"],
+        &["client", "add", "Gate B", "--gate"],
+    ] {
+        let filled = gatepost(db, arguments);
+        assert!(filled.status.success(), "{arguments:?}: {filled:?}");
+    }
+}
+
+#[test]
+fn what_keeps_people_out_is_found() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let served = Served::start(&folder.path().join("gatepost.db"));
+    let browser = open(&served);
+    let examiner = Examiner::installed();
+    browser.go("/console/sign-in");
+    assert_none(&examiner.faults(&browser, "sign-in"));
+    browser.run(
+        "document.querySelector('label').remove();
+         document.querySelector('h1').style.color = '#ddd';
+         document.querySelector('main').insertAdjacentHTML('beforeend', '<p>' + 'wide'.repeat(500));
+         console.error('a complaint');",
+        &[],
+    );
+    let faults = examiner.faults(&browser, "sign-in").join("\n");
+    for (about, views) in [
+        (
+            "label at 1 places",
+            "(1440 light, 1440 dark, 390 light, 390 dark)",
+        ),
+        ("color-contrast at 1 places", "(1440 light, 390 light)"),
+        ("px wide: <p>wide", ""),
+        ("a complaint", ""),
+    ] {
+        let found = faults
+            .lines()
+            .any(|line| line.contains(about) && line.contains(views));
+        assert!(found, "no {about:?} {views} in {faults}");
+    }
 }
