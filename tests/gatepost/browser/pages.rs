@@ -2,13 +2,14 @@
 //! window, the browser complains about nothing, and a link leads there.
 
 use super::{
-    PASSWORD, become_administrator, examine::Examiner, links, open, open_first_run, sign_in,
-    sign_out, window::Browser,
+    PASSWORD, app::scan, become_administrator, examine::Examiner, links, open, open_first_run,
+    sign_in, sign_out, window::Browser,
 };
 use crate::luck::process::{Served, gatepost};
 use gatepost::console;
 use reqwest::Method;
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, time::SystemTime};
+use totp_rs::{Builder, Secret};
 
 /// Somebody who looks at everything.
 struct Inspector {
@@ -69,13 +70,18 @@ impl Inspector {
     fn look_at_secrets(&mut self) {
         self.browser.go("/console/access/clients/new");
         self.browser.fill("name", "A gate");
-        self.browser.press("Make it");
+        self.browser.press("Make the client");
         self.browser.arrives_at("/console/access/made");
         self.look();
         self.browser.go("/console/account/second-factor");
         self.browser.fill("password", PASSWORD);
         self.browser.press("Begin");
-        self.browser.tells("code");
+        self.browser.tells("Scan this");
+        self.look();
+        let address = scan(&self.browser.picture()).expect("a QR code in the picture");
+        self.browser.fill("code", &code_of(&address));
+        self.browser.press("Turn it on");
+        self.browser.arrives_at("/console/account/recovery");
         self.look();
     }
 
@@ -87,6 +93,19 @@ impl Inspector {
             .map(|route| format!("{}: no page leads there", route.path))
             .collect()
     }
+}
+
+/// What an authenticator app shows that has scanned this `otpauth` address.
+fn code_of(address: &str) -> String {
+    let url = reqwest::Url::parse(address).expect("an address");
+    let key = url.query_pairs().find(|(name, _)| name == "secret");
+    let secret = Secret::try_from_base32(key.expect("a secret").1).expect("base 32");
+    let app = Builder::new().with_secret(secret).build().expect("an app");
+    let now = SystemTime::now();
+    let now = now
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("after 1970");
+    app.generate(now.as_secs()).to_string()
 }
 
 fn inspector(served: &Served) -> Inspector {

@@ -9,7 +9,7 @@ use super::{
     open, open_first_run,
     pictures::Pictures,
     sign_in, sign_out,
-    window::{Browser, DESK, Tab},
+    window::{Browser, Tab},
 };
 use crate::luck::process::Served;
 use rust_xlsxwriter::Workbook;
