@@ -91,9 +91,10 @@ fn overflow(browser: &Browser) -> Option<String> {
         "const page = document.documentElement;
          if (page.scrollWidth <= page.clientWidth) return null;
          const beyond = [...document.querySelectorAll('body *')]
-             .filter((element) => element.getBoundingClientRect().right > page.clientWidth + 1)
-             .map((element) => element.outerHTML.slice(0, 120));
-         return `${page.scrollWidth} px wide: ${beyond.slice(0, 3).join(' … ')}`",
+             .filter((element) => element.getBoundingClientRect().right > page.clientWidth + 1
+                 || element.scrollWidth > element.clientWidth + 1)
+             .map((element) => `${element.tagName}.${element.className}`);
+         return `${page.scrollWidth} px wide: ${beyond.slice(0, 12).join(' ')}`",
         &[],
     );
     match wide {

@@ -31,7 +31,8 @@ pub fn route<'a>(routes: &'a [Route], path: &str) -> Option<&'a Route> {
     // `/delegates/new` is no delegate, and whatever fits nothing else is not found.
     fitting.sort_by_key(|route| {
         let open = route.path.matches(':').count();
-        (route.path.contains('*'), open, route.path.len())
+        let literal = route.path.len();
+        (route.path.contains('*'), open, std::cmp::Reverse(literal))
     });
     fitting.first().copied()
 }

@@ -185,7 +185,7 @@ fn what_keeps_people_out_is_found() {
             "(1440 light, 1440 dark, 390 light, 390 dark)",
         ),
         ("color-contrast at 1 places", "(1440 light, 390 light)"),
-        ("px wide: <p>wide", ""),
+        ("px wide", "(390 light, 390 dark)"),
         ("a complaint", ""),
     ] {
         let found = faults
