@@ -2,7 +2,7 @@
 //! window, the browser complains about nothing, and a link leads there.
 
 use super::{
-    PASSWORD, app::scan, become_administrator, examine::Examiner, links, open, open_first_run,
+    PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
     sign_in, sign_out, window::Browser,
 };
 use crate::luck::process::{Served, gatepost};
@@ -90,6 +90,7 @@ impl Inspector {
         console::routes()
             .iter()
             .filter(|route| route.method == Method::GET && !self.reached.contains(route.path))
+            .filter(|route| !day::PASSING.contains(&route.path))
             .map(|route| format!("{}: no page leads there", route.path))
             .collect()
     }
@@ -142,9 +143,11 @@ fn every_page_of_an_event_is_for_everybody() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let db = folder.path().join("gatepost.db");
     fill(&db);
-    let served = Served::start(&db);
+    let served = Served::start_for_all(&db, &[]);
     let mut inspector = inspector(&served);
     inspector.enter(&served);
+    day::spend(&inspector.browser, &served, folder.path());
+    inspector.look();
     inspector.look_around(&served);
     inspector.look_at_secrets();
     let mut faults = inspector.unreached();
