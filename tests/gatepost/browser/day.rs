@@ -38,11 +38,11 @@ fn publish(browser: &Browser) {
     for kind in ["walk-in", "guest"] {
         if kind == "guest" {
             browser.press("Publish");
-            browser.tells("Published");
+            browser.tells("is in force. Apps get it");
         }
         browser.go("/console/configuration/edit");
         browser.fill("delegateType", kind);
-        browser.press("Save the draft");
+        browser.press("Keep as draft");
         browser.arrives_at("/console/configuration");
     }
 }
