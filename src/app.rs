@@ -1,7 +1,7 @@
 //! What every handler is given.
 
 use crate::{
-    auth::{Context, Principal, throttle::Throttle, tokens::TokenCache},
+    auth::{Context, Principal, seen::Seen, throttle::Throttle, tokens::TokenCache},
     settings::{self, Settings},
     store::Store,
 };
@@ -15,12 +15,14 @@ pub struct App(Arc<Inner>);
 pub struct Inner {
     /// The one SQLite file.
     pub store: Store,
-    /// `--public-url`, without a trailing slash.
+    /// `--public-url`, without a trailing slash; what is in force is [`App::public_url`].
     pub public_url: Option<String>,
     /// Valid tokens in memory.
     pub tokens: TokenCache,
-    /// Guesses at the token endpoint.
+    /// Guesses at secrets.
     pub throttle: Throttle,
+    /// When each device was last heard of.
+    pub seen: Seen,
     settings: settings::Cache,
 }
 
@@ -33,6 +35,7 @@ impl App {
             public_url,
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
+            seen: Seen::default(),
             settings: settings::Cache::default(),
         }))
     }
@@ -41,6 +44,14 @@ impl App {
     #[must_use]
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.get(&self.store)
+    }
+
+    /// The address that clients reach the server by, without a trailing slash: `--public-url`, or
+    /// the setting where there is no flag. `None`: whatever a request's `Host` says.
+    #[must_use]
+    pub fn public_url(&self) -> Option<String> {
+        let flag = self.public_url.clone();
+        flag.or_else(|| self.settings().public_url.clone())
     }
 
     /// The context of a request by `principal`.

@@ -50,6 +50,10 @@ pub enum Kind {
         /// Seconds until the next attempt is looked at.
         retry_after_s: u32,
     },
+    /// The Device Discovery page is not open: no app may ask to be let in.
+    DiscoveryClosed,
+    /// The code of a device request is that of another one.
+    RequestCodeTaken,
     /// No such delegate.
     DelegateNotFound,
     /// No such device.
@@ -104,6 +108,8 @@ impl Kind {
             Self::Unauthenticated => 1201,
             Self::Forbidden => 1202,
             Self::TooManyAttempts { .. } => 1203,
+            Self::DiscoveryClosed => 1001,
+            Self::RequestCodeTaken => 1002,
             Self::DelegateNotFound => 1301,
             Self::DeviceNotFound => 1401,
             Self::InteractionType => 1501,

@@ -10,10 +10,11 @@
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
+//! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
 //! - `idempotency`, `web`: what features stand on
-//! - `search`: the search language of lists, to SQL
+//! - `search`: the search language of lists, to SQL; `sections`: schemas of parts of `data`
 //! - `app`: what every handler is given
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `sandbox`: SQL that an administrator wrote, where it can do no harm
@@ -23,6 +24,7 @@
 //! - `types`, `error`: the values and failures that everything speaks in
 
 pub mod app;
+pub mod apps;
 pub mod audit;
 pub mod auth;
 pub mod backup;
@@ -33,6 +35,7 @@ pub mod console;
 pub mod delegates;
 pub mod demo;
 pub mod devices;
+pub mod discovery;
 pub mod error;
 pub mod events;
 pub mod export;
@@ -45,6 +48,7 @@ pub mod records;
 pub mod rules;
 pub mod sandbox;
 pub mod search;
+pub mod sections;
 pub mod server;
 pub mod settings;
 pub mod store;

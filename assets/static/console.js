@@ -17,16 +17,33 @@
       const text = document.getElementById(copy.dataset.copy).textContent.trim();
       navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; });
     }
+    if (event.target.closest("[data-print]")) print();
     const choose = event.target.closest("[data-all]");
     if (choose) {
       for (const box of document.querySelectorAll(choose.dataset.all)) box.checked = choose.checked;
     }
   });
 
+  // Buttons that are nothing without scripts.
+  for (const button of document.querySelectorAll("[data-print]")) button.hidden = false;
+
   // What cannot be taken back is asked for once more.
   document.addEventListener("submit", (event) => {
     const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
     if (question && !confirm(question)) event.preventDefault();
+  });
+
+  // A long upload is seen to be on its way, and a file that is too large need not be sent to be told.
+  document.addEventListener("submit", (event) => {
+    const busy = event.target.dataset.busy;
+    if (busy && !event.defaultPrevented && event.submitter) event.submitter.textContent = busy;
+  });
+  document.addEventListener("change", (event) => {
+    const input = event.target.closest("input[type=file][data-most]");
+    if (!input) return;
+    const large = [...input.files].some((file) => file.size > input.dataset.most);
+    input.setCustomValidity(large ? "This file is too large. Split it." : "");
+    input.reportValidity();
   });
 
   // Answers that tell what was wrong with a form are shown like others.

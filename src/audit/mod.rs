@@ -2,6 +2,12 @@
 //! transaction of the change. Interactions are not here when they are made (their row says who and
 //! when), only when they are deleted.
 
+mod find;
+mod who;
+
+pub use find::{Actors, Entry, Filter, Page, Walk, page};
+pub use who::{Actor, meant};
+
 use crate::{auth::Context, error::Result, store::Tx};
 use serde_json::Value;
 

@@ -2,15 +2,20 @@
 //! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
 
 pub mod clients;
+mod edit;
+pub mod handover;
 pub mod password;
 pub mod principal;
 pub mod roles;
 pub mod scopes;
 pub mod second_factor;
 pub mod secret;
+pub mod seen;
+pub mod sessions;
 pub mod throttle;
 pub mod tokens;
 pub mod users;
 
+pub use edit::Edit;
 pub use principal::{Context, Principal};
 pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};

@@ -44,12 +44,28 @@ impl Principal {
                 "this needs a user's token (password grant), not a client's",
             ));
         }
+        if R::DEVICE {
+            self.own_device()?;
+        }
         let passes = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|role| self.has(*role));
         if passes {
             Ok(())
         } else {
             Err(lacking(R::ANY_OF))
         }
+    }
+
+    /// The device that the token's client is bound to.
+    ///
+    /// # Errors
+    /// [`Kind::Forbidden`] without one.
+    pub fn own_device(&self) -> Result<DeviceId> {
+        self.device.ok_or_else(|| {
+            Error::new(
+                Kind::Forbidden,
+                "this needs the token of a client that is bound to a device",
+            )
+        })
     }
 
     /// Whether the caller has the role, by itself or because it is trusted with everything.

@@ -66,6 +66,40 @@ names!(
     Administrator "administrator"
 );
 
+impl Role {
+    /// What the role is for, as people are told.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::DelegateRead => "look up and list people",
+            Self::DelegateWrite => "add, change and delete people",
+            Self::DeviceRead => "look up and list devices, rooms and sessions",
+            Self::DeviceWrite => "add, change and delete devices, rooms and sessions",
+            Self::InteractionRead => "see who was where, and what was recorded",
+            Self::InteractionWrite => {
+                "check people in and out, and record anything else that happens"
+            }
+            Self::EventRead => "look up and list events",
+            Self::EventWrite => "add, change and delete events",
+            Self::TxWrite => "send orders of the ticket shop",
+            Self::CommSend => "send e-mails, texts and push messages to people",
+            Self::OwnRead => "see their own record, and people and devices that belong to it",
+        }
+    }
+}
+
+impl Scope {
+    /// What the scope is for, as people are told.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::ReportRead => "read the reports that it is shown",
+            Self::ReportList => "list the reports that there are",
+            Self::Trusted => "do everything that any role may, with every record",
+        }
+    }
+}
+
 impl ConsoleRole {
     /// What the role is for, as people are told.
     #[must_use]
@@ -83,6 +117,14 @@ impl ConsoleRole {
 pub struct Roles(u16);
 
 impl Roles {
+    /// What a gate app needs: to send what it scans, and to show whom and where.
+    #[must_use]
+    pub fn gate() -> Self {
+        [Role::InteractionWrite, Role::DelegateRead, Role::DeviceRead]
+            .into_iter()
+            .collect()
+    }
+
     /// Whether the role is among them.
     #[must_use]
     pub fn has(self, role: Role) -> bool {
@@ -135,6 +177,9 @@ pub trait Requirement: Send + Sync + 'static {
 
     /// Whether only a user's token will do, as for `myself`.
     const USER: bool = false;
+
+    /// Whether the token's client must be bound to a device, on which the operation acts.
+    const DEVICE: bool = false;
 }
 
 /// A valid token and nothing more.
@@ -150,6 +195,14 @@ pub struct UserToken;
 impl Requirement for UserToken {
     const ANY_OF: &'static [Role] = &[];
     const USER: bool = true;
+}
+
+/// A token whose client is bound to a device (contract §7).
+pub struct DeviceToken;
+
+impl Requirement for DeviceToken {
+    const ANY_OF: &'static [Role] = &[];
+    const DEVICE: bool = true;
 }
 
 macro_rules! requirements {

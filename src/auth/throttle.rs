@@ -77,9 +77,10 @@ fn key(account: &str, address: IpAddr) -> (Digest, IpAddr) {
     )
 }
 
-/// The address that failures count for: of IPv6 the network of 64 bits, any address of which its
+/// The address that attempts count for: of IPv6 the network of 64 bits, any address of which its
 /// holder can take.
-fn counted(address: IpAddr) -> IpAddr {
+#[must_use]
+pub fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {
             let network = u128::from(v6) & !u128::from(u64::MAX);

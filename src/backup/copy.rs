@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use std::{
+    borrow::Borrow,
     fs::File,
     hash::{BuildHasher, RandomState},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -18,9 +19,9 @@ const SYNC_BYTES: usize = 1 << 20;
 const LOCKED_AT: u64 = 1 << 30;
 
 /// A file and its copy.
-pub struct Copier {
-    source: Side,
-    copy: Side,
+pub struct Copier<'a> {
+    source: Side<&'a File>,
+    copy: Side<File>,
     page_bytes: usize,
     /// What each page of the copy was made from, as a keyed hash.
     seen: Vec<u64>,
@@ -29,28 +30,29 @@ pub struct Copier {
 }
 
 /// An open file with its name, for messages.
-struct Side {
+struct Side<F> {
     path: PathBuf,
-    file: File,
+    file: F,
 }
 
-impl Copier {
-    /// A copy to be, in the file at `copy`, which is made anew.
+impl<'a> Copier<'a> {
+    /// A copy to be, in the file at `copy`, which is made anew. `open` is a handle on the source.
     ///
     /// # Errors
     /// A sentence for the operator when one of the two cannot be opened.
-    pub fn new(source: &Path, copy: &Path) -> Result<Self> {
-        let mut source = Side::new(source, File::open(source))?;
+    pub fn new(source: &Path, open: &'a File, copy: &Path) -> Result<Self> {
+        let source = Side::new(source, Ok(open))?;
         let copy = Side::new(copy, File::create(copy))?;
         // Whoever may not read the file may not read its copy.
         let permissions = source.file.metadata().map(|file| file.permissions());
         let permissions = permissions.and_then(|found| copy.file.set_permissions(found));
         permissions.map_err(|cause| copy.failed(&cause))?;
         let mut header = [0; 18];
-        source
-            .file
-            .read_exact(&mut header)
-            .map_err(|cause| source.failed(&cause))?;
+        // The handle may have been read from before.
+        let read = read_at(source.file, 0, &mut header).map_err(|cause| source.failed(&cause))?;
+        if read < header.len() {
+            return Err(source.failed(&"its header is cut off"));
+        }
         let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
             1 => 65_536,
             size => usize::from(size),
@@ -108,7 +110,7 @@ impl Copier {
         };
         let (locked, rest) = into.split_at_mut(skipped);
         locked.fill(0);
-        read_at(&mut self.source.file, at + skipped as u64, rest)
+        read_at(self.source.file, at + skipped as u64, rest)
             .map(|read| skipped + read)
             .map_err(|cause| self.source.failed(&cause))
     }
@@ -154,15 +156,15 @@ impl Copier {
     }
 }
 
-impl Side {
-    fn new(path: &Path, file: io::Result<File>) -> Result<Self> {
+impl<F: Borrow<File>> Side<F> {
+    fn new(path: &Path, file: io::Result<F>) -> Result<Self> {
         let path = path.to_owned();
         let file = file.map_err(|cause| failed(&path, &cause))?;
         Ok(Self { path, file })
     }
 
     fn length(&self) -> Result<u64> {
-        let file = self.file.metadata();
+        let file = self.file.borrow().metadata();
         file.map(|file| file.len())
             .map_err(|cause| self.failed(&cause))
     }
@@ -177,7 +179,7 @@ fn failed(path: &Path, cause: &dyn std::fmt::Display) -> Error {
 }
 
 /// Reads until the buffer is full or the file ends.
-fn read_at(file: &mut File, at: u64, into: &mut [u8]) -> io::Result<usize> {
+fn read_at(mut file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
     file.seek(SeekFrom::Start(at))?;
     let mut length = 0;
     while length < into.len() {
@@ -206,13 +208,13 @@ pub fn copy_log(log: &Path, begun: &LogHeader, copy: &Path) -> Result<bool> {
         .metadata()
         .map_err(|cause| failed(log, &cause))?
         .len();
-    let (mut source, mut at) = (source, 0);
+    let mut at = 0;
     let mut copied = Side::new(copy, Ok(copied))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     while at < length {
         let wanted = usize::try_from(length - at).map_or(CHUNK_BYTES, |rest| rest.min(CHUNK_BYTES));
         let read =
-            read_at(&mut source, at, &mut chunk[..wanted]).map_err(|cause| failed(log, &cause))?;
+            read_at(&source, at, &mut chunk[..wanted]).map_err(|cause| failed(log, &cause))?;
         let written = copied.file.write_all(&chunk[..read]);
         written
             .and_then(|()| copied.file.sync_data())
@@ -233,12 +235,12 @@ pub type LogHeader = Option<[u8; 32]>;
 /// # Errors
 /// When it cannot be read.
 pub fn log_header(log: &Path) -> Result<LogHeader> {
-    let mut file = match File::open(log) {
+    let file = match File::open(log) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|cause| failed(log, &cause))?,
     };
     let mut header = [0; 32];
-    let read = read_at(&mut file, 0, &mut header).map_err(|cause| failed(log, &cause))?;
+    let read = read_at(&file, 0, &mut header).map_err(|cause| failed(log, &cause))?;
     Ok((read == header.len()).then_some(header))
 }
 
@@ -262,7 +264,8 @@ mod tests {
         let (source, copy) = (folder.path().join("a"), folder.path().join("b"));
         let mut bytes = pages(100);
         fs::write(&source, &bytes).unwrap();
-        let mut copier = Copier::new(&source, &copy).unwrap();
+        let open = File::open(&source).unwrap();
+        let mut copier = Copier::new(&source, &open, &copy).unwrap();
         let mut passed = |bytes: &[u8]| {
             fs::write(&source, bytes).unwrap();
             let changed = copier.pass().unwrap();

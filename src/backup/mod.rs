@@ -3,6 +3,10 @@
 //!
 //! - `copy`: pages of a file that changes under the copier's hands
 //! - `verify`: is the copy a whole file of ours?
+//! - `ledger`: which backups were made, and how that went; `run` makes one and writes it down there
+//! - `schedule`: when the next one is due; `folder`: whether one can be put somewhere
+//! - `inspect`: is a backup still sound, and what is in it?
+//! - `rehearsal`: back to a snapshot, without a restart
 //!
 //! # How
 //!
@@ -29,13 +33,19 @@
 //! would make the gates' small ones wait.
 
 mod copy;
+pub mod folder;
+pub mod inspect;
+pub mod ledger;
+pub mod rehearsal;
+pub mod run;
+pub mod schedule;
 mod verify;
 
 use crate::{
     audit,
     auth::Context,
     error::{Error, Result},
-    store::{Found, Tx, connection, open},
+    store::{Found, Source, Tx, connection, migrate, open},
 };
 use copy::Copier;
 use rusqlite::{Connection, OpenFlags};
@@ -76,15 +86,34 @@ pub struct Backup {
 /// # Errors
 /// A sentence for the operator; there is then no copy, nor a part of one.
 pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
-    let begun = Instant::now();
     let Found::Version(version) = open::look(db)? else {
         return Err(refused(db, "does not exist"));
     };
+    let file = File::open(db).map_err(|cause| refused(db, cause))?;
+    checked_copy(db, &file, version, target, force)
+}
+
+/// As [`make`], in the process that has the file open, to a target that must not exist.
+///
+/// # Errors
+/// As [`make`].
+pub fn make_beside(source: &Source, target: &Path) -> Result<Backup> {
+    checked_copy(&source.path, source.file, migrate::CURRENT, target, false)
+}
+
+fn checked_copy(
+    db: &Path,
+    file: &File,
+    version: i64,
+    target: &Path,
+    force: bool,
+) -> Result<Backup> {
+    let begun = Instant::now();
     check_target(db, target, force)?;
     let _alone = take_turn(db)?;
     let partial = Partial(open::beside(target, ".part"));
     partial.remove();
-    let held_for = copied(db, &partial.0)?;
+    let held_for = copied(db, file, &partial.0)?;
     let copied_in = begun.elapsed();
     let bytes = verify::verify(&partial.0, version)?;
     check_target(db, target, force)?;
@@ -167,9 +196,8 @@ fn take_turn(db: &Path) -> Result<File> {
 }
 
 /// Copies file and log to `partial` and `partial-wal`; for how long the log was held.
-fn copied(db: &Path, partial: &Path) -> Result<Duration> {
-    // Made first and so dropped last: closing the file drops the locks of the transaction.
-    let mut copier = Copier::new(db, partial)?;
+fn copied(db: &Path, file: &File, partial: &Path) -> Result<Duration> {
+    let mut copier = Copier::new(db, file, partial)?;
     for _ in 0..PASSES_MAX {
         if copier.pass()? < CHANGES_MAX_BYTES {
             break;

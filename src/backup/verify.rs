@@ -37,7 +37,11 @@ pub fn verify(copy: &Path, version: i64) -> Result<u64> {
     synced.map_err(|cause| Error::invalid(format!("{}: {cause}", copy.display())))
 }
 
-fn check(connection: &Connection, version: i64) -> Result<()> {
+/// Whether all of a file is whole, and of this version.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(connection: &Connection, version: i64) -> Result<()> {
     let number = |pragma: &str| -> Result<i64> {
         Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)
     };

@@ -18,6 +18,7 @@ const LINES_MAX: usize = 20;
 const DELEGATES_AT_ONCE: usize = 500;
 
 const RESTORE: &str = "stop the server, set the file aside (do not delete it), and put the last backup in its place; see \"Backup and restore\" in the README";
+const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
 const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
 const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
 pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the interactions, which are sound";
@@ -46,10 +47,20 @@ fn look_once(path: &Path) -> Result<Report> {
     let mut report = Report::default();
     let first = open::look(path);
     if let Ok(Found::Nothing) = first {
-        return Err(Error::invalid(format!("{} does not exist", path.display())));
+        let what = if path.exists() {
+            "is empty"
+        } else {
+            "does not exist"
+        };
+        return Err(Error::invalid(format!("{} {what}", path.display())));
     }
     if let Err(cause) = &first {
-        report.add(cause.message.clone(), RESTORE);
+        let advice = if open::is_of_another(cause) {
+            OTHER
+        } else {
+            RESTORE
+        };
+        report.add(cause.message.clone(), advice);
     }
     // A file that is damaged is read on as far as it goes.
     let outcome = open::unchanged(path)

@@ -2,7 +2,10 @@
 
 use super::user::{changed_by_command, print, print_json};
 use crate::{
-    backup::{self, Backup},
+    backup::{
+        self, Backup,
+        ledger::{self, Purpose},
+    },
     error::Result,
     store::migrate::CURRENT,
 };
@@ -73,7 +76,10 @@ fn note(db: &Path, made: &Backup) {
         ..*made
     };
     let noted = super::open(db).and_then(|store| {
-        changed_by_command(&store, move |tx, ctx| backup::record(tx, ctx, &made))
+        changed_by_command(&store, move |tx, ctx| {
+            let id = ledger::begin(tx, Purpose::Manual, &made.path, tx.now())?;
+            ledger::done(tx, ctx, id, &made, tx.now())
+        })
     });
     if let Err(cause) = noted {
         eprintln!(

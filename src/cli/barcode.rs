@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 /// Make ticket barcodes, or check one
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  gatepost barcode make TLH26 --count 3")]
 pub enum BarcodeCommand {
     /// Make the barcodes of a purchase, one a line
     ///

@@ -3,7 +3,7 @@
 use super::user::{changed_by_command, print, print_json, role, zone};
 use crate::{
     auth::{
-        Role, Scope,
+        Role, Roles, Scope,
         clients::{self, Client, Credentials, NewClient},
     },
     delegates,
@@ -14,11 +14,9 @@ use crate::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-/// What a gate app needs: to send what it scans, and to show whom and where.
-const GATE: &[Role] = &[Role::InteractionWrite, Role::DelegateRead, Role::DeviceRead];
-
 /// Apps and gates that may use the API
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  gatepost client add \"Gate B\" --gate")]
 pub enum ClientCommand {
     /// Make a client and show its secret, once
     #[command(after_help = "\
@@ -75,10 +73,14 @@ pub struct AddClient {
 
 impl From<AddClient> for NewClient {
     fn from(add: AddClient) -> Self {
-        let preset = if add.gate { GATE } else { &[] };
+        let preset = if add.gate {
+            Roles::gate()
+        } else {
+            Roles::default()
+        };
         Self {
             name: add.name,
-            roles: preset.iter().copied().chain(add.roles).collect(),
+            roles: preset.iter().chain(add.roles).collect(),
             scopes: add.scopes,
             device: add.device.map(DeviceId),
             visible_properties: (!add.visible.is_empty()).then_some(add.visible),

@@ -2,6 +2,7 @@
 
 use crate::{
     app::App,
+    discovery::Discovery,
     error::{Error, Result},
     server,
     store::{Durability, Store},
@@ -25,8 +26,10 @@ pub fn run(args: &Args) -> Result<()> {
     // The document does not depend on any file, but the application needs one.
     let folder = std::env::temp_dir().join(format!("gatepost-openapi-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&folder).map_err(Error::defect)?;
-    let document = Store::open(&folder.join("empty.db"), Durability::Normal)
-        .and_then(|store| server::openapi::document(&App::new(store, None)));
+    let document = Store::open(&folder.join("empty.db"), Durability::Normal).and_then(|store| {
+        let app = App::new(store, None);
+        server::openapi::document(&app, &Discovery::new(app.clone()))
+    });
     let _ = std::fs::remove_dir_all(&folder);
     let document = document?;
     if let Some(path) = &args.output {

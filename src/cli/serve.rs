@@ -29,9 +29,9 @@ pub struct Args {
     #[arg(long, default_value = "0.0.0.0:8080", value_name = "ADDRESS")]
     listen: SocketAddr,
     /// The address that clients reach the server by; from the request's Host without it.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = public_url)]
     public_url: Option<String>,
-    /// Do not announce the server on the LAN (this version announces nothing yet).
+    /// Do not announce the server on the LAN (as `_gatepost._tcp`, by DNS-SD).
     #[arg(long)]
     no_mdns: bool,
     /// What an acknowledged write survives: power loss (full), or only the end of the process.
@@ -78,6 +78,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let options = Options {
         limits: args.limits,
         tls,
+        announced: !args.no_mdns,
     };
     let reach = Reach {
         tls: options.tls.is_some(),
@@ -116,6 +117,22 @@ fn tls(args: &Args, store: &Store) -> Result<Option<Tls>> {
             Tls::own(store, args.public_url.as_deref().and_then(host)).map(Some)
         }
         _ => Ok(None),
+    }
+}
+
+/// Reads an address that links can be made of.
+///
+/// # Errors
+/// What is wrong with it.
+fn public_url(text: &str) -> std::result::Result<String, String> {
+    let web = ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme));
+    let plain = !text.contains(['?', '#', ' ', '"', '<', '>']);
+    if web && plain && host(text).is_some() {
+        Ok(text.to_owned())
+    } else {
+        Err("must be an address such as https://gate.example.org".into())
     }
 }
 
@@ -229,7 +246,7 @@ fn end_at_once() {
 
 #[cfg(test)]
 mod tests {
-    use super::host;
+    use super::{host, public_url};
 
     #[test]
     fn the_host_of_an_address() {
@@ -241,6 +258,21 @@ mod tests {
             ("gate", None),
         ] {
             assert_eq!(host(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_public_url_is_one_that_links_can_be_made_of() {
+        assert!(public_url("https://gate.example.org:8443/x/").is_ok());
+        for bad in [
+            "nope",
+            "ftp://a",
+            "https://",
+            "http://a?b",
+            "http://a b",
+            "",
+        ] {
+            assert!(public_url(bad).is_err(), "{bad}");
         }
     }
 }

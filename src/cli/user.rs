@@ -4,6 +4,7 @@ use crate::{
     auth::{
         ConsoleRole, Context, Role, Roles,
         password::{self, Hashed},
+        second_factor,
         users::{self, NewUser, User, UserChange},
     },
     delegates,
@@ -24,6 +25,7 @@ const PASSWORD_LINE_MAX: u64 = 8192;
 
 /// People who sign in with an e-mail address
 #[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  gatepost user list")]
 pub enum UserCommand {
     /// Make a user
     #[command(after_help = "\
@@ -34,11 +36,12 @@ Examples:
     /// Show every user
     #[command(after_help = "Example:\n  gatepost user list --json")]
     List,
-    /// Change a user; a new password ends the user's tokens
+    /// Change a user; a new password ends the user's tokens and sessions
     #[command(after_help = "\
 Examples:
   gatepost user set ada@example.com --password-stdin < password.txt
-  gatepost user set ada@example.com --console operator --no-delegate")]
+  gatepost user set ada@example.com --console operator --no-delegate
+  gatepost user set ada@example.com --no-second-factor")]
     Set(SetUser),
     /// Remove a user; the user's tokens end, what the user did stays
     #[command(after_help = "Example:\n  gatepost user remove ada@example.com")]
@@ -103,6 +106,9 @@ pub struct SetUser {
     /// Untie the user from the delegate
     #[arg(long, group = "change")]
     no_delegate: bool,
+    /// Let the user sign in without a code, after a phone and its recovery codes are lost
+    #[arg(long, group = "change")]
+    no_second_factor: bool,
 }
 
 /// Runs a command.
@@ -132,7 +138,12 @@ pub fn run(command: UserCommand, store: &Store, json: bool) -> Result<()> {
             let email = set.email.clone();
             let password = password_from_stdin(set.password_stdin)?;
             changed_by_command(store, move |tx, ctx| {
-                users::change(tx, ctx, &set.email, &user_change(tx, &set, password)?)
+                users::change(tx, ctx, &set.email, &user_change(tx, &set, password)?)?;
+                if set.no_second_factor {
+                    let user = users::find(tx, &set.email)?;
+                    second_factor::remove(tx, ctx, user.id)?;
+                }
+                Ok(())
             })?;
             show_one(store, &email, json)
         }
@@ -169,6 +180,7 @@ fn user_change(tx: &Tx<'_>, set: &SetUser, password: Option<Hashed>) -> Result<U
         console,
         roles: (set.no_roles || !set.roles.is_empty()).then_some(roles),
         delegate,
+        ..UserChange::default()
     })
 }
 

@@ -136,12 +136,12 @@ pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -
     } else {
         sentence(&error.message)
     };
-    shell.title = match status {
+    let title = match status {
         403 => "Not allowed",
         404 => "Not found",
         _ => "That did not work",
-    }
-    .to_owned();
+    };
+    title.clone_into(&mut shell.title);
     let page = Failed {
         shell,
         status,
@@ -187,7 +187,7 @@ pub(super) fn secured(mut response: Response) -> Response {
 }
 
 /// Keeps a message for the session's next page.
-pub(super) fn flash(console: &Console, session: i64, message: String) {
+pub(in crate::console) fn flash(console: &Console, session: i64, message: String) {
     if let Ok(mut flashes) = console.flashes.lock() {
         let waiting = flashes.entry(session).or_default();
         if waiting.len() < 10 {

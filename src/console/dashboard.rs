@@ -4,6 +4,7 @@
 use super::{Area, Route, Shell, Visit, answer, live::MINUTES, route, shell::bytes};
 use crate::{
     app::App,
+    backup::ledger::{self, Purpose},
     error::{Error, Result},
     types::Timestamp,
 };
@@ -65,6 +66,8 @@ struct Now {
     disk_free: Option<String>,
     disk_low: bool,
     backup: Option<Timestamp>,
+    /// Why the backup that was due last could not be made.
+    backup_trouble: Option<String>,
 }
 
 /// A bar of the chart, in its units.
@@ -166,11 +169,20 @@ impl Now {
             file: bytes(file),
             disk_low: free.is_some_and(|free| free < 1 << 30),
             disk_free: free.map(bytes),
+            backup_trouble: backup_trouble(app, connection)?,
             backup: connection
                 .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
                 .query_row([], |row| row.get(0))?,
         })
     }
+}
+
+fn backup_trouble(app: &App, connection: &Connection) -> Result<Option<String>> {
+    if app.settings().backups.is_none() {
+        return Ok(None);
+    }
+    let last = ledger::last(connection, Purpose::Scheduled)?;
+    Ok(last.and_then(|last| last.failure))
 }
 
 fn inside(connection: &Connection) -> Result<Vec<Inside>> {

@@ -12,23 +12,37 @@
 //! A page reads and writes through the features' own functions; templates are in
 //! `assets/templates`, one folder an area.
 
+mod access;
+mod account;
+mod actor;
 pub mod answer;
 mod assets;
+mod audit;
+mod configuration;
 mod dashboard;
+mod delegates;
+mod devices;
+mod discovery;
+mod import;
+mod interactions;
+mod kept;
+
 pub mod live;
 pub mod route;
 pub mod session;
+mod settings;
 mod setup;
 mod shell;
 mod sign_in;
 mod visit;
 
+pub use import::Desk;
 pub use route::{Access, Route};
 pub use setup::Setup;
 pub use shell::{Area, Shell};
 pub use visit::{Fields, Staff, Visit};
 
-use crate::app::App;
+use crate::{app::App, auth::second_factor::Shared, discovery::Discovery};
 use live::Live;
 use std::{
     ops::Deref,
@@ -53,9 +67,19 @@ pub struct Console {
     pub setup: Setup,
     /// What happens, as it happens.
     pub live: Live,
+    /// Apps that ask to be let in.
+    pub discovery: Arc<Discovery>,
+    /// Lists that are imported.
+    pub imports: Arc<Desk>,
     dashboard: live::Shared<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
+    /// Secrets of clients and users that were just made.
+    made: kept::Kept<access::Made>,
+    /// Authenticator apps that are being set up.
+    pairing: kept::Kept<Shared>,
+    /// Recovery codes that were just made.
+    codes: kept::Kept<Vec<String>>,
 }
 
 impl Console {
@@ -64,12 +88,17 @@ impl Console {
     pub fn new(app: App, reach: Reach) -> Arc<Self> {
         Arc::new(Self {
             live: Live::new(app.clone()),
+            discovery: Discovery::new(app.clone()),
             dashboard: live::Shared::default(),
             setup: Setup::default(),
+            imports: Arc::new(Desk::new(app.store.path())),
             app,
             reach,
             flashes: Mutex::default(),
             waiting: sign_in::Waiting::default(),
+            made: kept::Kept::default(),
+            pairing: kept::Kept::default(),
+            codes: kept::Kept::default(),
         })
     }
 
@@ -96,6 +125,16 @@ pub fn routes() -> Vec<Route> {
         setup::routes(),
         sign_in::routes(),
         dashboard::routes(),
+        access::routes(),
+        account::routes(),
+        audit::routes(),
+        delegates::routes(),
+        devices::routes(),
+        configuration::routes(),
+        discovery::routes(),
+        import::routes(),
+        interactions::routes(),
+        settings::routes(),
     ]
     .into_iter()
     .flatten()

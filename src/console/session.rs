@@ -3,7 +3,7 @@
 
 use super::{Staff, Visit};
 use crate::{
-    auth::{ConsoleRole, secret},
+    auth::{ConsoleRole, secret, sessions::IDLE_MS},
     error::{Error, Result},
     store::Tx,
     types::{Timestamp, UserId},
@@ -14,26 +14,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 /// The cookie's name. Cookies know no ports: two instances on one laptop would end each other's
 /// sessions, which is better than one being signed in to the other.
 const COOKIE: &str = "gatepost_console";
-/// A session ends so long after it was last used.
-const IDLE_MS: i64 = 12 * 3600 * 1000;
 /// A session ends so long after sign-in, used or not.
 const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
 /// That a session is used is written down once in so long.
 const SEEN_EVERY_MS: i64 = 60 * 1000;
-
-/// A session as its owner sees it.
-pub struct Session {
-    /// Its id.
-    pub id: i64,
-    /// Where it was opened from.
-    pub address: String,
-    /// The browser, as it names itself.
-    pub agent: String,
-    /// When it was opened.
-    pub created_at: Timestamp,
-    /// When it was used last, to a minute.
-    pub seen_at: Timestamp,
-}
 
 /// The visitor, where the request has the cookie of a session that goes on.
 ///
@@ -133,47 +117,6 @@ pub(super) fn open(tx: &Tx<'_>, user: UserId, address: &str, agent: &str) -> Res
         Timestamp(tx.now().0 + LONGEST_MS),
     ])?;
     Ok(token)
-}
-
-/// The sessions of a user, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
-pub fn of_user(connection: &Connection, user: UserId, now: Timestamp) -> Result<Vec<Session>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, address, agent, created_at, seen_at FROM console_sessions
-         WHERE user_id = ?1 AND expires_at > ?2 AND seen_at > ?2 - ?3 ORDER BY id DESC",
-    )?;
-    let sessions = statement.query_map(params![user, now, IDLE_MS], |row| {
-        Ok(Session {
-            id: row.get(0)?,
-            address: row.get(1)?,
-            agent: row.get(2)?,
-            created_at: row.get(3)?,
-            seen_at: row.get(4)?,
-        })
-    })?;
-    Ok(sessions.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Ends a session of a user.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn end(tx: &Tx<'_>, user: UserId, session: i64) -> Result<()> {
-    tx.prepare_cached("DELETE FROM console_sessions WHERE id = ?1 AND user_id = ?2")?
-        .execute(params![session, user])?;
-    Ok(())
-}
-
-/// Ends every session of a user, but for one.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn end_all(tx: &Tx<'_>, user: UserId, but: Option<i64>) -> Result<()> {
-    tx.prepare_cached("DELETE FROM console_sessions WHERE user_id = ?1 AND id IS NOT ?2")?
-        .execute(params![user, but])?;
-    Ok(())
 }
 
 /// The header that gives a browser its cookie, or takes it away.

@@ -3,7 +3,7 @@
 
 use super::{Access, Console, Fields, Route, Shell, Visit, answer, route, session};
 use crate::{
-    auth::{password, second_factor, secret, users},
+    auth::{password, second_factor, secret, sessions, users},
     error::{Error, Kind, Result},
     types::UserId,
 };
@@ -23,22 +23,32 @@ const WAITING_MAX: usize = 1000;
 
 /// Users whose password was right and whose code is awaited, by a random value that their form has.
 #[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<String, (UserId, String, Instant)>>);
+pub(super) struct Waiting(Mutex<HashMap<String, Known>>);
+
+/// Somebody whose password was right.
+#[derive(Clone)]
+struct Known {
+    user: UserId,
+    email: String,
+    /// The password's hash: should it be another by the time the code comes, the sign-in ends.
+    password: Option<String>,
+    since: Instant,
+}
 
 impl Waiting {
-    fn all(&self) -> MutexGuard<'_, HashMap<String, (UserId, String, Instant)>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Known>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, (_, _, since)| since.elapsed() < CODE_WITHIN);
+        all.retain(|_, known| known.since.elapsed() < CODE_WITHIN);
         all
     }
 
-    fn add(&self, user: UserId, email: &str) -> Result<String> {
+    fn add(&self, known: Known) -> Result<String> {
         let mut all = self.all();
         if all.len() >= WAITING_MAX {
             return Err(Error::unavailable("too many sign-ins at once; try again"));
         }
         let key = secret::fresh()?;
-        all.insert(key.clone(), (user, email.to_owned(), Instant::now()));
+        all.insert(key.clone(), known);
         Ok(key)
     }
 }
@@ -96,38 +106,41 @@ async fn show(visit: Visit) -> Result<Response> {
 async fn sign_in(visit: Visit) -> Result<Response> {
     let email = visit.form.text("email").to_owned();
     let password = visit.form.sent("password").unwrap_or_default().to_owned();
-    let user = match check_password(&visit, &email, password).await {
-        Ok(user) => user,
+    let known = match check_password(&visit, &email, password).await {
+        Ok(known) => known,
         Err(error) => return again(&visit, &error, None),
     };
     let console = &visit.console;
     let has_code = console
         .store
-        .look_up(|connection| second_factor::is_on(connection, user))?;
+        .look_up(|connection| second_factor::is_on(connection, known.user))?;
     if has_code {
         let mut page = Page::new(&visit, &visit.form);
-        page.waiting = Some(console.waiting.add(user, &email)?);
+        page.waiting = Some(console.waiting.add(known)?);
         return answer::page(&page);
     }
-    enter(&visit, user).await
+    enter(&visit, known.user).await
 }
 
 async fn code(visit: Visit) -> Result<Response> {
     let key = visit.form.text("waiting").to_owned();
     let found = visit.console.waiting.all().get(&key).cloned();
-    let Some((user, email, _)) = found else {
+    let Some(known) = found else {
         let error = Error::invalid("that took too long; sign in again");
         return again(&visit, &error, None);
     };
-    match check_code(&visit, user, &email).await {
+    match check_code(&visit, &known).await {
         Ok(()) => {
             // Only one of two that came with the same code at once goes on.
             if visit.console.waiting.all().remove(&key).is_none() {
                 return again(&visit, &Error::invalid("sign in again"), None);
             }
-            enter(&visit, user).await
+            enter(&visit, known.user).await
         }
-        Err(error) => again(&visit, &error, Some(key)),
+        Err(error) => {
+            let goes_on = error.kind != Kind::Forbidden;
+            again(&visit, &error, goes_on.then_some(key))
+        }
     }
 }
 
@@ -146,59 +159,116 @@ fn address(visit: &Visit) -> IpAddr {
 }
 
 /// The user of an e-mail address and a password, if they may enter the console.
-async fn check_password(visit: &Visit, email: &str, password: String) -> Result<UserId> {
+async fn check_password(visit: &Visit, email: &str, password: String) -> Result<Known> {
+    let (found, right) = try_password(visit, email, password).await?;
+    match found {
+        Some(known) if right => {
+            let role = visit
+                .console
+                .store
+                .look_up(|connection| Ok(users::get(connection, known.user)?.console));
+            // Whoever knows the password may know that it does not open this door.
+            if matches!(role, Ok(None)) {
+                failed(visit, email);
+                return Err(Error::invalid(
+                    "this user has no role in the console; an administrator can give one",
+                ));
+            }
+            Ok(known)
+        }
+        _ => Err(Error::invalid(
+            "the e-mail address or the password is wrong",
+        )),
+    }
+}
+
+/// Checks the password of whoever is signed in, before something that a stranger at an open laptop
+/// must not do. Guesses count as those at the sign-in do.
+///
+/// # Errors
+/// [`Kind::Invalid`] when it is wrong, [`Kind::TooManyAttempts`].
+pub(super) async fn check_own_password(visit: &Visit, password: String) -> Result<()> {
+    let staff = visit.staff()?;
+    let (found, right) = try_password(visit, &staff.email, password).await?;
+    match found {
+        Some(known) if right && known.user == staff.user => Ok(()),
+        _ => Err(Error::invalid("your password is wrong")),
+    }
+}
+
+/// Who has this e-mail address, and whether this is the password; throttled.
+async fn try_password(
+    visit: &Visit,
+    email: &str,
+    password: String,
+) -> Result<(Option<Known>, bool)> {
     let console: &Console = &visit.console;
     let account = format!("user {email}");
     let address = address(visit);
     console.throttle.check(&account, address, Instant::now())?;
-    let (user, role) = console.store.look_up(|connection| {
-        let user = users::stored_password(connection, email)?;
-        let role = user
-            .is_some()
-            .then(|| users::find(connection, email))
-            .transpose()?
-            .and_then(|user| user.console);
-        Ok((user, role))
-    })?;
-    let stored = user.as_ref().and_then(|(_, stored)| stored.clone());
+    let stored = console
+        .store
+        .look_up(|connection| users::stored_password(connection, email))?;
+    let known = stored.map(|(user, password)| Known {
+        user,
+        email: email.to_owned(),
+        password,
+        since: Instant::now(),
+    });
     let turn = password::turn().await?;
     // Many guesses may have waited together, and the first of them failed.
     console.throttle.check(&account, address, Instant::now())?;
-    let right = turn.verify(password, stored).await?;
-    match (user, role) {
-        (Some((user, _)), Some(_)) if right => {
-            console.throttle.succeeded(&account, address);
-            Ok(user)
-        }
-        (_, role) => {
-            console.throttle.failed(&account, address, Instant::now());
-            // Whoever knows the password may know that it does not open this door.
-            Err(Error::invalid(if right && role.is_none() {
-                "this user has no role in the console; an administrator can give one"
-            } else {
-                "the e-mail address or the password is wrong"
-            }))
-        }
-    }
-}
-
-async fn check_code(visit: &Visit, user: UserId, email: &str) -> Result<()> {
-    let console: &Console = &visit.console;
-    let account = format!("code {email}");
-    let address = address(visit);
-    console.throttle.check(&account, address, Instant::now())?;
-    let code = visit.form.text("code").to_owned();
-    let ctx = visit.context();
-    let right = console
-        .store
-        .write(move |tx| second_factor::take(tx, &ctx, user, &code))
-        .await?;
+    let hash = known.as_ref().and_then(|known| known.password.clone());
+    let right = turn.verify(password, hash).await?;
     if right {
         console.throttle.succeeded(&account, address);
+    } else {
+        failed(visit, email);
+    }
+    Ok((known, right))
+}
+
+fn failed(visit: &Visit, email: &str) {
+    let account = format!("user {email}");
+    let throttle = &visit.console.throttle;
+    throttle.failed(&account, address(visit), Instant::now());
+}
+
+async fn check_code(visit: &Visit, known: &Known) -> Result<()> {
+    let console: &Console = &visit.console;
+    // From wherever they come: a code is short, and whoever guesses has the password already.
+    let (account, anywhere) = (
+        format!("code {}", known.email),
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    );
+    console.throttle.check(&account, anywhere, Instant::now())?;
+    // Counted before it is looked at: of a thousand that come at once, ten are.
+    console.throttle.failed(&account, anywhere, Instant::now());
+    let code = visit.form.text("code").to_owned();
+    let mut ctx = visit.context();
+    ctx.actor = format!("user:{}", known.user);
+    let sought = known.clone();
+    let right = console
+        .store
+        .write(move |tx| {
+            let stored = users::stored_password(tx, &sought.email)?;
+            if stored != Some((sought.user, sought.password)) {
+                return Err(Error::new(
+                    Kind::Forbidden,
+                    "the password was changed; sign in again",
+                ));
+            }
+            second_factor::take(tx, &ctx, sought.user, &code)
+        })
+        .await?;
+    if right {
+        console.throttle.succeeded(&account, anywhere);
         return Ok(());
     }
-    console.throttle.failed(&account, address, Instant::now());
-    Err(Error::invalid("this code is wrong or was used already"))
+    Err(Error::invalid(
+        "this code is wrong or was used already; codes last half a minute, and the clock of this server \
+         must be right for them",
+    ))
 }
 
 async fn enter(visit: &Visit, user: UserId) -> Result<Response> {
@@ -223,7 +293,7 @@ pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::He
 /// Whether the browser came by TLS, to us or to what stands in front.
 fn secure(visit: &Visit) -> bool {
     let console = &visit.console;
-    let public = console.public_url.as_deref().unwrap_or_default();
+    let public = console.public_url().unwrap_or_default();
     console.reach.tls || public.starts_with("https://")
 }
 
@@ -232,7 +302,7 @@ async fn sign_out(visit: Visit) -> Result<Response> {
     visit
         .console
         .store
-        .write(move |tx| session::end(tx, staff.user, staff.session))
+        .write(move |tx| sessions::end(tx, staff.user, staff.session))
         .await?;
     let mut response = answer::go("/console/sign-in");
     let cookie = session::set_cookie(None, secure(&visit))?;

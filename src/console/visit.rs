@@ -80,8 +80,11 @@ impl Visit {
         Ok(())
     }
 
-    /// The request's body where it was no form: a file.
+    /// The request's body where it was no form: a file. It may take as long as it takes.
     pub fn upload(&mut self) -> Body {
+        if let Some(trail) = Trail::of(&self.request) {
+            trail.take_time();
+        }
         self.body.take().unwrap_or_else(Body::empty)
     }
 

@@ -2,8 +2,13 @@
 //! what is a delegate's own: flags, and what a delegate may change of itself.
 
 pub mod api;
+pub mod blocked;
+pub mod erase;
 pub mod index;
+pub mod merge;
 mod myself;
+pub mod note;
+pub mod restore;
 
 pub use myself::check_own_changes;
 
@@ -75,61 +80,65 @@ pub static RESOURCE: Resource = Resource {
 };
 
 /// What can be searched.
-pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
-    name: RESOURCE.name,
-    table: RESOURCE.table,
-    alive: RESOURCE.alive,
-    fields: searchable(
-        PROPERTIES,
-        &[
-            "first_name",
-            "last_name",
-            "email",
-            "phone",
-            "job_title",
-            "company",
-            "barcode",
-            "external_id",
-        ],
-    ),
-    text_index: Some("delegates_search"),
-    document: "data",
-    counted: Some(Counted {
-        table: "interactions",
-        kind: "interaction_type",
-        own: [
-            "first_delegate_id",
-            "second_delegate_id",
-            "third_delegate_id",
-        ],
-        others: [
-            ("firstDevice", "first_device_id"),
-            ("secondDevice", "second_device_id"),
-            ("thirdDevice", "third_device_id"),
-        ],
-        shown_as: [
-            "firstInteractions",
-            "secondInteractions",
-            "thirdInteractions",
-        ],
-    }),
-    statements: true,
-    messages: Some(
-        "id IN (SELECT delegate_id FROM messages WHERE state = 'sent' AND channel = :channel
+pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| subject(RESOURCE.alive));
+
+/// What can be searched of those that are deleted; for the console alone.
+pub static DELETED: LazyLock<Subject> = LazyLock::new(|| subject("deleted_at IS NOT NULL"));
+
+fn subject(alive: &'static str) -> Subject {
+    Subject {
+        name: RESOURCE.name,
+        table: RESOURCE.table,
+        alive,
+        fields: searchable(
+            PROPERTIES,
+            &[
+                "first_name",
+                "last_name",
+                "email",
+                "phone",
+                "job_title",
+                "company",
+                "barcode",
+                "external_id",
+            ],
+        ),
+        text_index: Some("delegates_search"),
+        document: "data",
+        counted: Some(Counted {
+            table: "interactions",
+            kind: "interaction_type",
+            own: [
+                "first_delegate_id",
+                "second_delegate_id",
+                "third_delegate_id",
+            ],
+            others: [
+                ("firstDevice", "first_device_id"),
+                ("secondDevice", "second_device_id"),
+                ("thirdDevice", "third_device_id"),
+            ],
+            shown_as: [
+                "firstInteractions",
+                "secondInteractions",
+                "thirdInteractions",
+            ],
+        }),
+        statements: true,
+        messages: Some(
+            "id IN (SELECT delegate_id FROM messages WHERE state = 'sent' AND channel = :channel
                 AND (:template IS NULL OR template = :template))",
-    ),
-    batches: Some(
-        "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
+        ),
+        batches: Some(
+            "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
                 WHERE kind = 'delegates' AND undone_at IS NULL
                 AND (:device IS NULL OR device_id = :device))",
-    ),
-});
+        ),
+    }
+}
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the shape every resource's check has"
-)]
-fn check(_: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
+    blocked::check(tx, changes)?;
     changes.set_default("public_id", id.is_none(), || {
         Sql::Text(uuid::Uuid::new_v4().to_string())
     });
@@ -169,7 +178,7 @@ fn attach(
 /// The id of the living delegate that a selector means.
 ///
 /// # Errors
-/// [`error::Kind::DelegateNotFound`].
+/// [`error::Kind::DelegateNotFound`]; of a blocked code it says what became of the badge.
 pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<DelegateId> {
     let id = match selector {
         DelegateSelector::Id(id) => connection
@@ -179,7 +188,10 @@ pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<Dele
             .prepare_cached(code.find_sql())?
             .query_row([value], |row| row.get(0)),
     };
-    id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
+    match id.optional()? {
+        Some(id) => Ok(id),
+        None => Err(blocked::missing(connection, selector)?),
+    }
 }
 
 /// The delegate that a selector means, if the caller may read it: with the role all, otherwise the

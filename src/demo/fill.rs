@@ -193,7 +193,7 @@ impl Filling {
             &self.ctx.settings.zone,
         )?;
         Ok(matches!(
-            record::record(tx, &self.ctx, &draft)?,
+            record::record(tx, &self.ctx, &draft)?.outcome,
             Outcome::Refused(_)
         ))
     }

@@ -2,6 +2,7 @@
 //! `event` (spec: Device; contract §4).
 
 pub mod api;
+pub mod deleted;
 
 use crate::{
     auth::{Principal, Role, roles::lacking},

@@ -10,7 +10,7 @@ use crate::{
     store::Tx,
     types::{ClientId, text},
 };
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 
 /// How long an answer is kept.
 const KEPT_MS: i64 = 7 * 24 * 3600 * 1000;
@@ -126,6 +126,41 @@ pub fn part<T>(
         .execute(rusqlite::params![row, part, stored.done, stored.status, stored.body])?;
     }
     Ok(Once::Stored(stored))
+}
+
+/// Where an answer is kept: its key and which part of it.
+pub type Place = (i64, i64);
+
+/// Where answers are kept that hold one of these texts. They are read one by one: it takes a while.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn holding(connection: &Connection, texts: &[String]) -> Result<Vec<Place>> {
+    let mut statement = connection.prepare(
+        "SELECT key_id, part FROM idempotency_parts
+         WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(body, value) > 0)",
+    )?;
+    let texts = serde_json::json!(texts).to_string();
+    let places = statement.query_map([texts], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(places.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Changes an answer that is kept; its request is still known.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn rewrite(tx: &Tx<'_>, place: Place, change: impl FnOnce(&str) -> String) -> Result<()> {
+    let body: Option<String> = tx
+        .prepare_cached("SELECT body FROM idempotency_parts WHERE key_id = ?1 AND part = ?2")?
+        .query_row(place, |row| row.get(0))
+        .optional()?;
+    if let Some(body) = body {
+        tx.prepare_cached(
+            "UPDATE idempotency_parts SET body = ?3 WHERE key_id = ?1 AND part = ?2",
+        )?
+        .execute((place.0, place.1, change(&body)))?;
+    }
+    Ok(())
 }
 
 fn find(tx: &Tx<'_>, key: &Key) -> Result<Option<i64>> {

@@ -70,12 +70,22 @@ pub struct BadRows {
 impl BadRows {
     /// Adds one, the row of this number from 0; rows come in their order.
     pub fn push(&mut self, number: u64, row: BadRow) {
+        self.mark(number);
+        self.tell(row);
+    }
+
+    /// Counts the row of this number.
+    pub(super) fn mark(&mut self, number: u64) {
         let (word, bit) = place(number);
         if self.which.len() <= word {
             self.which.resize(word + 1, 0);
         }
         self.which[word] |= bit;
         self.count += 1;
+    }
+
+    /// Keeps what is wrong with a row that was counted, as one of the first.
+    pub(super) fn tell(&mut self, row: BadRow) {
         if self.told.len() < TOLD_MAX {
             self.told.push(row);
         }

@@ -61,6 +61,8 @@ pub struct Batch {
     pub total: u64,
     /// Rows that are done with.
     pub done: u64,
+    /// Who began it, as the audit names them.
+    pub actor: String,
     /// When it began.
     pub created_at: Timestamp,
     /// When it was complete.
@@ -70,7 +72,7 @@ pub struct Batch {
 }
 
 const COLUMNS: &str = "id, kind, device_id, file_name, file_sha256, options, total, done, \
-    created_at, finished_at, undone_at";
+    created_at, finished_at, undone_at, actor";
 
 impl Batch {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -89,6 +91,7 @@ impl Batch {
             created_at: row.get(8)?,
             finished_at: row.get(9)?,
             undone_at: row.get(10)?,
+            actor: row.get(11)?,
         })
     }
 
@@ -135,10 +138,18 @@ pub fn find(connection: &Connection, id: i64) -> Result<Batch> {
 /// # Errors
 /// When they cannot be read.
 pub fn newest(connection: &Connection, most: u32) -> Result<Vec<Batch>> {
+    older(connection, i64::MAX, most)
+}
+
+/// The newest imports before one, the newest first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM batches ORDER BY id DESC LIMIT ?1"
+        "SELECT {COLUMNS} FROM batches WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
     ))?;
-    let batches = statement.query_map([most], Batch::read)?;
+    let batches = statement.query_map(rusqlite::params![than, most], Batch::read)?;
     Ok(batches.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -154,6 +165,28 @@ pub fn of_file(connection: &Connection, what: What, sha256: [u8; 32]) -> Result<
         ))?
         .query_row(rusqlite::params![what.name(), sha256], Batch::read)
         .optional()?)
+}
+
+/// How many rows of a batch became something that is still there.
+///
+/// # Errors
+/// When they cannot be counted.
+pub fn rows_left(connection: &Connection, id: i64) -> Result<u64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM batch_rows WHERE batch_id = ?1")?
+        .query_row([id], |row| row.get(0))?)
+}
+
+/// Records that the rows of a batch became, those of the last rows first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT record_id FROM batch_rows WHERE batch_id = ?1 ORDER BY line DESC LIMIT ?2",
+    )?;
+    let ids = statement.query_map(rusqlite::params![id, most], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
 /// A batch that is to be begun.

@@ -46,9 +46,17 @@ impl Checked {
     }
 }
 
+/// How far a check came.
+pub struct Looked<'a> {
+    /// Rows that were looked at.
+    pub rows: u64,
+    /// The bad ones among those since it was told before.
+    pub bad: &'a [BadRow],
+}
+
 /// Checks every row of a file: by itself, against the rows before it, and against what is in the
-/// store, where there is one. The first `done` rows are written already. `told` hears how many rows
-/// are checked, and may stop it.
+/// store, where there is one. The first `done` rows are written already. `told` hears how far
+/// it came, and may stop it.
 ///
 /// # Errors
 /// When the file or the store cannot be read, or when `told` stopped it.
@@ -57,7 +65,7 @@ pub fn check(
     plan: &Plan,
     store: Option<&Store>,
     done: u64,
-    mut told: impl FnMut(u64) -> ControlFlow<()>,
+    mut told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
 ) -> Result<Checked> {
     let mut check = Check {
         plan,
@@ -65,6 +73,7 @@ pub fn check(
         codes: HashMap::new(),
         hasher: RandomState::new(),
         checked: Checked::default(),
+        fresh: Vec::new(),
     };
     // Without a file everything is checked against an empty one.
     let empty = Connection::open_in_memory()?;
@@ -81,7 +90,15 @@ pub fn check(
             Some(store) => store.look_up(|connection| check.slice(slice, connection))?,
             None => check.slice(slice, &empty)?,
         }
-        if told(check.checked.rows).is_break() {
+        let looked = Looked {
+            rows: check.checked.rows,
+            bad: &check.fresh,
+        };
+        let goes_on = told(&looked);
+        for row in check.fresh.drain(..) {
+            check.checked.bad.tell(row);
+        }
+        if goes_on.is_break() {
             return Err(Error::invalid("stopped; nothing was written"));
         }
     }
@@ -94,6 +111,8 @@ struct Check<'a> {
     codes: HashMap<u64, u32>,
     hasher: RandomState,
     checked: Checked,
+    /// Bad rows of this slice.
+    fresh: Vec<BadRow>,
 }
 
 impl Check<'_> {
@@ -106,7 +125,8 @@ impl Check<'_> {
                 match self.row(tx, row, number < self.done) {
                     Ok(()) => {}
                     Err(Trouble::Problem(problem)) => {
-                        self.checked.bad.push(number, BadRow { line, problem });
+                        self.checked.bad.mark(number);
+                        self.fresh.push(BadRow { line, problem });
                     }
                     Err(Trouble::Error(cause)) => return Err(cause),
                 }

@@ -59,6 +59,18 @@ impl Columns {
     /// # Errors
     /// As [`Columns::of`].
     pub fn new(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
+        let columns = Self::matched(what, headers, mappings)?;
+        match columns.misfit() {
+            Some(misfit) => Err(Error::invalid(misfit.told(what, headers))),
+            None => Ok(columns),
+        }
+    }
+
+    /// As [`Columns::new`], whatever [`Columns::misfit`] says of it: what a person may still mend.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`] for a header that stands twice and for an unusable mapping.
+    pub fn matched(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
         check_headers(headers)?;
         let mut targets = mapped(what, headers, mappings)?;
         let ours = headers.iter().any(|header| header == OURS);
@@ -85,7 +97,6 @@ impl Columns {
                 target: target.unwrap_or_else(|| Target::unmatched(what, header)),
             })
             .collect();
-        check_targets(what, &columns)?;
         let events = ours && headers.iter().any(|header| header == "eventName");
         Ok(Self {
             what,
@@ -97,6 +108,33 @@ impl Columns {
     /// The columns.
     pub fn iter(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter()
+    }
+
+    /// Why rows of these columns cannot be imported.
+    #[must_use]
+    pub fn misfit(&self) -> Option<Misfit> {
+        for (at, column) in self.columns.iter().enumerate() {
+            let Some(name) = column.target.name() else {
+                continue;
+            };
+            let earlier = self.columns[..at]
+                .iter()
+                .find(|earlier| earlier.target.name().as_ref() == Some(&name));
+            if let Some(earlier) = earlier {
+                return Some(Misfit::Both {
+                    first: shortened(&earlier.header),
+                    second: shortened(&column.header),
+                    name,
+                });
+            }
+        }
+        let known = |column: &Column| {
+            matches!(
+                column.target,
+                Target::Property { .. } | Target::Participant { .. }
+            )
+        };
+        (!self.columns.is_empty() && !self.columns.iter().any(known)).then_some(Misfit::NoneKnown)
     }
 
     /// The header of the column that a message is about, by the name that it begins with.
@@ -210,39 +248,44 @@ fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Op
     Ok(targets)
 }
 
-fn check_targets(what: What, columns: &[Column]) -> Result<()> {
-    for (at, column) in columns.iter().enumerate() {
-        let Some(name) = column.target.name() else {
-            continue;
-        };
-        let earlier = columns[..at]
-            .iter()
-            .find(|earlier| earlier.target.name().as_ref() == Some(&name));
-        if let Some(earlier) = earlier {
-            return Err(Error::invalid(format!(
-                "the columns \"{}\" and \"{}\" are both {name}; skip one with --map \"{1}=\"",
-                shortened(&earlier.header),
-                shortened(&column.header)
-            )));
+/// Why the columns of a table cannot be imported as they are matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// Two columns are the same.
+    Both {
+        /// The header of one.
+        first: String,
+        /// The header of the other.
+        second: String,
+        /// What they are.
+        name: String,
+    },
+    /// No column is a property.
+    NoneKnown,
+}
+
+impl Misfit {
+    /// As the command line tells it.
+    fn told(&self, what: What, headers: &[String]) -> String {
+        match self {
+            Self::Both {
+                first,
+                second,
+                name,
+            } => format!(
+                "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
+            ),
+            Self::NoneKnown => format!(
+                "no column is known as a property of {}; name one with --map, such as --map \"{}={}\"; there are {}",
+                what.name(),
+                headers
+                    .first()
+                    .map_or_else(String::new, |header| shortened(header)),
+                what.example(),
+                quoted(headers)
+            ),
         }
     }
-    let known = |column: &Column| {
-        matches!(
-            column.target,
-            Target::Property { .. } | Target::Participant { .. }
-        )
-    };
-    if !columns.iter().any(known) {
-        let headers: Vec<_> = columns.iter().map(|column| column.header.clone()).collect();
-        return Err(Error::invalid(format!(
-            "no column is known as a property of {}; name one with --map, such as --map \"{}={}\"; there are {}",
-            what.name(),
-            shortened(&headers[0]),
-            what.example(),
-            quoted(&headers)
-        )));
-    }
-    Ok(())
 }
 
 fn quoted(headers: &[String]) -> String {

@@ -2,7 +2,7 @@
 //! was found, written. The command line and the console both import by this.
 
 use super::{
-    BadRows, Batch, Checked, Columns, Import, Plan, Source, Stop, What,
+    BadRows, Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
     batches::{self, NewBatch, Options},
     check, write,
 };
@@ -53,7 +53,7 @@ pub struct Done {
 
 impl Job {
     /// Checks a file. Without a store nothing is compared with what is there. `told` hears how
-    /// many rows are checked, and may stop it.
+    /// far it came, and may stop it.
     ///
     /// # Errors
     /// [`crate::error::Kind::Invalid`] for what is wrong with the file or the request as a whole;
@@ -63,7 +63,7 @@ impl Job {
         source: Source,
         ctx: Context,
         request: Request,
-        told: impl FnMut(u64) -> ControlFlow<()>,
+        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         if let Some(store) = store.filter(|_| !request.again && request.options.key.is_none()) {
@@ -95,7 +95,7 @@ impl Job {
         ctx: Context,
         batch: Batch,
         skip_bad: bool,
-        told: impl FnMut(u64) -> ControlFlow<()>,
+        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         if batch.undone_at.is_some() {
             return Err(Error::invalid(format!(
@@ -171,10 +171,7 @@ impl Job {
         let import = write(store, import, told).map_err(|cause| {
             Error::new(
                 cause.kind,
-                format!(
-                    "import {batch} was interrupted: {}; complete it with `gatepost import --resume {batch}`, or take it back with `gatepost import --undo {batch}`",
-                    cause.message
-                ),
+                format!("import {batch} was interrupted: {}", cause.message),
             )
         })?;
         Ok(Done {
@@ -209,7 +206,9 @@ fn plan(
 ) -> Result<Plan> {
     let columns = Columns::of(what, source, &options.mappings())
         .map_err(|cause| Error::invalid(format!("{}: {}", source.name(), cause.message)))?;
-    ctx.actor = format!("import:{}", source.name());
+    if ctx.user.is_none() {
+        ctx.actor = format!("import:{}", source.name());
+    }
     let mut plan = Plan {
         what,
         columns,

@@ -28,13 +28,13 @@ pub mod write;
 
 pub use bad::{BadRow, BadRows};
 pub use batches::Batch;
-pub use check::{Checked, check};
-pub use columns::Columns;
+pub use check::{Checked, Looked, check};
+pub use columns::{Columns, Misfit};
 pub use job::Job;
 pub use plan::Plan;
 pub use source::Source;
-pub use target::Mapping;
-pub use undo::undo;
+pub use target::{Mapping, Target};
+pub use undo::{Left, undo};
 pub use write::{Import, write};
 
 use std::sync::{
@@ -88,7 +88,9 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_stopped(&self) -> bool {
+    /// Whether it was stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

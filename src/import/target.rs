@@ -160,6 +160,63 @@ impl Target {
     }
 }
 
+impl Target {
+    /// As a [`Mapping`] gives it; the empty text for what is left out.
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        match self {
+            Self::Participant { name, code } => format!("{name} {code}"),
+            Self::Data { json: true, .. } => {
+                format!("{}{JSON_MARK}", self.name().unwrap_or_default())
+            }
+            _ => self.name().unwrap_or_default(),
+        }
+    }
+
+    /// Whether a [`Mapping`] can give it: not where a header looks like one whose cells are JSON.
+    #[must_use]
+    pub fn is_spellable(&self, what: What) -> bool {
+        Self::parse(what, &self.spelled()).is_ok_and(|read| read == *self)
+    }
+
+    /// What a column of this header may hold, the likely first: properties and participants, and
+    /// `data` under the header.
+    #[must_use]
+    pub fn choices(what: What, header: &str) -> Vec<Self> {
+        let mut choices: Vec<Self> = properties(what)
+            .filter(|one| one.kind != Kind::Document || what == What::Interactions)
+            .map(Self::of)
+            .collect();
+        if what != What::Interactions {
+            // Few lists have those.
+            choices.sort_by_key(|choice| {
+                matches!(
+                    choice,
+                    Self::Property {
+                        kind: Kind::Reference,
+                        ..
+                    }
+                )
+            });
+        }
+        if what == What::Interactions {
+            let delegate = ["barcode", "rfid", "externalId", "publicId", "code", "uhfId"];
+            let device = ["code", "externalId", "publicId", "rfid"];
+            let sides = [
+                (["firstDelegate", "secondDelegate"], &delegate[..]),
+                (["firstDevice", "secondDevice"], &device[..]),
+            ];
+            for (names, codes) in sides {
+                for name in names {
+                    choices.extend(codes.iter().map(|code| Self::Participant { name, code }));
+                }
+            }
+        }
+        choices.push(Self::unmatched(what, header));
+        choices
+    }
+}
+
 /// `data.<section>.<key>` or `<section>.<key>`; a section before a key has no white space.
 fn data(what: What, text: &str) -> Option<Target> {
     let (text, json) = match text.strip_suffix(JSON_MARK) {
@@ -310,6 +367,19 @@ mod tests {
         }
         for bad in ["id", "children", "data", "data.Data", "data..k", "x"] {
             assert!(Target::parse(What::Delegates, bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_is_read_back() {
+        for what in What::ALL {
+            for header in ["Diet", "Badge.colour", "note (json)", "Dr. med"] {
+                for choice in Target::choices(what, header) {
+                    let known_without = choice == Target::unmatched(what, header);
+                    let readable = choice.is_spellable(what) || known_without;
+                    assert!(readable, "{what:?} {header} {choice:?}");
+                }
+            }
         }
     }
 

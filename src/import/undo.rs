@@ -15,6 +15,7 @@ use crate::{
 };
 use rusqlite::OptionalExtension;
 use serde_json::json;
+use std::fmt;
 
 /// Records left as they are that are told one by one.
 pub const TOLD_MAX: usize = 100;
@@ -35,7 +36,32 @@ pub struct Undo {
     /// How many were left as they are.
     pub left: u64,
     /// The first of those, each with its reason.
-    pub told: Vec<String>,
+    pub told: Vec<Left>,
+}
+
+/// A record that is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The row that it came from.
+    pub line: i64,
+    /// `delegate`, `device` or `interaction`.
+    pub kind: &'static str,
+    /// Its id.
+    pub record: i64,
+    /// Why.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            line,
+            kind,
+            record,
+            reason,
+        } = self;
+        write!(f, "line {line}: {kind} {record} {reason}")
+    }
 }
 
 /// Takes a batch back, or what an interrupted undoing left of it; `told` sees it proceed.
@@ -122,11 +148,15 @@ impl Steps for Undo {
             Some(reason) => {
                 self.left += 1;
                 if self.told.len() < TOLD_MAX {
-                    let name = self
+                    let kind = self
                         .resource()
                         .map_or("interaction", |resource| resource.name);
-                    self.told
-                        .push(format!("line {}: {name} {} {reason}", row.line, row.record));
+                    self.told.push(Left {
+                        line: row.line,
+                        kind,
+                        record: row.record,
+                        reason,
+                    });
                 }
             }
         }

@@ -229,8 +229,9 @@ fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> R
         ..Draft::default()
     };
     // What keeps a join from being made concerns all rows: the device is gone.
-    let past = record::record_past(tx, ctx, &draft)
-        .map_err(|cause| Error::unavailable(format!("--join: {}", cause.message)))?;
+    let past = record::record_past(tx, ctx, &draft).map_err(|cause| {
+        Error::unavailable(format!("joining was not possible: {}", cause.message))
+    })?;
     Ok(past.id)
 }
 

@@ -2,7 +2,10 @@
 //! nobody waits for it who waits for the writer; only what is kept under an idempotency key is
 //! rendered inside its transaction.
 
-use super::{record::Outcome, rows::Interaction};
+use super::{
+    record::{Outcome, Recorded},
+    rows::Interaction,
+};
 use crate::{
     auth::Context,
     error::{Error, Result},
@@ -16,17 +19,27 @@ use crate::{
 use std::fmt::Write;
 
 /// What became of one item of a batch.
-pub type ItemOutcome = Result<Outcome>;
+pub type ItemOutcome = Result<Recorded>;
 
 /// The answer to a single interaction.
 #[must_use]
-pub fn render_one(outcome: &Outcome, ctx: &Context) -> Stored {
-    let (status, data, meta) = told(outcome, ctx);
+pub fn render_one(recorded: &Recorded, ctx: &Context) -> Stored {
+    let (status, data, meta) = told(recorded, ctx);
     Stored {
         status,
         body: envelope(&data, &meta),
         done: 1,
     }
+}
+
+/// The answer to an interaction that was only tried: nothing is created.
+#[must_use]
+pub fn render_tried(recorded: &Recorded, ctx: &Context) -> Stored {
+    let mut stored = render_one(recorded, ctx);
+    if matches!(recorded.outcome, Outcome::Created(_)) {
+        stored.status = 200;
+    }
+    stored
 }
 
 /// The answers to the first items of a batch, separated by commas, each with its key: what the
@@ -60,9 +73,9 @@ pub fn render_items<'a>(
 }
 
 /// Status, data and meta.
-fn told(outcome: &Outcome, ctx: &Context) -> (u16, String, String) {
+fn told(recorded: &Recorded, ctx: &Context) -> (u16, String, String) {
     let json = |made: &Interaction| made.to_json(&ctx.settings.zone);
-    match outcome {
+    let (status, data, mut meta) = match &recorded.outcome {
         Outcome::Created(made) => (201, json(made), "{}".to_owned()),
         Outcome::Replayed(made) => (
             200,
@@ -70,7 +83,14 @@ fn told(outcome: &Outcome, ctx: &Context) -> (u16, String, String) {
             REPLAYED.to_owned(),
         ),
         Outcome::Refused(cause) => failed(cause, ctx),
+    };
+    if let Some(note) = &recorded.note {
+        // All of them are objects.
+        meta.pop();
+        let comma = if meta.len() > 1 { "," } else { "" };
+        let _ = write!(meta, "{comma}\"note\":{}}}", note.to_json());
     }
+    (status, data, meta)
 }
 
 fn failed(cause: &Error, ctx: &Context) -> (u16, String, String) {

@@ -1,7 +1,7 @@
 //! `/interaction/...` (spec: Interaction endpoints).
 
 use super::{
-    answers::render_one,
+    answers::{render_one, render_tried},
     batch::{self, BATCH_MAX_BYTES, Batch},
     draft::{BatchInput, Draft, InteractionInput},
     list::{Interactions, SEARCHED},
@@ -15,7 +15,7 @@ use crate::{
     search::Search,
     types::{Timestamp, json, selector::whole_number},
     web::{
-        Address, Answer, Body, CreatedOnce, Granted, List, NoContent, Outcome, RequestId,
+        Address, Answer, Body, CreatedOnce, Granted, List, NoContent, Outcome, RequestId, Tried,
         page::window,
         record::Embedded,
         schema::{
@@ -233,7 +233,7 @@ impl Described for BatchAnswer {
                 (
                     "meta",
                     inline(free_object(
-                        "`error` on failure, `replayed` for a nonce used before.",
+                        "`error` on failure, `replayed` for a nonce used before, `note` where there is one about the first delegate.",
                     )),
                 ),
             ],
@@ -289,7 +289,10 @@ impl InteractionsApi {
     /// Record an interaction
     ///
     /// A `check-in` or `check-out` is judged by the rules of the device (412 when refused). With a
-    /// `nonce` or an `Idempotency-Key` a resend creates nothing twice. Needs
+    /// `nonce` or an `Idempotency-Key` a resend creates nothing twice. Where the crew left a note
+    /// about the first delegate, the answer to a `check-in`, `check-out` or `check-in-override`
+    /// carries it, refused or not: `meta.note` is `{"level": "info" | "warning" | "stop", "note"}`.
+    /// A gate shows it; `stop` red, for a steward to decide: the server does not refuse by it. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`.
     #[oai(
         path = "/interaction/new/:interaction_type",
@@ -334,7 +337,8 @@ impl InteractionsApi {
 
     /// Try an interaction
     ///
-    /// Answers what recording it would, with `id` null, and writes nothing at all. Needs
+    /// Answers what recording it would, `meta.note` included, with `id` null, and writes nothing
+    /// at all. Needs
     /// `ROLE_OAUTH2_INTERACTION_WRITE`.
     #[oai(
         path = "/interaction/test/:interaction_type",
@@ -348,7 +352,7 @@ impl InteractionsApi {
         /// The interaction type: `[a-z0-9][a-z0-9-]{0,63}`, but not `connected`.
         interaction_type: Path<String>,
         body: Body<InteractionInput>,
-    ) -> Outcome<Answer<InteractionShape>> {
+    ) -> Outcome<Tried<InteractionShape>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let zone = &ctx.settings.zone;
         let draft = Draft::new(&interaction_type.0, body.parse()?, &Arc::default(), zone)?;
@@ -357,7 +361,8 @@ impl InteractionsApi {
             .app
             .store
             .look_up(|connection| record::test(connection, &ctx, &draft, now))?;
-        Ok(Answer::of(&tested.to_json(zone)))
+        let told = render_tried(&tested, &ctx);
+        Ok(Tried::stored(told.status, told.body))
     }
 
     /// Record many interactions

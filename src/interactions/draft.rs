@@ -30,6 +30,7 @@ pub struct InteractionInput {
     second_device: Option<Participant>,
     third_device: Option<Participant>,
     recorded_at: Option<Value>,
+    #[serde(deserialize_with = "crate::types::json::anything_whole")]
     data: Option<Value>,
     nonce: Option<String>,
     admitted: Option<bool>,
@@ -320,7 +321,7 @@ pub struct BatchInput {
     /// The items, as JSON text.
     pub interactions: Items,
     /// The values they share.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::types::json::no_property_twice")]
     pub shared_values: Map<String, Value>,
 }
 

@@ -8,19 +8,22 @@
 //! - `presence`: what is kept of each delegate at each device; `recount`: is it what it should be?
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON
-//! - `rows`, `list`, `embed`: reading them; `remove`: deleting one
+//! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a
+//!   person who has two records, or is erased
 
 mod answers;
 pub mod api;
 pub mod batch;
 pub mod draft;
 pub mod embed;
+pub mod forget;
 pub mod forms;
 pub mod judge;
 pub mod list;
 pub mod nonces;
 pub mod places;
 pub mod presence;
+pub mod reassign;
 pub mod record;
 pub mod recount;
 pub mod refusals;

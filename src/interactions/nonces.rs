@@ -6,7 +6,9 @@ use crate::{
     store::Tx,
     types::ClientId,
 };
-use rusqlite::OptionalExtension;
+use hmac::{Hmac, KeyInit, Mac};
+use rusqlite::{Connection, OptionalExtension};
+use sha2::Sha256;
 
 /// What a nonce stands for already; `None` when it is new. The inner is `None` when the
 /// interaction was deleted since.
@@ -28,15 +30,108 @@ pub fn recall(
         })
         .optional()?;
     match found {
+        None if is_erased(tx, client, nonce, fingerprint)? => Ok(Some(None)),
         None => Ok(None),
         Some((known, interaction)) if known == *fingerprint => {
             Ok(Some(rows::find(tx, interaction)?))
         }
-        Some(_) => Err(Error::new(
-            Kind::KeyReused,
-            "nonce: used before with another type or body; use a new one for a new interaction",
-        )),
+        Some(_) => Err(reused()),
     }
+}
+
+fn reused() -> Error {
+    Error::new(
+        Kind::KeyReused,
+        "nonce: used before with another type or body; use a new one for a new interaction",
+    )
+}
+
+/// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
+fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16]) -> Result<bool> {
+    let Some(key) = key(tx)? else {
+        return Ok(false);
+    };
+    let found: Option<Vec<u8>> = tx
+        .prepare_cached("SELECT fingerprint FROM erased_nonces WHERE client_id = ?1 AND hash = ?2")?
+        .query_row(
+            rusqlite::params![client, hash(&key, nonce.as_bytes())?],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match found {
+        None => Ok(false),
+        Some(known) if known == hash(&key, fingerprint)? => Ok(true),
+        Some(_) => Err(reused()),
+    }
+}
+
+fn key(connection: &Connection) -> Result<Option<Vec<u8>>> {
+    Ok(connection
+        .prepare_cached("SELECT key FROM erasure_key WHERE id = 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?)
+}
+
+fn hash(key: &[u8], text: &[u8]) -> Result<[u8; 32]> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(Error::defect)?;
+    mac.update(text);
+    Ok(mac.finalize().into_bytes().into())
+}
+
+/// Nonces of interactions. There is no index of these: it takes a while, so it is not for the
+/// writer.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn of(connection: &Connection, interactions: &[i64]) -> Result<Vec<(ClientId, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT client_id, nonce FROM nonces
+         WHERE interaction_id IN (SELECT value FROM json_each(?1))",
+    )?;
+    let ids = serde_json::json!(interactions).to_string();
+    let nonces = statement.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(nonces.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Keeps no more of nonces than keyed hashes, by which a resend is still known (contract §8).
+///
+/// # Errors
+/// When they cannot be written.
+pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
+    if nonces.is_empty() {
+        return Ok(());
+    }
+    let key = match key(tx)? {
+        Some(key) => key,
+        None => fresh_key(tx)?,
+    };
+    for (client, nonce) in nonces {
+        let fingerprint: Option<[u8; 16]> = tx
+            .prepare_cached(
+                "DELETE FROM nonces WHERE client_id = ?1 AND nonce = ?2 RETURNING fingerprint",
+            )?
+            .query_row(rusqlite::params![client, nonce], |row| row.get(0))
+            .optional()?;
+        let Some(fingerprint) = fingerprint else {
+            continue;
+        };
+        tx.prepare_cached(
+            "INSERT OR REPLACE INTO erased_nonces (client_id, hash, fingerprint) VALUES (?1, ?2, ?3)",
+        )?
+        .execute(rusqlite::params![
+            client,
+            hash(&key, nonce.as_bytes())?,
+            hash(&key, &fingerprint)?
+        ])?;
+    }
+    Ok(())
+}
+
+fn fresh_key(tx: &Tx<'_>) -> Result<Vec<u8>> {
+    let mut key = vec![0; 32];
+    getrandom::fill(&mut key).map_err(Error::defect)?;
+    tx.execute("INSERT INTO erasure_key (id, key) VALUES (1, ?1)", [&key])?;
+    Ok(key)
 }
 
 /// Uses a nonce up, in the transaction of its interaction.

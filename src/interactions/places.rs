@@ -9,7 +9,6 @@ use crate::{
     types::{DeviceId, DeviceSelector},
 };
 use rusqlite::Connection;
-use serde::Deserialize;
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 /// The devices that were looked at so far.
@@ -62,13 +61,6 @@ impl Places {
     }
 }
 
-/// The part of a device's `data` that rules stand in.
-#[derive(Deserialize)]
-struct AccessSection {
-    #[serde(rename = "Access")]
-    access: Option<AccessRules>,
-}
-
 fn load(connection: &Connection, device: DeviceId, settings: &Settings) -> Result<Known> {
     Ok(connection
         .prepare_cached(
@@ -78,30 +70,17 @@ fn load(connection: &Connection, device: DeviceId, settings: &Settings) -> Resul
         )?
         .query_row([device], |row| {
             let data = row.get_ref(4)?;
-            let rules = match data.as_str_or_null()? {
-                None => Some(settings.access),
-                Some(data) => stored_rules(data).map(|rules| rules.or(settings.access)),
-            };
+            let rules = AccessRules::of_stored(data.as_str_or_null()?);
             Ok(Known {
                 place: Place {
                     name: row.get(0)?,
                     available: row.get(1)?,
                     start_at: row.get(2)?,
                     end_at: row.get(3)?,
-                    rules,
+                    rules: rules.map(|rules| rules.or(settings.access)),
                 },
                 parent: row.get(5)?,
                 alive: row.get(6)?,
             })
         })?)
-}
-
-/// The rules in a device's stored `data`; `None` when they cannot be read.
-fn stored_rules(data: &str) -> Option<AccessRules> {
-    // serde would take a list for the sections in their order.
-    if !data.trim_ascii_start().starts_with('{') {
-        return None;
-    }
-    let section: AccessSection = serde_json::from_str(data).ok()?;
-    Some(section.access.unwrap_or_default())
 }

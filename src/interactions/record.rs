@@ -14,13 +14,25 @@ use super::{
 };
 use crate::{
     auth::Context,
-    delegates,
+    delegates::{
+        self, blocked,
+        note::{self, Note},
+    },
     error::{Error, Kind, Result},
     rules::{Moment, Standing},
     store::Tx,
     types::{DelegateId, DeviceId, InteractionId, Timestamp},
 };
 use rusqlite::Connection;
+
+/// What a draft came to, and what the gate is to show with it.
+#[derive(Debug)]
+pub struct Recorded {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The note of its first delegate, when somebody passes or wants to.
+    pub note: Option<Note>,
+}
 
 /// What became of a draft.
 #[derive(Debug)]
@@ -47,7 +59,7 @@ pub struct Participants {
 /// # Errors
 /// [`Kind::DeviceNotFound`], [`Kind::KeyReused`], and whatever keeps the store from writing. What
 /// the rules or an unknown code refuse is no error here: the refusal is to be committed.
-pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Outcome> {
+pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
     record_among(tx, ctx, &Places::default(), draft)
 }
 
@@ -55,24 +67,59 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Outcome> {
 ///
 /// # Errors
 /// As [`record`].
-pub fn record_among(tx: &Tx<'_>, ctx: &Context, places: &Places, draft: &Draft) -> Result<Outcome> {
+pub fn record_among(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    places: &Places,
+    draft: &Draft,
+) -> Result<Recorded> {
+    let mut participants = Participants::default();
+    let outcome = settle(tx, ctx, places, draft, &mut participants)?;
+    let first = match &outcome {
+        Outcome::Replayed(earlier) => earlier.as_ref().and_then(|earlier| earlier.delegates[0]),
+        Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
+    };
+    Ok(Recorded {
+        note: note(tx, draft, first)?,
+        outcome,
+    })
+}
+
+/// The note that a gate shows: of whoever passes there, or wants to.
+fn note(connection: &Connection, draft: &Draft, first: Option<DelegateId>) -> Result<Option<Note>> {
+    match first {
+        Some(delegate)
+            if matches!(&*draft.kind, "check-in" | "check-out" | "check-in-override") =>
+        {
+            note::of(connection, delegate)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn settle(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    places: &Places,
+    draft: &Draft,
+    participants: &mut Participants,
+) -> Result<Outcome> {
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
         && let Some(earlier) = nonces::recall(tx, client, nonce, fingerprint)?
     {
         return Ok(Outcome::Replayed(earlier));
     }
-    let mut participants = Participants::default();
-    let assessed = find_participants(tx, places, draft, &mut participants)
-        .and_then(|()| assess(tx, ctx, places, draft, &participants, tx.now()));
+    let assessed = find_participants(tx, places, draft, participants)
+        .and_then(|()| assess(tx, ctx, places, draft, participants, tx.now()));
     let assessment = match assessed {
         Ok(assessment) => assessment,
         Err(refusal) if refusals::is_kept(refusal.kind) => {
-            refusals::keep(tx, ctx, draft, &participants, &refusal)?;
+            refusals::keep(tx, ctx, draft, participants, &refusal)?;
             return Ok(Outcome::Refused(refusal));
         }
         Err(other) => return Err(other),
     };
-    let interaction = insert(tx, ctx, draft, &participants)?;
+    let interaction = insert(tx, ctx, draft, participants)?;
     advance_presence(tx, draft, &interaction, &assessment)?;
     if matches!(&*draft.kind, "check-in" | "check-in-override") {
         tx.count_check_in();
@@ -154,18 +201,28 @@ pub fn find_past(connection: &Connection, draft: &Draft) -> Result<Participants>
 /// What recording the draft would give, without writing anything.
 ///
 /// # Errors
-/// As [`record`], refusals included.
+/// As [`record`].
 pub fn test(
     connection: &Connection,
     ctx: &Context,
     draft: &Draft,
     now: Timestamp,
-) -> Result<Interaction> {
+) -> Result<Recorded> {
     let mut participants = Participants::default();
     let places = Places::default();
-    find_participants(connection, &places, draft, &mut participants)?;
-    assess(connection, ctx, &places, draft, &participants, now)?;
-    Ok(Interaction {
+    let assessed = find_participants(connection, &places, draft, &mut participants)
+        .and_then(|()| assess(connection, ctx, &places, draft, &participants, now));
+    let note = note(connection, draft, participants.delegates[0])?;
+    let outcome = match assessed {
+        Ok(_) => Outcome::Created(tried(draft, participants, now)),
+        Err(refusal) if refusals::is_kept(refusal.kind) => Outcome::Refused(refusal),
+        Err(other) => return Err(other),
+    };
+    Ok(Recorded { outcome, note })
+}
+
+fn tried(draft: &Draft, participants: Participants, now: Timestamp) -> Interaction {
+    Interaction {
         id: None,
         kind: draft.kind.clone(),
         delegates: participants.delegates,
@@ -174,7 +231,7 @@ pub fn test(
         shared: None,
         recorded_at: draft.recorded_at(now),
         created_at: now,
-    })
+    }
 }
 
 /// Finds who and what takes part; the devices first, so that a refusal for an unknown code tells
@@ -192,7 +249,16 @@ fn find_participants(
     }
     for (place, selector) in draft.delegates.iter().enumerate() {
         if let Some(selector) = selector {
-            found.delegates[place] = Some(delegates::find(connection, selector)?);
+            found.delegates[place] = match delegates::find(connection, selector) {
+                Ok(id) => Some(id),
+                Err(missing) => {
+                    // Whose lost badge it is, so that the refusal stands in that record.
+                    if let Some(lost) = blocked::meant(connection, selector)? {
+                        found.delegates[place] = Some(lost.delegate);
+                    }
+                    return Err(missing);
+                }
+            };
         }
     }
     Ok(())

@@ -73,6 +73,21 @@ impl SharedValues {
     /// [`Kind::InteractionContent`] for a name that is not among the values.
     pub fn places(&self, data: &Map<String, Value>) -> Result<Places> {
         let mut places = Places::new();
+        if !self.0.is_empty()
+            && data.len() == 1
+            && let Some(Value::String(name)) = data.get(MARK)
+        {
+            // All of data is one shared value.
+            let shared = self.0.get(name).ok_or_else(|| unknown("", name))?;
+            if !shared.text.starts_with('{') {
+                return Err(Error::new(
+                    Kind::InteractionContent,
+                    "data: must be an object, and so must a shared value that stands for all of it",
+                ));
+            }
+            places.push((String::new(), name.clone()));
+            return Ok(places);
+        }
         for (key, value) in data {
             self.find(value, &format!("/{}", escaped(key)), &mut places)?;
         }
@@ -82,13 +97,7 @@ impl SharedValues {
     fn find(&self, value: &Value, pointer: &str, places: &mut Places) -> Result<()> {
         if let Some(name) = Self::referred(value) {
             if !self.0.contains_key(name) {
-                return Err(Error::new(
-                    Kind::InteractionContent,
-                    format!(
-                        "data{pointer}: there is no shared value \"{}\"",
-                        crate::types::text::shortened(name)
-                    ),
-                ));
+                return Err(unknown(pointer, name));
             }
             places.push((pointer.to_owned(), name.to_owned()));
             return Ok(());
@@ -130,6 +139,16 @@ impl SharedValues {
         }
         Ok(Some(Value::Array(stored).to_string()))
     }
+}
+
+fn unknown(pointer: &str, name: &str) -> Error {
+    Error::new(
+        Kind::InteractionContent,
+        format!(
+            "data{pointer}: there is no shared value \"{}\"",
+            crate::types::text::shortened(name)
+        ),
+    )
 }
 
 fn escaped(key: &str) -> String {
@@ -184,6 +203,17 @@ mod tests {
                 ("/b~1c/0/x".to_owned(), "terms".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn all_of_data_may_be_a_shared_value_that_is_an_object() {
+        let places = |data: Value| values().places(data.as_object().unwrap());
+        let whole = places(json!({"$shared": "terms"})).unwrap();
+        assert_eq!(whole, vec![(String::new(), "terms".to_owned())]);
+        for (name, about) in [("photo", "must be an object"), ("nope", "no shared value")] {
+            let error = places(json!({"$shared": name})).unwrap_err();
+            assert!(error.message.contains(about), "{}", error.message);
+        }
     }
 
     #[test]

@@ -31,9 +31,9 @@ impl Changes {
         for (name, value) in body {
             let property = resource.property(&name).ok_or_else(|| {
                 Error::invalid(format!(
-                    "\"{}\" is no property of a {}",
+                    "\"{}\" is no property of {}",
                     text::shortened(&name),
-                    resource.name
+                    text::with_article(resource.name)
                 ))
             })?;
             if !property.kind.is_writable() {
@@ -150,11 +150,9 @@ fn reference(name: &str, value: &Value) -> Result<i64> {
         .ok_or_else(|| wrong(name, "an id, {\"id\": ...} or null"))
 }
 
-/// The `data` that results from a merge patch, as stored text.
-///
-/// # Errors
-/// [`crate::error::Kind::Invalid`] when it would grow past the limit of a record.
-pub fn merged_data(stored: Option<&str>, patch: Value) -> Result<Sql> {
+/// The `data` that results from a merge patch.
+#[must_use]
+pub fn merged_data(stored: Option<&str>, patch: Value) -> Value {
     let mut data = match stored {
         Some(text) if !patch.is_null() => {
             serde_json::from_str(text).unwrap_or_else(|_| Value::Object(Map::new()))
@@ -164,6 +162,14 @@ pub fn merged_data(stored: Option<&str>, patch: Value) -> Result<Sql> {
     if !patch.is_null() {
         json::merge_patch(&mut data, patch);
     }
+    data
+}
+
+/// `data` as it is stored.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] when it is larger than a record may be.
+pub fn data_text(data: &Value) -> Result<Sql> {
     let text = data.to_string();
     if text.len() > json::RECORD_MAX_BYTES {
         return Err(Error::invalid(format!(

@@ -31,6 +31,14 @@ impl Selection {
         })
     }
 
+    /// As [`Selection::own`], of deleted records too; for the console alone.
+    #[must_use]
+    pub fn own_deleted_too(resource: &'static Resource) -> Self {
+        let own = |property: &&Property| property.kind != Kind::Attached;
+        let properties = resource.properties.iter().filter(own).collect();
+        Self::of_rows(resource, properties, "TRUE")
+    }
+
     /// The properties that `fields` names (comma-separated; all without it), as far as `visible`
     /// lets the client see them. `id` and `_type` always stand.
     ///
@@ -54,9 +62,9 @@ impl Selection {
             .find(|name| resource.property(name).is_none())
         {
             return Err(Error::invalid(format!(
-                "fields: \"{}\" is no property of a {}",
+                "fields: \"{}\" is no property of {}",
                 crate::types::text::shortened(unknown),
-                resource.name
+                crate::types::text::with_article(resource.name)
             )));
         }
         let shown = |property: &&Property| {
@@ -74,6 +82,14 @@ impl Selection {
     }
 
     fn of(resource: &'static Resource, properties: Vec<&'static Property>) -> Self {
+        Self::of_rows(resource, properties, resource.alive)
+    }
+
+    fn of_rows(
+        resource: &'static Resource,
+        properties: Vec<&'static Property>,
+        condition: &str,
+    ) -> Self {
         let mut sql = String::from("SELECT id");
         for property in &properties {
             match property.kind {
@@ -96,7 +112,7 @@ impl Selection {
                 }
             }
         }
-        let _ = write!(sql, " FROM {} WHERE {}", resource.table, resource.alive);
+        let _ = write!(sql, " FROM {} WHERE {condition}", resource.table);
         Self {
             resource,
             properties,

@@ -5,6 +5,7 @@ use crate::{
     audit::{self, Change},
     auth::Context,
     error::{Error, Result},
+    sections,
     store::{Tx, error::code_taken},
 };
 use rusqlite::{OptionalExtension, params_from_iter, types::Value as Sql};
@@ -29,7 +30,7 @@ pub fn create(
     (resource.check)(tx, None, &mut changes)?;
     check_references(tx, resource, None, &changes)?;
     if let Some(patch) = changes.data.take() {
-        changes.set("data", input::merged_data(None, patch)?);
+        changes.set("data", merged(tx, resource, None, patch)?);
     }
     changes.set("sources", serde_json::json!([ctx.source]).to_string());
     changes.set("created_at", tx.now().0);
@@ -67,8 +68,7 @@ pub fn patch(
     (resource.check)(tx, Some(id), &mut changes)?;
     check_references(tx, resource, Some(id), &changes)?;
     if let Some(patch) = changes.data.take() {
-        let stored = stored_text(tx, resource, "data", id)?;
-        changes.set("data", input::merged_data(stored.as_deref(), patch)?);
+        changes.set("data", merged(tx, resource, Some(id), patch)?);
     }
     if changes.columns().is_empty() {
         return Ok(());
@@ -106,13 +106,26 @@ pub fn check(
     (resource.check)(tx, id, &mut changes)?;
     check_references(tx, resource, id, &changes)?;
     if let Some(patch) = changes.data.take() {
-        let stored = match id {
-            Some(id) => stored_text(tx, resource, "data", id)?,
-            None => None,
-        };
-        input::merged_data(stored.as_deref(), patch)?;
+        merged(tx, resource, id, patch)?;
     }
     Ok(())
+}
+
+/// The `data` that results from a merge patch: what it touches fits the schemas of its sections.
+fn merged(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, patch: Value) -> Result<Sql> {
+    let stored = match id {
+        Some(id) => stored_text(tx, resource, "data", id)?,
+        None => None,
+    };
+    let touched: Vec<String> = match &patch {
+        Value::Object(sections) => sections.keys().cloned().collect(),
+        _ => Vec::new(),
+    };
+    let data = input::merged_data(stored.as_deref(), patch);
+    if let Some(kind) = sections::Kind::of_table(resource.table) {
+        sections::check_data(tx, kind, touched.iter(), &data)?;
+    }
+    input::data_text(&data)
 }
 
 /// The columns of a record as they are, as JSON text that [`restore`] takes.

@@ -1,6 +1,9 @@
 //! What a device's `data.Access` says: its rules of entry, as an administrator writes them.
 
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    types::json::in_plain_words,
+};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::Value;
 use std::fmt;
@@ -77,6 +80,13 @@ impl<'de> Visitor<'de> for ReadRules {
     }
 }
 
+/// The part of a device's `data` that rules stand in.
+#[derive(serde::Deserialize)]
+struct AccessSection {
+    #[serde(rename = "Access")]
+    access: Option<AccessRules>,
+}
+
 impl AccessRules {
     /// Reads rules strictly; `name` is what messages call them, such as `data.Access`.
     ///
@@ -90,8 +100,23 @@ impl AccessRules {
             } else {
                 format!("{name}.{path}")
             };
-            Error::invalid(format!("{path}: {}", cause.into_inner()))
+            let told = in_plain_words(&cause.into_inner().to_string());
+            Error::invalid(format!("{path}: {told}"))
         })
+    }
+
+    /// The rules in a device's stored `data`; `None` when they cannot be read.
+    #[must_use]
+    pub fn of_stored(data: Option<&str>) -> Option<Self> {
+        let Some(data) = data else {
+            return Some(Self::default());
+        };
+        // serde would take a list for the sections in their order.
+        if !data.trim_ascii_start().starts_with('{') {
+            return None;
+        }
+        let section: AccessSection = serde_json::from_str(data).ok()?;
+        Some(section.access.unwrap_or_default())
     }
 
     /// These rules, with `default` for what they leave open.

@@ -137,6 +137,9 @@ fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
     if let Some(most) = rules.max_check_ins
         && facts.standing.entries >= i64::from(most)
     {
+        if most == 0 {
+            return refuse(Refusal::TooMany, format!("{name} lets nobody check in"));
+        }
         let times = if most == 1 { "once" } else { "times" };
         let often = if most == 1 {
             times.to_owned()

@@ -32,6 +32,15 @@ const STEPS: i32 = 10_000;
 /// What means something in a file's address.
 const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
+/// A view that such SQL may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
 /// A connection for such SQL.
 #[derive(Debug)]
 pub struct Sandbox(Connection);
@@ -64,6 +73,24 @@ impl Sandbox {
             }
         }))?;
         Ok(Self(connection))
+    }
+
+    /// The views, with their columns.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn views(&self) -> Result<Vec<View>> {
+        VIEWS
+            .iter()
+            .map(|(name, _)| {
+                let statement = self.0.prepare(&format!("SELECT * FROM {name}"))?;
+                let columns = statement.column_names();
+                Ok(View {
+                    name,
+                    columns: columns.into_iter().map(ToOwned::to_owned).collect(),
+                })
+            })
+            .collect()
     }
 
     /// From now on for `most`, statements run; then they are interrupted.
@@ -124,10 +151,14 @@ fn is_allowed(asked: &AuthContext<'_>, file: &str) -> bool {
         AuthAction::Function { function_name } => {
             !matches!(function_name, "load_extension" | "fts5" | "fts3_tokenizer")
         }
-        AuthAction::Read { table_name, .. } => match asked.database_name {
-            Some(database) if database == file => VIEWS
-                .iter()
-                .any(|view| view.1 == table_name && asked.accessor == Some(view.0)),
+        AuthAction::Read {
+            table_name,
+            column_name,
+        } => match asked.database_name {
+            // Where nothing but the row's id is read, SQLite names neither a column nor the view.
+            Some(database) if database == file => VIEWS.iter().any(|view| {
+                view.1 == table_name && (asked.accessor == Some(view.0) || column_name.is_empty())
+            }),
             Some("temp") => VIEWS.iter().any(|view| view.0 == table_name),
             // A common table expression or a subquery is in no database.
             None => true,

@@ -5,6 +5,7 @@ use super::{
     catalogue::{Field, FieldKind, Subject},
     expression::{Expr, Op, Scalar, Test},
 };
+use crate::types::text::fold;
 use rusqlite::types::Value;
 use std::fmt::Write;
 
@@ -66,6 +67,7 @@ impl Compiler {
                 op,
                 count,
             } => self.count(*place, kind.as_deref(), others, *op, *count),
+            Expr::Words(words) => self.words(words),
             Expr::Document { path, test } => self.document(path, test),
             Expr::Statement { name, test } => self.statement(name, test),
             Expr::Message { channel, template } => {
@@ -134,6 +136,43 @@ impl Compiler {
                 self.out.sql,
                 "id IN (SELECT rowid FROM {index} WHERE {index} MATCH {query}) AND "
             );
+        }
+    }
+
+    /// Words of three letters and more are found by the text index, all of them in one query. It
+    /// cannot be asked for shorter ones: where there are only such, they are looked for at the
+    /// beginnings of texts, which is fast enough to do it for all rows.
+    fn words(&mut self, words: &[String]) {
+        let fields = self.subject.fields.iter();
+        let columns: Vec<_> = fields
+            .filter(|field| field.text_indexed)
+            .map(|field| field.column)
+            .collect();
+        let indexed: Vec<String> = words.iter().filter_map(|word| trigrams(word)).collect();
+        self.text("1");
+        if let (Some(index), false) = (self.subject.text_index, indexed.is_empty()) {
+            let query = self.bind(indexed.join(" AND "));
+            let _ = write!(
+                self.out.sql,
+                " AND id IN (SELECT rowid FROM {index} WHERE {index} MATCH {query})"
+            );
+        }
+        for word in words {
+            let tests: Vec<String> = if indexed.is_empty() && word.chars().count() < 3 {
+                let beginnings = beginnings(word).map(|pattern| self.bind(pattern));
+                let test = |column: &&str| {
+                    beginnings
+                        .each_ref()
+                        .map(|pattern| format!("{column} LIKE {pattern} ESCAPE '\\'"))
+                        .join(" OR ")
+                };
+                columns.iter().map(test).collect()
+            } else {
+                let part = self.bind(fold(word));
+                let test = |column: &&str| format!("text_contains({column}, {part})");
+                columns.iter().map(test).collect()
+            };
+            let _ = write!(self.out.sql, " AND ({})", tests.join(" OR "));
         }
     }
 
@@ -386,6 +425,32 @@ enum Wanted<'a> {
     Number(&'a str),
     Flag(bool),
     Contains(&'a str),
+}
+
+/// Patterns of texts that begin with a word. LIKE takes ASCII letters whatever their case, others as
+/// they are: those are tried small and capital.
+fn beginnings(word: &str) -> [String; 2] {
+    let pattern = |word: &str| {
+        let mut pattern = String::new();
+        for letter in word.chars() {
+            if matches!(letter, '%' | '_' | '\\') {
+                pattern.push('\\');
+            }
+            pattern.push(letter);
+        }
+        pattern + "%"
+    };
+    let mut letters = word.chars();
+    let first: String = letters
+        .next()
+        .map(char::to_uppercase)
+        .into_iter()
+        .flatten()
+        .collect();
+    [
+        pattern(&word.to_lowercase()),
+        pattern(&(first + letters.as_str())),
+    ]
 }
 
 /// The values as a JSON list, without null: one parameter, however many there are.

@@ -18,9 +18,10 @@ pub mod statements;
 pub use catalogue::{Counted, Field, FieldKind, Subject};
 pub use compile::index_query;
 pub use expression::Expr;
-pub use run::Found;
+pub use run::{Found, Part};
 
 use crate::{error::Result, types::Zone};
+use compile::Condition;
 
 /// A checked search of one kind of record.
 #[derive(Debug)]
@@ -46,6 +47,43 @@ impl Search {
         Ok(Self { subject, expr })
     }
 
+    /// Finds everything, until it is narrowed.
+    #[must_use]
+    pub fn everything(subject: &'static Subject) -> Self {
+        Self {
+            subject,
+            expr: Expr::And(Vec::new()),
+        }
+    }
+
+    /// What matches this and the words of a text, wherever they stand in the record.
+    #[must_use]
+    pub fn and_words(self, text: &str) -> Self {
+        let words: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
+        if words.is_empty() {
+            return self;
+        }
+        self.and(Expr::Words(words))
+    }
+
+    /// What matches this and an expression that was read for the same kind of record, whichever
+    /// of its rows that was for.
+    #[must_use]
+    pub fn and_search(self, other: Self) -> Self {
+        self.and(other.expr)
+    }
+
+    fn and(mut self, expr: Expr) -> Self {
+        if let Expr::And(parts) = &mut self.expr {
+            parts.push(expr);
+            return self;
+        }
+        Self {
+            subject: self.subject,
+            expr: Expr::And(vec![self.expr, expr]),
+        }
+    }
+
     /// As [`Search::parse`], of a parameter that may be absent or empty.
     ///
     /// # Errors
@@ -59,6 +97,13 @@ impl Search {
         text.filter(|text| !text.trim().is_empty())
             .map(|text| Self::parse(subject, text, zone, visible))
             .transpose()
+    }
+
+    /// The search as a condition over the rows of its table, for a statement that also asks for
+    /// something else; not of a search that names a statement of its own.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        compile::compile(self.subject, &self.expr)
     }
 }
 

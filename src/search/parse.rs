@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Kind, Result},
     types::{
         Zone, json,
-        text::{fold, shortened},
+        text::{fold, shortened, with_article},
     },
 };
 use serde_json::Value;
@@ -152,9 +152,9 @@ impl Parser<'_> {
                 .collect();
             self.path.push(Step::Index(0));
             self.fault(format!(
-                "{} is no field of a {}; there are {}",
+                "{} is no field of {}; there are {}",
                 shortened(&name.to_string()),
-                self.subject.name,
+                with_article(self.subject.name),
                 names.join(" ")
             ))
         })
@@ -246,7 +246,10 @@ impl Parser<'_> {
     fn count(&mut self, place: usize, operand: &Value) -> Result<Expr> {
         let shape = "[interaction type, {filters}, \">= 1\"]";
         let Some(counted) = &self.subject.counted else {
-            return Err(self.fault(format!("a {} has no interactions", self.subject.name)));
+            return Err(self.fault(format!(
+                "{} has no interactions",
+                with_article(self.subject.name)
+            )));
         };
         if !self.sees(counted.shown_as[place]) {
             return Err(self.fault("is not available to this client"));
@@ -324,7 +327,9 @@ impl Parser<'_> {
             .as_str()
             .map(|path| path.split('.').map(ToOwned::to_owned).collect())
             .unwrap_or_default();
-        if path.len() < 2 || path.iter().any(|key| key.is_empty() || key.contains('\0')) {
+        // An interaction's data has no sections.
+        let shortest = if self.subject.counted.is_some() { 2 } else { 1 };
+        if path.len() < shortest || path.iter().any(|key| key.is_empty() || key.contains('\0')) {
             return Err(self.fault_at(0, "must be a section and a key, such as \"Data.badge\""));
         }
         let test = self.test_of(operator, value)?;
@@ -349,7 +354,8 @@ impl Parser<'_> {
     }
 
     fn test_of(&mut self, operator: &Value, value: &Value) -> Result<Test> {
-        let Some(operator) = operator.as_str() else {
+        let known = |name: &&str| matches!(*name, "*=" | "in") || Op::parse(name).is_some();
+        let Some(operator) = operator.as_str().filter(known) else {
             return Err(self.fault_at(1, "must be one of == != > >= < <= *= in"));
         };
         self.path.push(Step::Index(2));

@@ -23,7 +23,58 @@ pub struct Found {
     pub total: u64,
 }
 
+/// A part of what matches, by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// What comes after this id; 0 for the beginning.
+    After(i64),
+    /// What comes before this id, the nearest.
+    Before(i64),
+}
+
 impl Search {
+    /// The ids of a part of what matches, ascending, `limit` at the most: it looks no further, so
+    /// that turning pages costs what is shown.
+    ///
+    /// # Errors
+    /// As [`Search::page`].
+    pub fn part(&self, connection: &Connection, part: Part, limit: u64) -> Result<Vec<i64>> {
+        let (bound, order) = match part {
+            Part::After(id) => (format!("id > {id}"), "ASC"),
+            Part::Before(id) => (format!("id < {id}"), "DESC"),
+        };
+        let mut ids = Vec::new();
+        self.run(
+            connection,
+            SEARCH_MAX,
+            |table, condition| {
+                format!("SELECT id FROM {table} WHERE {bound} AND {condition} ORDER BY id {order} LIMIT {limit}")
+            },
+            |id| ids.push(id),
+        )?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// How many match, as far as `most`.
+    ///
+    /// # Errors
+    /// As [`Search::page`].
+    pub fn count(&self, connection: &Connection, most: u64) -> Result<u64> {
+        let mut count = 0;
+        self.run(
+            connection,
+            SEARCH_MAX,
+            |table, condition| {
+                format!(
+                    "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT {most})"
+                )
+            },
+            |found| count = found,
+        )?;
+        Ok(count.unsigned_abs())
+    }
+
     /// The ids of what matches: those after the first `offset`, `limit` at the most.
     ///
     /// # Errors
@@ -53,19 +104,29 @@ impl Search {
         Ok(ids)
     }
 
-    fn each(
+    fn each(&self, connection: &Connection, most: Duration, take: impl FnMut(i64)) -> Result<()> {
+        self.run(
+            connection,
+            most,
+            |table, condition| format!("SELECT id FROM {table} WHERE {condition} ORDER BY id"),
+            take,
+        )
+    }
+
+    /// Runs the statement that `frame` makes of the table and the condition, and gives the whole
+    /// number of each of its rows.
+    fn run(
         &self,
         connection: &Connection,
         most: Duration,
+        frame: impl FnOnce(&str, &str) -> String,
         mut take: impl FnMut(i64),
     ) -> Result<()> {
         let statements = statements::named(&self.expr);
         statements::offer(connection, self.subject.name, &statements, most)?;
         let Condition { sql, parameters } = compile(self.subject, &self.expr);
-        let sql = format!(
-            "SELECT id FROM {} WHERE {} AND ({sql}) ORDER BY id",
-            self.subject.table, self.subject.alive
-        );
+        let condition = format!("{} AND ({sql})", self.subject.alive);
+        let sql = frame(self.subject.table, &condition);
         let done = within(connection, most, || {
             // Not kept prepared: searches differ, and would push out what does not.
             let mut statement = connection.prepare(&sql)?;
@@ -101,16 +162,22 @@ fn within<T>(
     connection.progress_handler(STEPS, Some(move || Instant::now() > end))?;
     let _watched = Watched(connection);
     work().map_err(|cause| {
-        if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) {
-            Error::new(
+        let fault = match cause.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => Some(Kind::Unavailable),
+            _ => statements::fault_of(&cause),
+        };
+        match (fault, &cause) {
+            (Some(Kind::InvalidSearch), rusqlite::Error::SqliteFailure(_, Some(told))) => {
+                Error::new(Kind::InvalidSearch, told.clone())
+            }
+            (Some(_), _) => Error::new(
                 Kind::Unavailable,
                 format!(
                     "search: took longer than {} s; narrow it down",
                     most.as_secs()
                 ),
-            )
-        } else {
-            cause.into()
+            ),
+            (None, _) => cause.into(),
         }
     })
 }

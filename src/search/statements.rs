@@ -7,7 +7,7 @@ use crate::{
     audit,
     auth::Context,
     error::{Error, Kind, Result},
-    sandbox::Sandbox,
+    sandbox::{Sandbox, View},
     store::Tx,
     types::text::{check_text, shortened},
 };
@@ -22,6 +22,10 @@ use std::{
 
 /// How long one value may take when a statement is tried.
 const TRY_MAX: Duration = Duration::from_secs(1);
+/// How the failure of a statement comes out of a search.
+const FAILED: &str = "st: the statement";
+/// How a statement that took too long comes out of a search.
+const INTERRUPTED: &str = "statement interrupted";
 
 /// A statement, as the configuration document has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,7 +103,14 @@ pub fn offer(
                 return Ok(Sql::Null);
             };
             let sandbox = sandbox.lock().unwrap_or_else(PoisonError::into_inner);
-            let value = sandbox.scalar(sql, id)?;
+            // All that comes through SQLite of this is its text.
+            let value = sandbox.scalar(sql, id).map_err(|cause| {
+                let told = match cause.sqlite_error_code() {
+                    Some(rusqlite::ErrorCode::OperationInterrupted) => INTERRUPTED.to_owned(),
+                    _ => format!("{FAILED} \"{name}\" fails for record {id}: {cause}"),
+                };
+                rusqlite::Error::UserFunctionError(told.into())
+            })?;
             Ok(match (kind.as_str(), value) {
                 ("text", value @ Sql::Text(_)) => value,
                 ("number", value @ (Sql::Integer(_) | Sql::Real(_))) => value,
@@ -109,6 +120,19 @@ pub fn offer(
         },
     )?;
     Ok(())
+}
+
+/// What a search that failed in a statement failed for: the statement takes too long, or the SQL that
+/// an administrator wrote is at fault. `None` where it was something else.
+pub fn fault_of(cause: &rusqlite::Error) -> Option<Kind> {
+    let rusqlite::Error::SqliteFailure(_, Some(told)) = cause else {
+        return None;
+    };
+    match told.as_str() {
+        INTERRUPTED => Some(Kind::Unavailable),
+        told if told.starts_with(FAILED) => Some(Kind::InvalidSearch),
+        _ => None,
+    }
 }
 
 /// Takes back what [`offer`] offered, so that nothing of it stays with a pooled connection.
@@ -157,7 +181,50 @@ pub fn check(database: &Path, statement: &Statement) -> Result<()> {
     sandbox
         .scalar(&statement.sql, 0)
         .map(drop)
-        .map_err(|cause| fault(&format!("sql: {cause}")))
+        .map_err(|cause| match cause.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::OperationInterrupted) => fault(&format!(
+                "sql: takes longer than {} s for one record",
+                TRY_MAX.as_secs()
+            )),
+            _ => fault(&format!("sql: {cause}")),
+        })
+}
+
+/// The views that statements may read.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn views(database: &Path) -> Result<Vec<View>> {
+    Sandbox::open(database)?.views()
+}
+
+/// The value that a checked statement gives for a record, as text to be shown.
+///
+/// # Errors
+/// [`Kind::Invalid`] when it fails or takes too long.
+pub fn try_out(database: &Path, statement: &Statement, id: i64) -> Result<String> {
+    let sandbox = Sandbox::open(database)?;
+    sandbox.limit(TRY_MAX)?;
+    let value = sandbox
+        .scalar(&statement.sql, id)
+        .map_err(|cause| Error::invalid(format!("sql: {cause}")))?;
+    Ok(match value {
+        Sql::Null => "nothing".into(),
+        Sql::Integer(number) => number.to_string(),
+        Sql::Real(number) => number.to_string(),
+        Sql::Text(text) => format!("“{}”", shortened_to(&text, 500)),
+        Sql::Blob(bytes) => format!("{} bytes", bytes.len()),
+    })
+}
+
+fn shortened_to(text: &str, most: usize) -> String {
+    let mut letters = text.chars();
+    let head: String = letters.by_ref().take(most).collect();
+    if letters.next().is_some() {
+        head + "…"
+    } else {
+        head
+    }
 }
 
 /// Stores checked statements, each in the place of the one with its name; with `prune` the others

@@ -2,6 +2,7 @@
 //! as it leaves. Neither is ever held as a whole.
 
 use super::{access::Line, gzip::Gzip, pulse::Pulse};
+use crate::web::Trail;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
@@ -17,12 +18,18 @@ use tokio::time::Sleep;
 
 /// A body that keeps coming at this rate, in bytes a second, is not cut off.
 const RATE_MIN: u64 = 64 * 1024;
+/// A body that may take as long as it takes is cut off after a silence of so long: a laptop that
+/// roams from one access point to the next is back by then.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// A request's body. It fails when it is too slow.
 pub struct Arriving {
     inner: Incoming,
     pulse: Arc<Pulse>,
+    trail: Arc<Trail>,
     begun: Instant,
+    /// When something of it came last.
+    heard: Instant,
     time: Duration,
     received: u64,
     /// Made only for a body that is waited for: most are there with their head.
@@ -30,21 +37,38 @@ pub struct Arriving {
 }
 
 impl Arriving {
-    /// A body that may take `time` and a second more for every 64 KiB.
-    pub fn new(inner: Incoming, pulse: Arc<Pulse>, begun: Instant, time: Duration) -> Self {
+    /// A body that may take `time` and a second more for every 64 KiB, or as long as it takes where
+    /// the trail says so.
+    pub fn new(
+        inner: Incoming,
+        pulse: Arc<Pulse>,
+        trail: Arc<Trail>,
+        begun: Instant,
+        time: Duration,
+    ) -> Self {
         Self {
             inner,
             pulse,
+            trail,
             begun,
+            heard: begun,
             time,
             received: 0,
             alarm: None,
         }
     }
 
+    fn deadline(&self) -> tokio::time::Instant {
+        let deadline = if self.trail.is_patient() {
+            self.heard + self.time.max(SILENCE_MAX)
+        } else {
+            self.begun + self.time + Duration::from_secs(self.received / RATE_MIN)
+        };
+        deadline.into()
+    }
+
     fn waits(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let time = self.time + Duration::from_secs(self.received / RATE_MIN);
-        let deadline = (self.begun + time).into();
+        let deadline = self.deadline();
         let alarm = self
             .alarm
             .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
@@ -53,7 +77,7 @@ impl Arriving {
         }
         alarm.as_mut().poll(cx).map(|()| {
             self.pulse.spoil();
-            let seconds = time.as_secs();
+            let seconds = self.begun.elapsed().as_secs();
             let message = format!("it was not all there after {seconds} s");
             Some(Err(io::Error::new(io::ErrorKind::TimedOut, message)))
         })
@@ -70,6 +94,7 @@ impl Body for Arriving {
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Ready(Some(Ok(frame))) => {
+                self.heard = Instant::now();
                 self.received += frame.data_ref().map_or(0, |data| data.len() as u64);
                 Poll::Ready(Some(Ok(frame)))
             }

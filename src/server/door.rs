@@ -13,7 +13,7 @@ use crate::{
 use futures_util::FutureExt;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
-    http::{HeaderValue, Method, StatusCode, Uri, header, uri::PathAndQuery},
+    http::{HeaderValue, Method, StatusCode, Uri, Version, header, uri::PathAndQuery},
 };
 use std::panic::AssertUnwindSafe;
 
@@ -47,7 +47,7 @@ impl<E: Endpoint> Endpoint for Door<E> {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(
                 header::ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static("X-Request-Id"),
+                HeaderValue::from_static("Allow, Retry-After, X-Request-Id"),
             );
         }
         if in_api {
@@ -59,7 +59,7 @@ impl<E: Endpoint> Endpoint for Door<E> {
 
 impl<E: Endpoint> Door<E> {
     async fn answer(&self, mut request: Request, request_id: &RequestId) -> Response {
-        if let Err(error) = check_encoding(request.uri()) {
+        if let Err(error) = check_encoding(request.uri()).and_then(|()| check_host(&request)) {
             return respond(&error, request_id);
         }
         if let Some(uri) = without_json(request.uri()) {
@@ -163,6 +163,25 @@ fn check_encoding(uri: &Uri) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Links are made of the host, so it has to be one (RFC 9112 section 3.2).
+fn check_host(request: &Request) -> Result<(), Error> {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let plain = |host: &HeaderValue| {
+        let bytes = host.as_bytes();
+        !bytes.is_empty()
+            && bytes
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || b".-_:[]%".contains(byte))
+    };
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) if plain(host) => Ok(()),
+        (None, _) if request.version() == Version::HTTP_10 => Ok(()),
+        _ => Err(Error::invalid(
+            "Host: must be there once, a name or an address with a port",
+        )),
+    }
 }
 
 fn is_decodable(text: &[u8]) -> bool {

@@ -61,7 +61,7 @@ impl Exchange {
         let trail = Trail::start();
         let line = Line::wanted().then(|| Line::begin(&request, peer.remote, begun));
         let accepted = request.headers().get(header::ACCEPT_ENCODING).cloned();
-        let mut request = self.taken(request, peer, begun);
+        let mut request = self.taken(request, peer, begun, &trail);
         request.set_data(Arc::clone(&trail));
         let response = self.endpoint.get_response(request).await;
         let mut response: hyper::Response<BoxBody<_, _>> = response.into();
@@ -81,7 +81,13 @@ impl Exchange {
     }
 
     /// The request as poem takes it.
-    fn taken(&self, request: hyper::Request<Incoming>, peer: &Peer, begun: Instant) -> Request {
+    fn taken(
+        &self,
+        request: hyper::Request<Incoming>,
+        peer: &Peer,
+        begun: Instant,
+        trail: &Arc<Trail>,
+    ) -> Request {
         let (parts, body) = request.into_parts();
         let parts = RequestParts::from((
             parts,
@@ -93,7 +99,8 @@ impl Exchange {
             Body::empty()
         } else {
             let pulse = Arc::clone(&peer.pulse);
-            BoxBody::new(Arriving::new(body, pulse, begun, self.body_time)).into()
+            let trail = Arc::clone(trail);
+            BoxBody::new(Arriving::new(body, pulse, trail, begun, self.body_time)).into()
         };
         Request::from_parts(parts, body)
     }

@@ -5,6 +5,7 @@
 //! envelope, `routes` finds the operation.
 
 mod access;
+mod announce;
 mod body;
 mod connection;
 mod connections;
@@ -14,22 +15,26 @@ mod gzip;
 mod health;
 mod limits;
 mod listener;
+mod logo;
 mod metrics;
 pub mod openapi;
 mod pulse;
 pub mod routes;
+mod schedule;
 mod service;
 pub mod tls;
 mod traffic;
 
 pub use access::TARGET as ACCESS_LOG;
+pub use announce::SERVICE;
 pub use limits::{Limits, Seconds};
 pub use service::ServiceApi;
 pub use tls::Tls;
 
 use crate::{
-    app::App,
+    apps,
     console::{self, Console, route::Guarded},
+    discovery::Listening,
     error::Result,
 };
 use connections::Connections;
@@ -48,6 +53,8 @@ pub struct Options {
     pub limits: Limits,
     /// TLS; none for plain HTTP.
     pub tls: Option<Tls>,
+    /// Whether the server is announced on the LAN.
+    pub announced: bool,
 }
 
 /// Serves until `shutdown` is done, then finishes what was accepted.
@@ -60,11 +67,23 @@ pub async fn run(
     options: Options,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
-    let Options { limits, tls } = options;
+    let Options {
+        limits,
+        tls,
+        announced,
+    } = options;
     let app = console.app().clone();
+    let listening = listener.local_addr().ok().map(|address| Listening {
+        address,
+        tls: tls.is_some(),
+    });
+    if let Some(listening) = listening {
+        console.discovery.listens(listening);
+    }
+    let announced = listening.filter(|_| announced);
     let connections = Connections::new(limits.clone());
     let mut traffic = Traffic::default();
-    let api = api(&app, &mut traffic);
+    let api = api(&console, &mut traffic);
     let traffic = Arc::new(traffic);
     let sources = Sources {
         traffic: Arc::clone(&traffic),
@@ -82,6 +101,7 @@ pub async fn run(
     let shutdown = async {
         shutdown.await;
         console.live.stop();
+        console.imports.stop();
     };
     let served = listener::serve(listener, door, connections, &limits, shutdown);
     let followed = async {
@@ -94,17 +114,22 @@ pub async fn run(
         () = served => {}
         () = followed => {}
         () = console.live.run() => {}
+        () = announce::announce(&app, announced) => {}
+        () = apps::upkeep(&app) => {}
+        () = console.discovery.upkeep() => {}
+        () = schedule::follow(&app) => {}
     }
+    apps::at_the_end(&app).await;
     Ok(())
 }
 
 /// The API under each of its prefixes.
-fn api(app: &App, traffic: &mut Traffic) -> Route {
+fn api(console: &Console, traffic: &mut Traffic) -> Route {
     let mut route = Route::new();
     for prefix in routes::PREFIXES {
-        route = route.nest(*prefix, routes::api(app, traffic));
+        route = route.nest(*prefix, routes::api(console, traffic));
     }
-    route.nest("/api", routes::token(app, traffic))
+    route.nest("/api", routes::token(console.app(), traffic))
 }
 
 /// The whole server as one endpoint.
@@ -114,10 +139,10 @@ fn endpoint(
     sources: Sources,
 ) -> Result<impl Endpoint<Output = Response> + 'static> {
     let app = console.app();
-    let table = routes::table(app);
-    let document = openapi::document(app)?;
-    let page = openapi::page(app, &document);
-    let (of_ready, of_metrics) = (app.clone(), app.clone());
+    let table = routes::table(console);
+    let document = openapi::document(app, &console.discovery)?;
+    let page = openapi::page(app, &console.discovery, &document);
+    let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
     let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
@@ -129,6 +154,10 @@ fn endpoint(
         .at(
             "/metrics",
             get(make_sync(move |_| sources.page(&of_metrics))),
+        )
+        .at(
+            "/logo",
+            get(make_sync(move |request| logo::show(&of_logo, &request))),
         )
         .at(
             "/",

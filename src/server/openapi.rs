@@ -5,11 +5,13 @@
 use super::routes;
 use crate::{
     app::App,
+    discovery::Discovery,
     error::{Error, Kind, Refusal, Result},
     web::error::status_code,
 };
 use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 const ABOUT: &str = "\
 The on-site server for live events. Delegates meet devices; every meeting is an interaction.\n\n\
@@ -17,9 +19,12 @@ Every answer is `{\"data\": ..., \"meta\": ...}`; on failure `data` is `{}` and 
 `code`, `message` and `internalCode`. The token endpoint alone answers as RFC 6749 says. Every path \
 takes an optional `.json`, and `/api/5` serves the same as `/api/v5`.";
 
-fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()> {
+fn service(
+    app: &App,
+    discovery: &Arc<Discovery>,
+) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()> {
     OpenApiService::new(
-        routes::operations(app),
+        routes::operations(app, discovery),
         "Gatepost",
         env!("CARGO_PKG_VERSION"),
     )
@@ -32,8 +37,9 @@ fn service(app: &App) -> OpenApiService<impl poem_openapi::OpenApi + 'static, ()
 ///
 /// # Errors
 /// [`Kind::Defect`] when what poem-openapi makes is not what this expects.
-pub fn document(app: &App) -> Result<String> {
-    let mut document: Value = serde_json::from_str(&service(app).spec()).map_err(Error::defect)?;
+pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
+    let mut document: Value =
+        serde_json::from_str(&service(app, discovery).spec()).map_err(Error::defect)?;
     document["components"]["schemas"]["Error"] = error_schema();
     close_inputs(&mut document["components"]["schemas"]);
     let paths = document["paths"]
@@ -46,8 +52,8 @@ pub fn document(app: &App) -> Result<String> {
 
 /// The page that shows the document, whole in itself: it needs no internet.
 #[must_use]
-pub fn page(app: &App, document: &str) -> String {
-    let service = service(app);
+pub fn page(app: &App, discovery: &Arc<Discovery>, document: &str) -> String {
+    let service = service(app, discovery);
     service
         .swagger_ui_html()
         .replace(&service.spec(), document)
@@ -194,9 +200,17 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             }
         }
         ("/interaction/batch" | "/delegate/new", _) => errors.push(Kind::KeyReused),
+        ("/device-request/new", _) => errors.extend([
+            Kind::DiscoveryClosed,
+            Kind::RequestCodeTaken,
+            Kind::TooManyAttempts { retry_after_s: 0 },
+        ]),
+        ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         _ => {}
     }
-    if matches!(method, "post" | "patch") && !path.starts_with("/interaction") {
+    let has_codes = !path.starts_with("/interaction")
+        && !["/device/ping", "/device-request/new"].contains(&path);
+    if matches!(method, "post" | "patch") && has_codes {
         errors.push(Kind::CodeTaken);
     }
     errors
@@ -206,13 +220,10 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
     if path.starts_with("/oauth/") {
         return;
     }
-    let mut errors = vec![
-        Kind::Invalid,
-        Kind::Unauthenticated,
-        Kind::Forbidden,
-        Kind::Defect,
-        Kind::Unavailable,
-    ];
+    let mut errors = vec![Kind::Invalid, Kind::Defect, Kind::Unavailable];
+    if operation["security"].is_array() {
+        errors.extend([Kind::Unauthenticated, Kind::Forbidden]);
+    }
     if operation["requestBody"].is_object() {
         errors.extend([Kind::TooLarge, Kind::NotJson]);
     }
@@ -241,6 +252,19 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         });
     }
+    if path.ends_with("/pong") {
+        describe_offline(&mut operation["responses"]);
+    }
+}
+
+/// A device that is offline has a status that otherwise is of errors, with an answer of its own.
+fn describe_offline(responses: &mut Value) {
+    let online = responses["200"]["content"]["application/json"]["schema"].clone();
+    let missing = &mut responses["404"];
+    let about = missing["description"].as_str().unwrap_or_default();
+    missing["description"] = json!(format!("It is offline; {about}"));
+    let schema = &mut missing["content"]["application/json"]["schema"];
+    *schema = json!({"anyOf": [online, schema]});
 }
 
 /// What an internal code means, in a few words (contract §3).
@@ -260,6 +284,10 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::Unauthenticated => "token missing, unknown, expired, cancelled, or not a user's",
         Kind::Forbidden => "role, scope or user lacking",
         Kind::TooManyAttempts { .. } => "too many attempts",
+        Kind::DiscoveryClosed => "the Device Discovery page of the console is not open",
+        Kind::RequestCodeTaken => {
+            "another device request has this code, or the secret is not its own"
+        }
         Kind::DelegateNotFound => "delegate not found",
         Kind::DeviceNotFound => "device not found",
         Kind::EventNotFound => "event not found",

@@ -5,26 +5,41 @@ use super::{
     traffic::{Counted, Traffic},
 };
 use crate::{
-    app::App, console, delegates::api::DelegatesApi, devices::api::DevicesApi,
-    events::api::EventsApi, interactions::api::InteractionsApi, oauth::api::OAuthApi,
+    app::App,
+    apps::api::AppsApi,
+    console::{self, Console},
+    delegates::api::DelegatesApi,
+    devices::api::DevicesApi,
+    discovery::{Discovery, api::DiscoveryApi},
+    error::Error,
+    events::api::EventsApi,
+    interactions::api::InteractionsApi,
+    oauth::api::OAuthApi,
+    types::text::shortened,
+    web::Failure,
 };
 use poem::{
     Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
 };
-use poem_openapi::{__private::UrlQuery, OpenApi};
-use std::collections::HashMap;
+use poem_openapi::{__private::UrlQuery, OpenApi, registry::MetaParamIn};
+use std::{collections::HashMap, sync::Arc};
 
 /// The prefixes under which the whole API is served; `/api/5` is the form that pagination links
 /// carry.
 pub const PREFIXES: &[&str] = &["/api/v5", "/api/5"];
 
 /// Every operation of the API.
-pub fn operations(app: &App) -> impl OpenApi + 'static {
+pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'static {
     let app = || app.clone();
     (
         OAuthApi { app: app() },
         DelegatesApi { app: app() },
         DevicesApi { app: app() },
+        AppsApi { app: app() },
+        DiscoveryApi {
+            app: app(),
+            discovery: Arc::clone(discovery),
+        },
         EventsApi { app: app() },
         InteractionsApi { app: app() },
         ServiceApi { app: app() },
@@ -32,8 +47,8 @@ pub fn operations(app: &App) -> impl OpenApi + 'static {
 }
 
 /// The API's routes, to be nested under a prefix.
-pub(super) fn api(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
-    routed(operations(app), traffic)
+pub(super) fn api(console: &Console, traffic: &mut Traffic) -> impl Endpoint + 'static {
+    routed(operations(console.app(), &console.discovery), traffic)
 }
 
 /// The token endpoint alone: it is at `/api/oauth/v2/token` too.
@@ -43,9 +58,10 @@ pub(super) fn token(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static
 
 /// poem-openapi's own assembly would turn every error into plain text at once; this one leaves
 /// them to the door.
-fn routed(operations: impl OpenApi, traffic: &mut Traffic) -> BoxEndpoint<'static> {
+fn routed<O: OpenApi>(operations: O, traffic: &mut Traffic) -> BoxEndpoint<'static> {
     let mut paths = HashMap::new();
     operations.add_routes(&mut paths);
+    let mut parameters = parameters::<O>();
     let route = paths
         .into_iter()
         .fold(Route::new(), |route, (path, methods)| {
@@ -53,19 +69,47 @@ fn routed(operations: impl OpenApi, traffic: &mut Traffic) -> BoxEndpoint<'stati
                 methods
                     .into_iter()
                     .fold(RouteMethod::new(), |all, (method, endpoint)| {
-                        let operation = traffic.operation(method.as_str(), &label(&path));
-                        all.method(method, Counted::new(endpoint, operation))
+                        let path = label(&path);
+                        let operation = traffic.operation(method.as_str(), &path);
+                        let known = parameters
+                            .remove(&(method.clone(), path))
+                            .unwrap_or_default();
+                        let asked =
+                            endpoint.before(move |request| with_query(request, known.clone()));
+                        all.method(method, Counted::new(asked, operation))
                     });
             route.at(path, methods)
         });
-    route.before(with_query).boxed()
+    route.boxed()
 }
 
-/// How the metrics name a path: poem-openapi numbers its parameters.
+/// The names of each operation's query parameters.
+fn parameters<O: OpenApi>() -> HashMap<(Method, String), Arc<[String]>> {
+    let paths = O::meta().into_iter().flat_map(|api| api.paths);
+    let operations = paths.flat_map(|path| {
+        let label = label(&path.path);
+        path.operations
+            .into_iter()
+            .map(move |operation| (label.clone(), operation))
+    });
+    operations
+        .map(|(path, operation)| {
+            let names = operation
+                .params
+                .into_iter()
+                .filter(|parameter| parameter.in_type == MetaParamIn::Query)
+                .map(|parameter| parameter.name);
+            ((operation.method, path), names.collect())
+        })
+        .collect()
+}
+
+/// A path without the names of its parameters: poem-openapi numbers them in one place and names them
+/// in the other.
 fn label(path: &str) -> String {
     let segments = path.split('/');
     let named = segments.map(|segment| {
-        if segment.starts_with(':') {
+        if segment.starts_with([':', '{']) {
             "{}"
         } else {
             segment
@@ -74,12 +118,31 @@ fn label(path: &str) -> String {
     named.collect::<Vec<_>>().join("/")
 }
 
-/// Hands the query string to poem-openapi's parameters.
-async fn with_query(mut request: Request) -> poem::Result<Request> {
+/// Hands the query string to poem-openapi's parameters. One that the operation does not know would be
+/// passed over, and of one that stands twice the second (contract §3, 1100).
+async fn with_query(mut request: Request, known: Arc<[String]>) -> poem::Result<Request> {
     let query = request.uri().query().unwrap_or_default();
-    let query = form_urlencoded::parse(query.as_bytes())
+    let query: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes())
         .into_owned()
         .collect();
+    for (at, (name, _)) in query.iter().enumerate() {
+        let shown = shortened(name);
+        let fault = if known.contains(name) {
+            let twice = query[..at].iter().any(|(earlier, _)| earlier == name);
+            twice.then(|| format!("{shown}: stands twice in the query string"))
+        } else {
+            Some(match known.as_ref() {
+                [] => format!("\"{shown}\": there are no query parameters here"),
+                known => format!(
+                    "\"{shown}\": the query parameters here are {}",
+                    known.join(", ")
+                ),
+            })
+        };
+        if let Some(fault) = fault {
+            return Err(Failure(Error::invalid(fault)).into());
+        }
+    }
     request.extensions_mut().insert(UrlQuery(query));
     Ok(request)
 }
@@ -89,9 +152,9 @@ pub type Table = Vec<(String, Vec<Method>)>;
 
 /// The table of every path that is served.
 #[must_use]
-pub fn table(app: &App) -> Table {
+pub fn table(console: &Console) -> Table {
     let mut paths = HashMap::new();
-    operations(app).add_routes(&mut paths);
+    operations(console.app(), &console.discovery).add_routes(&mut paths);
     let mut table: Table = vec![
         ("/".into(), vec![Method::GET]),
         ("/docs".into(), vec![Method::GET]),
@@ -99,6 +162,7 @@ pub fn table(app: &App) -> Table {
         ("/health/live".into(), vec![Method::GET]),
         ("/health/ready".into(), vec![Method::GET]),
         ("/metrics".into(), vec![Method::GET]),
+        ("/logo".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for route in console::routes() {

@@ -1,5 +1,9 @@
-//! What an administrator sets for the whole instance: its name, time zone, default access rules,
-//! who may call from a browser. Kept in the `settings` table, one row a name.
+//! What an administrator sets for the whole instance: its name, time zone, address, default access
+//! rules, who may call from a browser, when backups are made. Kept in the `settings` table, one row
+//! a name. The picture that stands for the instance is in `logo`.
+
+mod address;
+pub mod logo;
 
 use crate::{
     audit,
@@ -7,11 +11,24 @@ use crate::{
     error::{Error, Result},
     rules::AccessRules,
     store::{Store, Tx},
-    types::Zone,
+    types::{Timestamp, Zone, text::check_text},
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};
-use std::sync::{Arc, RwLock};
+use std::{
+    path::PathBuf,
+    sync::{Arc, RwLock},
+};
+
+/// The longest name of an instance, in characters.
+const NAME_MAX_CHARS: usize = 200;
+/// The longest time between two backups, in minutes: a week.
+const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
+/// Backups that are kept at the most.
+const BACKUP_KEEP_MAX: u32 = 1_000;
+/// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
+/// not how it is set up, and so is no part of a configuration.
+const DOORS: &str = "doorsOpenedAt";
 
 /// The settings in force.
 #[derive(Debug, Clone, Default)]
@@ -26,28 +43,70 @@ pub struct Settings {
     pub access: AccessRules,
     /// `corsOrigins`: the origins that browsers may call the API from; any unless set.
     pub cors_origins: Option<Vec<String>>,
+    /// `publicUrl`: the address that clients reach the server by, without a trailing slash; see
+    /// [`crate::app::App::public_url`].
+    pub public_url: Option<String>,
+    /// `backups`: when backups are made by themselves; never unless set.
+    pub backups: Option<BackupPlan>,
+    /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
+    pub doors_opened_at: Option<Timestamp>,
+}
+
+/// When backups are made, where to, and how many are kept.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BackupPlan {
+    /// Minutes between two.
+    pub every_minutes: u32,
+    /// How many are kept; older ones of the plan's own are deleted.
+    pub keep: u32,
+    /// An absolute path, such as of a USB stick; the folder `backups` beside the file unless set.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+}
+
+impl BackupPlan {
+    fn parse(value: &Value) -> Result<Self> {
+        let plan: Self = serde_json::from_value(value.clone())
+            .map_err(|cause| Error::invalid(format!("backups: {cause}")))?;
+        for (name, number, most) in [
+            ("everyMinutes", plan.every_minutes, BACKUP_EVERY_MAX),
+            ("keep", plan.keep, BACKUP_KEEP_MAX),
+        ] {
+            if !(1..=most).contains(&number) {
+                return Err(Error::invalid(format!(
+                    "backups.{name}: must be from 1 to {most}"
+                )));
+            }
+        }
+        if plan
+            .folder
+            .as_deref()
+            .is_some_and(|path| !path.is_absolute())
+        {
+            return Err(Error::invalid(
+                "backups.folder: must be a whole path, such as /media/stick",
+            ));
+        }
+        Ok(plan)
+    }
 }
 
 impl Settings {
     /// Every setting's name.
-    pub const NAMES: &'static [&'static str] = &["name", "timeZone", "access", "corsOrigins"];
+    pub const NAMES: &'static [&'static str] = &[
+        "name",
+        "timeZone",
+        "publicUrl",
+        "access",
+        "corsOrigins",
+        "backups",
+    ];
 
     /// The instance's name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("Gatepost")
-    }
-
-    /// Reads settings from a JSON object with the names of [`Settings::NAMES`].
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Invalid`], naming the setting.
-    pub fn parse(object: &Map<String, Value>) -> Result<Self> {
-        let mut settings = Self::default();
-        for (name, value) in object {
-            settings.set(name, value)?;
-        }
-        Ok(settings)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<()> {
@@ -58,7 +117,16 @@ impl Settings {
                 .ok_or_else(|| Error::invalid(format!("{name}: must be a string")))
         };
         match name {
-            "name" => self.name = Some(text()?),
+            "name" => {
+                let name = text()?;
+                check_text("name", &name)?;
+                if name.chars().count() > NAME_MAX_CHARS {
+                    return Err(Error::invalid(format!(
+                        "name: must have at most {NAME_MAX_CHARS} characters"
+                    )));
+                }
+                self.name = Some(name);
+            }
             "timeZone" => {
                 let zone = text()?;
                 self.zone = Zone::named(&zone)?;
@@ -66,17 +134,17 @@ impl Settings {
             }
             "access" => self.access = AccessRules::parse("access", value)?,
             "corsOrigins" => {
-                self.cors_origins = Some(
-                    serde_json::from_value(value.clone())
-                        .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?,
-                );
+                let origins: Vec<String> = serde_json::from_value(value.clone())
+                    .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?;
+                origins
+                    .iter()
+                    .try_for_each(|origin| address::check_origin(origin))?;
+                self.cors_origins = Some(origins);
             }
-            _ => {
-                return Err(Error::invalid(format!(
-                    "{name}: there is no such setting; there are {}",
-                    Self::NAMES.join(", ")
-                )));
-            }
+            "publicUrl" => self.public_url = Some(address::public_url(&text()?)?),
+            "backups" => self.backups = Some(BackupPlan::parse(value)?),
+            DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
+            _ => return Err(unknown(name)),
         }
         Ok(())
     }
@@ -87,6 +155,12 @@ impl Settings {
 /// # Errors
 /// When they cannot be read.
 pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
+    let mut settings = rows(connection)?;
+    settings.remove(DOORS);
+    Ok(settings)
+}
+
+fn rows(connection: &Connection) -> Result<Map<String, Value>> {
     let mut statement =
         connection.prepare_cached("SELECT name, value FROM settings ORDER BY name")?;
     let rows = statement.query_map([], |row| {
@@ -106,7 +180,7 @@ pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
 /// When they cannot be read.
 pub fn load(connection: &Connection) -> Result<Settings> {
     let mut settings = Settings::default();
-    for (name, value) in stored(connection)? {
+    for (name, value) in rows(connection)? {
         if let Err(cause) = settings.set(&name, &value) {
             tracing::warn!("setting passed over: {cause}");
         }
@@ -114,22 +188,38 @@ pub fn load(connection: &Connection) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Checks settings, each alone; `null` is none.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`], naming the setting.
+pub fn check(changes: &Map<String, Value>) -> Result<()> {
+    let mut settings = Settings::default();
+    for (name, value) in changes {
+        if !Settings::NAMES.contains(&name.as_str()) {
+            return Err(unknown(name));
+        }
+        if !value.is_null() {
+            settings.set(name, value)?;
+        }
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> Error {
+    Error::invalid(format!(
+        "{name}: there is no such setting; there are {}",
+        Settings::NAMES.join(", ")
+    ))
+}
+
 /// Stores settings; `null` puts one back to its default.
 ///
 /// # Errors
 /// [`crate::error::Kind::Invalid`], naming the setting; nothing is stored then.
 pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<()> {
-    let set: Map<String, Value> = changes
-        .iter()
-        .filter(|(_, value)| !value.is_null())
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    Settings::parse(&set)?;
+    check(changes)?;
     let before = stored(tx)?;
     for (name, value) in changes {
-        if !Settings::NAMES.contains(&name.as_str()) {
-            Settings::default().set(name, value)?;
-        }
         if value.is_null() {
             tx.execute("DELETE FROM settings WHERE name = ?1", [name])?;
         } else {
@@ -156,6 +246,38 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<
         )?;
     }
     Ok(())
+}
+
+/// Opens the doors, which ends the rehearsal, or closes them.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn open_doors(tx: &Tx<'_>, ctx: &Context, open: bool) -> Result<()> {
+    let before = load(tx)?.doors_opened_at;
+    if before.is_some() == open {
+        return Ok(());
+    }
+    if open {
+        tx.execute(
+            "INSERT INTO settings (name, value) VALUES (?1, ?2)",
+            [DOORS, &tx.now().0.to_string()],
+        )?;
+    } else {
+        tx.execute("DELETE FROM settings WHERE name = ?1", [DOORS])?;
+    }
+    tx.outdate_caches();
+    let shown = |open: bool| Some(serde_json::json!({ "open": open }));
+    audit::append(
+        tx,
+        ctx,
+        &audit::Change {
+            action: "update",
+            record_type: "doors",
+            record_id: None,
+            before: shown(!open),
+            after: shown(open),
+        },
+    )
 }
 
 /// The settings in memory, read anew when they may have changed.

@@ -48,11 +48,12 @@ pub struct Checkpointer {
 }
 
 impl Checkpointer {
-    /// Starts the thread; `path` is the database file.
+    /// Starts the thread; `path` is the database file, and `file` a handle on it that is never
+    /// closed.
     ///
     /// # Errors
     /// When the thread or its connection cannot be had.
-    pub fn start(path: &Path) -> Result<Self> {
+    pub fn start(path: &Path, file: &'static File) -> Result<Self> {
         let shared = Arc::new(Shared {
             running: AtomicBool::new(false),
             copied: AtomicI64::new(0),
@@ -61,8 +62,6 @@ impl Checkpointer {
         let of_thread = Arc::clone(&shared);
         let connection = Connection::open(path)?;
         super::connection::prepare(&connection)?;
-        let file = File::options().write(true).open(path);
-        let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
         let thread = std::thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {

@@ -21,10 +21,13 @@ use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use stats::Stats;
 use std::{
+    fs::File,
     path::{Path, PathBuf},
     time::Duration,
 };
 use writer::{Turn, Writer};
+
+pub use writer::BESIDE;
 
 /// Marks a SQLite file as Gatepost's (`"GATE"`).
 pub const APPLICATION_ID: i32 = 0x4741_5445;
@@ -46,6 +49,17 @@ pub struct Store {
     writer: Writer,
     lookups: Pool,
     lists: Pool,
+    durability: Durability,
+    file: &'static File,
+}
+
+/// The database file, to be read as bytes.
+#[derive(Clone)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// An open handle. It is never closed: closing one drops SQLite's locks on the file.
+    pub file: &'static File,
 }
 
 impl Store {
@@ -69,8 +83,12 @@ impl Store {
         connection::prepare_writer(&connection, durability)?;
         migrate::upgrade(&mut connection)?;
         Checkpointer::attach(&connection);
-        let checkpointer = Checkpointer::start(path)?;
+        let file = File::options().read(true).write(true).open(path);
+        let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
+        let checkpointer = Checkpointer::start(path, file)?;
         Ok(Self {
+            durability,
+            file,
             writer: Writer::start(connection, checkpointer)?,
             lookups: pool(path, 4)?,
             lists: pool(path, 4)?,
@@ -82,6 +100,21 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How much an acknowledged write survives.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// The database file, to be copied by this process.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        Source {
+            path: self.path.clone(),
+            file: self.file,
+        }
     }
 
     /// What the writer is doing.
@@ -133,6 +166,23 @@ impl Store {
     ) -> Result<T> {
         self.writer
             .submit(Turn::Bulk, work)?
+            .await
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// As [`Store::write`], in a transaction that no other write shares, with another database file
+    /// beside this one: its tables are there to be read under the name [`BESIDE`]. Everybody else
+    /// waits until it is done.
+    ///
+    /// # Errors
+    /// As [`Store::write`], and when the other file cannot be read.
+    pub async fn write_beside<T: Send + 'static>(
+        &self,
+        other: PathBuf,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(Turn::Alone(other), work)?
             .await
             .unwrap_or_else(|_| Err(writer::stopped()))
     }

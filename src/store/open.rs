@@ -63,13 +63,11 @@ pub fn look(path: &Path) -> Result<Found> {
         (number(68), number(60))
     };
     if application != i64::from(APPLICATION_ID) {
-        return Err(refused(format!(
-            "{shown} is a SQLite file of another application"
-        )));
+        return Err(refused(format!("{shown} is {FOREIGN}")));
     }
     if version > migrate::CURRENT {
         return Err(refused(format!(
-            "{shown} has schema version {version}, this program knows up to {}; use a newer gatepost",
+            "{shown} has schema version {version}, this program knows up to {}; {NEWER}",
             migrate::CURRENT
         )));
     }
@@ -129,6 +127,15 @@ fn damaged(path: &Path, cause: &dyn std::fmt::Display) -> Error {
         "{} is damaged ({cause}); restore a backup",
         path.display()
     ))
+}
+
+const FOREIGN: &str = "a SQLite file of another application";
+const NEWER: &str = "use a newer gatepost";
+
+/// Whether [`look`] failed for a file that is sound, but another program's or a newer one's.
+#[must_use]
+pub fn is_of_another(cause: &Error) -> bool {
+    cause.message.contains(FOREIGN) || cause.message.contains(NEWER)
 }
 
 fn refused(message: String) -> Error {
@@ -204,14 +211,20 @@ fn look_inside(path: &Path, connection: &Connection) -> Result<()> {
     }
 }
 
-/// A connection that takes no lock and makes no file beside it.
-fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+/// The address by which SQLite reads a file that nobody writes to, without a lock and without a file
+/// beside it.
+#[must_use]
+pub fn read_only_address(path: &Path) -> String {
     let encoded = percent_encoding::percent_encode(
         path.as_os_str().as_encoded_bytes(),
         percent_encoding::NON_ALPHANUMERIC,
     );
+    format!("file:{encoded}?immutable=1&mode=ro")
+}
+
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(
-        format!("file:{encoded}?immutable=1"),
+        read_only_address(path),
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     )
 }

@@ -2,7 +2,8 @@
 //!
 //! It drains its queue, opens one transaction, runs every job in a savepoint of its own, commits,
 //! and only then answers, so that one fsync serves the whole group and nothing is acknowledged
-//! before it is durable. Slices of bulk work wait until nobody else does, one a group.
+//! before it is durable. Slices of bulk work wait until nobody else does, one a group. A write that
+//! is to be alone is a group of its own: what was acknowledged by then was committed before it.
 
 use super::{
     checkpoint::Checkpointer,
@@ -18,6 +19,7 @@ use std::{
     cell::Cell,
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -39,17 +41,22 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often the file is asked whether another process changed it.
 const FOREIGN_POLL: Duration = Duration::from_millis(200);
 
+/// The name of the file that stands beside ours for a [`Turn::Alone`].
+pub const BESIDE: &str = "beside";
+
 /// How a job stands in the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     /// Somebody waits at a gate.
     Soon,
     /// A slice of a batch or an import: after everybody who waits, one a group.
     Bulk,
+    /// Next, and with nobody else: it reads this other database file as [`BESIDE`].
+    Alone(PathBuf),
 }
 
 trait Job: Send {
-    fn turn(&self) -> Turn;
+    fn turn(&self) -> &Turn;
     fn waiting_since(&self) -> Instant;
     fn run(&mut self, tx: &Tx<'_>);
     /// Answers the caller: with what the job gave, or with why the group did not take place.
@@ -66,8 +73,8 @@ struct JobOf<T, F> {
 }
 
 impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
-    fn turn(&self) -> Turn {
-        self.turn
+    fn turn(&self) -> &Turn {
+        &self.turn
     }
 
     fn waiting_since(&self) -> Instant {
@@ -179,6 +186,11 @@ pub(super) fn stopped() -> Error {
     Error::unavailable("the store is closing")
 }
 
+/// What the jobs of a group are told whose transaction is gone.
+fn undone() -> String {
+    "the store could not take it; the whole group was undone".into()
+}
+
 struct Loop {
     connection: Connection,
     checkpointer: Checkpointer,
@@ -194,6 +206,7 @@ struct Loop {
 /// What was taken from the queue and not run yet.
 #[derive(Default)]
 struct Waiting {
+    alone: VecDeque<Box<dyn Job>>,
     soon: VecDeque<Box<dyn Job>>,
     bulk: VecDeque<Box<dyn Job>>,
 }
@@ -203,11 +216,12 @@ impl Waiting {
         match job.turn() {
             Turn::Soon => self.soon.push_back(job),
             Turn::Bulk => self.bulk.push_back(job),
+            Turn::Alone(_) => self.alone.push_back(job),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.soon.is_empty() && self.bulk.is_empty()
+        self.alone.is_empty() && self.soon.is_empty() && self.bulk.is_empty()
     }
 }
 
@@ -236,8 +250,10 @@ impl Loop {
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
-            if !self.waiting.is_empty() {
-                self.guarded_group(jobs);
+            if let Some(job) = self.waiting.alone.pop_front() {
+                self.guarded(|run| run.alone(job));
+            } else if !self.waiting.is_empty() {
+                self.guarded(|run| run.group(jobs));
             }
             if self.polled.elapsed() >= FOREIGN_POLL {
                 self.notice_other_processes();
@@ -247,8 +263,8 @@ impl Loop {
 
     /// Runs one group. A panic outside its jobs, as from a log that cannot be written, costs this
     /// group at the most and never the writer; who is not answered by then gets a 1108.
-    fn guarded_group(&mut self, jobs: &Receiver<Box<dyn Job>>) {
-        let finished = catch_unwind(AssertUnwindSafe(|| self.group(jobs)));
+    fn guarded(&mut self, group: impl FnOnce(&mut Self)) {
+        let finished = catch_unwind(AssertUnwindSafe(|| group(self)));
         if finished.is_err() && !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
@@ -257,9 +273,7 @@ impl Loop {
     /// Runs one group: begin, jobs, commit, answers.
     fn group(&mut self, jobs: &Receiver<Box<dyn Job>>) {
         let mut done: Vec<Box<dyn Job>> = Vec::with_capacity(64);
-        self.stale.set(false);
-        self.check_ins.set(0);
-        let lost = match execute(&self.connection, "BEGIN IMMEDIATE") {
+        let lost = match self.begin() {
             Ok(()) => {
                 let lost = self.run_jobs(jobs, &mut done);
                 lost.or_else(|| self.commit(done.len()))
@@ -270,6 +284,52 @@ impl Loop {
                 Some(cause.message)
             }
         };
+        self.settle(done, lost);
+    }
+
+    /// Runs a group of one job, with another file beside ours.
+    fn alone(&mut self, mut job: Box<dyn Job>) {
+        // Left there by one that panicked; where there is none, nothing happens.
+        let _ = self.detach();
+        let attached = match job.turn() {
+            Turn::Alone(other) => self.attach(other),
+            _ => Ok(()),
+        };
+        let lost = match attached.and_then(|()| self.begin()) {
+            Ok(()) => {
+                self.run_job(&mut *job);
+                let gone = self.connection.is_autocommit();
+                gone.then(undone).or_else(|| self.commit(1))
+            }
+            Err(cause) => Some(cause.message),
+        };
+        self.settle(vec![job], lost);
+        if let Err(cause) = self.detach() {
+            tracing::debug!("the file beside ours: {cause}");
+        }
+    }
+
+    fn attach(&self, other: &Path) -> Result<()> {
+        let address = super::open::read_only_address(other);
+        self.connection
+            .execute(&format!("ATTACH ?1 AS {BESIDE}"), [address])?;
+        Ok(())
+    }
+
+    fn detach(&self) -> Result<()> {
+        // What was prepared over it would keep it.
+        self.connection.flush_prepared_statement_cache();
+        Ok(self.connection.execute_batch(&format!("DETACH {BESIDE}"))?)
+    }
+
+    fn begin(&self) -> Result<()> {
+        self.stale.set(false);
+        self.check_ins.set(0);
+        execute(&self.connection, "BEGIN IMMEDIATE")
+    }
+
+    /// The end of a group: its answers, and what follows from it.
+    fn settle(&mut self, done: Vec<Box<dyn Job>>, lost: Option<String>) {
         let jobs_done = done.len();
         if lost.is_some() {
             self.stats.lost();
@@ -287,6 +347,17 @@ impl Loop {
             tracing::error!(jobs = jobs_done, "a group of writes was lost: {why}");
         }
         self.checkpointer.after_commit(&self.connection);
+    }
+
+    fn run_job(&self, job: &mut dyn Job) {
+        if job.waiting_since().elapsed() < WAIT_MAX {
+            job.run(&Tx {
+                connection: &self.connection,
+                now: Timestamp::now(),
+                stale: &self.stale,
+                check_ins: &self.check_ins,
+            });
+        }
     }
 
     /// Why the transaction is gone, when it is. A savepoint does not save from everything: a full
@@ -313,17 +384,10 @@ impl Loop {
                 }
                 None => break,
             };
-            if job.waiting_since().elapsed() < WAIT_MAX {
-                job.run(&Tx {
-                    connection: &self.connection,
-                    now: Timestamp::now(),
-                    stale: &self.stale,
-                    check_ins: &self.check_ins,
-                });
-            }
+            self.run_job(&mut *job);
             done.push(job);
             if self.connection.is_autocommit() {
-                return Some("the store could not take it; the whole group was undone".into());
+                return Some(undone());
             }
         }
         None

@@ -1,7 +1,10 @@
 //! JSON from outside: what it may hold, how two documents are merged, and when two are the same.
 
 use crate::error::{Error, Result};
-use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, Visitor};
+use serde::{
+    Deserialize,
+    de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Unexpected, Visitor},
+};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Write};
@@ -84,10 +87,11 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
         let path = cause.path().to_string();
         let inner = cause.into_inner();
+        let told = in_plain_words(&inner.to_string());
         if inner.is_data() && path != "." {
-            Error::invalid(format!("{path}: {inner}"))
+            Error::invalid(format!("{path}: {told}"))
         } else if inner.is_data() {
-            Error::invalid(format!("the body does not fit: {inner}"))
+            Error::invalid(format!("the body does not fit: {told}"))
         } else {
             Error::invalid(format!("the body is not valid JSON: {inner}"))
         }
@@ -98,36 +102,130 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
     Ok(value)
 }
 
-/// Reads an object and refuses a property that stands twice: one of the two would be lost.
+/// A parser's sentence without the names of our types.
+#[must_use]
+pub fn in_plain_words(told: &str) -> String {
+    let Some((before, expected)) = told.split_once("expected ") else {
+        return told.to_owned();
+    };
+    let (what, after) = expected
+        .find([',', '@'])
+        .or_else(|| expected.find(" at line"))
+        .map_or((expected, ""), |end| expected.split_at(end));
+    let plain = match what {
+        "a map" => "an object",
+        "a sequence" => "a list",
+        "f32" | "f64" => "a number",
+        whole if whole.starts_with(['i', 'u']) && whole[1..].parse::<u8>().is_ok() => {
+            "a whole number"
+        }
+        what if what.starts_with("struct ") || what.starts_with("enum ") => "an object",
+        what => what,
+    };
+    format!("{before}expected {plain}{after}")
+}
+
+/// Reads an object and refuses a property that stands twice, however deep: one of the two would be
+/// lost.
 ///
 /// # Errors
 /// The deserializer's, naming the property.
 pub fn no_property_twice<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Map<String, Value>, D::Error> {
-    struct ReadProperties;
+    match Whole::deserialize(deserializer)?.0 {
+        Value::Object(object) => Ok(object),
+        other => Err(D::Error::invalid_type(kind_of(&other), &"an object")),
+    }
+}
 
-    impl<'de> Visitor<'de> for ReadProperties {
-        type Value = Map<String, Value>;
+/// As [`no_property_twice`], for a property that may be anything, or nothing.
+///
+/// # Errors
+/// The deserializer's, naming the property.
+pub fn anything_whole<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Value>, D::Error> {
+    Ok(Some(Whole::deserialize(deserializer)?.0).filter(|value| !value.is_null()))
+}
 
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
+fn kind_of(value: &Value) -> Unexpected<'_> {
+    match value {
+        Value::Null => Unexpected::Unit,
+        Value::Bool(flag) => Unexpected::Bool(*flag),
+        Value::Number(_) => Unexpected::Other("a number"),
+        Value::String(text) => Unexpected::Str(text),
+        Value::Array(_) => Unexpected::Seq,
+        Value::Object(_) => Unexpected::Map,
+    }
+}
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut properties = Map::new();
-            while let Some(name) = map.next_key::<String>()? {
-                if properties.contains_key(&name) {
-                    let name = super::text::shortened(&name);
-                    return Err(A::Error::custom(format!("\"{name}\" stands twice")));
-                }
-                properties.insert(name, map.next_value()?);
-            }
-            Ok(properties)
-        }
+/// A document in which no property stands twice.
+struct Whole(Value);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReadWhole).map(Self)
+    }
+}
+
+struct ReadWhole;
+
+impl<'de> Visitor<'de> for ReadWhole {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
     }
 
-    deserializer.deserialize_map(ReadProperties)
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(flag.into())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Whole(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut properties = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if properties.contains_key(&name) {
+                let name = super::text::shortened(&name);
+                return Err(A::Error::custom(format!("\"{name}\" stands twice")));
+            }
+            let Whole(value) = map.next_value()?;
+            properties.insert(name, value);
+        }
+        Ok(Value::Object(properties))
+    }
 }
 
 /// JSON Merge Patch (RFC 7396): objects merge by key, arrays are replaced, `null` removes a key.
@@ -148,6 +246,29 @@ pub fn merge_patch(target: &mut Value, patch: Value) {
             }
         }
     }
+}
+
+/// The merge patch that makes one document of another; `None` where they are the same. What is
+/// `null` in the other is taken for absent.
+#[must_use]
+pub fn difference(from: &Value, to: &Value) -> Option<Value> {
+    let (Value::Object(old), Value::Object(new)) = (from, to) else {
+        return (from != to).then(|| to.clone());
+    };
+    let mut patch = Map::new();
+    for key in old.keys().filter(|key| !new.contains_key(*key)) {
+        patch.insert(key.clone(), Value::Null);
+    }
+    for (key, value) in new {
+        let change = match old.get(key) {
+            Some(old) => difference(old, value),
+            None => Some(value.clone()).filter(|value| !value.is_null()),
+        };
+        if let Some(change) = change {
+            patch.insert(key.clone(), change);
+        }
+    }
+    (!patch.is_empty()).then_some(Value::Object(patch))
 }
 
 /// Appends text as a JSON string.
@@ -262,6 +383,32 @@ fn truncated(canonical: &[u8]) -> [u8; 16] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_difference_makes_one_document_of_the_other() {
+        use serde_json::json;
+        for (from, to, patch) in [
+            (json!({"a": 1}), json!({"a": 1}), None),
+            (json!({}), json!({"a": null}), None),
+            (
+                json!({"a": {"b": 1, "c": [1, 2]}, "d": 1}),
+                json!({"a": {"b": 2, "c": [1]}, "e": {"f": "g"}}),
+                Some(json!({"d": null, "a": {"b": 2, "c": [1]}, "e": {"f": "g"}})),
+            ),
+            (
+                json!({"a": {"b": 1}}),
+                json!({"a": "b"}),
+                Some(json!({"a": "b"})),
+            ),
+        ] {
+            assert_eq!(difference(&from, &to), patch);
+            if let Some(patch) = patch {
+                let mut made = from;
+                merge_patch(&mut made, patch);
+                assert_eq!(made, to);
+            }
+        }
+    }
     use serde_json::json;
 
     #[test]
@@ -342,6 +489,48 @@ mod tests {
             let mut result = target;
             merge_patch(&mut result, patch);
             assert_eq!(result, merged);
+        }
+    }
+
+    #[test]
+    fn a_property_that_stands_twice_is_told_however_deep() {
+        let read = |text: &str| no_property_twice(&mut serde_json::Deserializer::from_str(text));
+        for text in [
+            r#"{"a":1,"a":1}"#,
+            r#"{"a":{"b":1,"b":2}}"#,
+            r#"{"a":[{},{"b":1,"\u0062":2}]}"#,
+        ] {
+            assert!(
+                read(text).unwrap_err().to_string().contains("stands twice"),
+                "{text}"
+            );
+        }
+        let document = json!({"a": [1, -1, 1.5, u64::MAX, "x", true, null], "b": {"a": {}}});
+        assert_eq!(
+            Value::Object(read(&document.to_string()).unwrap()),
+            document
+        );
+        assert!(read("[]").is_err());
+    }
+
+    #[test]
+    fn faults_are_told_without_the_names_of_types() {
+        for (told, plain) in [
+            (
+                "invalid type: string \"a\", expected struct InteractionInput",
+                "invalid type: string \"a\", expected an object",
+            ),
+            (
+                "invalid type: map, expected u32 at line 1 column 3",
+                "invalid type: map, expected a whole number at line 1 column 3",
+            ),
+            (
+                "invalid type: null, expected a sequence",
+                "invalid type: null, expected a list",
+            ),
+            ("missing field `a`", "missing field `a`"),
+        ] {
+            assert_eq!(in_plain_words(told), plain);
         }
     }
 

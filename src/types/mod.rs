@@ -11,5 +11,5 @@ pub mod time;
 
 pub use id::{ClientId, DelegateId, DeviceId, InteractionId, UserId};
 pub use patch::Patch;
-pub use selector::{DelegateSelector, DeviceSelector, EventSelector};
+pub use selector::{DelegateCode, DelegateSelector, DeviceSelector, EventSelector};
 pub use time::{Timestamp, Zone};

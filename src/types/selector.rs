@@ -101,6 +101,9 @@ selector!(
     Slug "slug" "slug"
 );
 
+/// What is a path and never a selector (contract §1).
+const LITERALS: [&str; 5] = ["myself", "list", "new", "ping", "send-comm"];
+
 /// Which event is meant: `820`, `id:820` or `externalId:X` (contract §1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventSelector(pub DeviceSelector);
@@ -113,6 +116,9 @@ impl EventSelector {
     /// # Errors
     /// As [`DeviceSelector::parse`], for these id types alone.
     pub fn parse(text: &str) -> Result<Self> {
+        if LITERALS.contains(&text) {
+            return Err(Error::new(Kind::NoSuchPath, "there is no such path"));
+        }
         if !text.contains(':') {
             return Ok(Self(DeviceSelector::Id(DeviceId(whole_number(text)?))));
         }
@@ -197,6 +203,8 @@ mod tests {
             EventSelector::parse("id:820").unwrap()
         );
         assert!(EventSelector::parse("externalId:X").is_ok());
+        let list = EventSelector::parse("list").unwrap_err();
+        assert_eq!(list.kind, Kind::NoSuchPath);
         assert_eq!(
             EventSelector::parse("code:X").unwrap_err().kind,
             Kind::UnknownIdType

@@ -28,7 +28,7 @@ pub fn check_text(name: &str, text: &str) -> Result<()> {
 pub fn check_code(name: &str, code: &str) -> Result<()> {
     if code.is_empty() {
         return Err(Error::invalid(format!(
-            "{name}: must have 1 to {CODE_MAX_CHARS} characters; send null to clear it"
+            "{name}: must have 1 to {CODE_MAX_CHARS} characters"
         )));
     }
     check_text(name, code)?;
@@ -42,6 +42,17 @@ fn check_length(name: &str, text: &str, most: usize) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// `a device`, `an event`.
+#[must_use]
+pub fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {name}")
 }
 
 /// The text as an error message may repeat it: at most 40 characters.

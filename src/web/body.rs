@@ -53,7 +53,7 @@ fn is_json(request: &Request) -> bool {
 /// Reads a body of at most `max` bytes, declared or chunked.
 ///
 /// # Errors
-/// [`Kind::TooLarge`]; [`Kind::Invalid`] when it breaks off.
+/// [`Kind::TooLarge`]; [`Kind::Invalid`] when it breaks off; [`Kind::NotJson`] when it is compressed.
 pub async fn read_limited(
     request: &Request,
     body: &mut RequestBody,
@@ -65,6 +65,14 @@ pub async fn read_limited(
             format!("the body may have at most {max} bytes"),
         )
     };
+    if let Some(coding) = request.header("content-encoding")
+        && !coding.eq_ignore_ascii_case("identity")
+    {
+        return Err(Error::new(
+            Kind::NotJson,
+            "the body is compressed (Content-Encoding); send it as it is",
+        ));
+    }
     let declared = request
         .header("content-length")
         .and_then(|length| length.parse::<usize>().ok());
@@ -91,12 +99,14 @@ pub async fn read_limited(
 /// How much is still read of a body that is refused, and for how long.
 const DRAINED_MAX_BYTES: usize = 64 * 1024 * 1024;
 const DRAINED_MAX: Duration = Duration::from_secs(5);
+/// Who sends nothing for so long waits for an answer.
+const DRAINED_IDLE: Duration = Duration::from_millis(300);
 
 /// Reads the rest of a body that is refused: who is cut off while still sending never sees why.
 async fn drain<T: AsRef<[u8]>, E>(mut body: impl Stream<Item = Result<T, E>> + Unpin) {
     let rest = async {
         let mut read = 0;
-        while let Some(Ok(part)) = body.next().await {
+        while let Ok(Some(Ok(part))) = tokio::time::timeout(DRAINED_IDLE, body.next()).await {
             read += part.as_ref().len();
             if read > DRAINED_MAX_BYTES {
                 break;

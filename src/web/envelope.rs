@@ -169,6 +169,34 @@ impl<T: Described> ApiResponse for CreatedOnce<T> {
     }
 }
 
+/// What an operation would have answered that was only tried: 200, or a refusal with what else there
+/// is to tell.
+pub struct Tried<T>(CreatedOnce<T>);
+
+impl<T> Tried<T> {
+    /// An answer that is an envelope already, with its status.
+    #[must_use]
+    pub fn stored(status: u16, body: String) -> Self {
+        Self(CreatedOnce::stored(status, body))
+    }
+}
+
+impl<T: Send> IntoResponse for Tried<T> {
+    fn into_response(self) -> Response {
+        self.0.into_response()
+    }
+}
+
+impl<T: Described> ApiResponse for Tried<T> {
+    fn meta() -> MetaResponses {
+        <Answer<T> as ApiResponse>::meta()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
 /// 204: done, nothing to show.
 pub struct NoContent;
 

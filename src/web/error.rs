@@ -72,13 +72,13 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::EventNotFound
         | Kind::InteractionNotFound => 404,
         Kind::MethodNotAllowed => 405,
-        Kind::CodeTaken | Kind::KeyReused => 409,
+        Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
         Kind::Refused(_) => 412,
         Kind::TooLarge => 413,
         Kind::NotJson => 415,
         Kind::TooManyAttempts { .. } => 429,
         Kind::Defect => 500,
-        Kind::Unavailable => 503,
+        Kind::Unavailable | Kind::DiscoveryClosed => 503,
     }
 }
 
@@ -125,6 +125,15 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
     response.body(body.to_string())
 }
 
+/// Why a parameter cannot be read, without the names of our types.
+fn in_plain_words(reason: &str) -> &str {
+    if reason.contains("\"integer") {
+        "must be a whole number"
+    } else {
+        reason
+    }
+}
+
 /// The domain error behind whatever poem reports.
 #[must_use]
 pub fn of_poem(cause: poem::Error) -> Error {
@@ -144,7 +153,7 @@ pub fn of_poem(cause: poem::Error) -> Error {
         );
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
-        return Error::invalid(format!("{}: {}", cause.name, cause.reason));
+        return Error::invalid(format!("{}: {}", cause.name, in_plain_words(&cause.reason)));
     }
     if let Some(cause) = cause.downcast_ref::<ParsePathError>() {
         return Error::invalid(format!("{}: {}", cause.name, cause.reason));

@@ -6,6 +6,7 @@ use crate::{
     app::App,
     auth::{Principal, Requirement},
     error::{Error, Kind},
+    types::Timestamp,
 };
 use poem::{Request, RequestBody, http::header};
 use poem_openapi::{
@@ -88,6 +89,9 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
         let principal = app.tokens.principal(&app.store, token).map_err(Failure)?;
         if let Some(trail) = Trail::of(request) {
             trail.made_by(&principal);
+        }
+        if let Some(device) = principal.device {
+            app.seen.mark(device, Timestamp::now());
         }
         principal.require::<R>().map_err(Failure)?;
         Ok(Self {

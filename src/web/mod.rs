@@ -14,7 +14,7 @@ pub mod tags;
 pub mod trail;
 
 pub use body::Body;
-pub use envelope::{Answer, Created, CreatedOnce, NoContent};
+pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
 pub use granted::Granted;
 pub use page::{Address, List};

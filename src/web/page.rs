@@ -33,7 +33,7 @@ pub struct Address {
 
 impl<'a> FromRequest<'a> for Address {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let public = request.data::<App>().and_then(|app| app.public_url.clone());
+        let public = request.data::<App>().and_then(App::public_url);
         let base = public.unwrap_or_else(|| {
             let host = request.header("host").unwrap_or("localhost");
             format!("{}://{host}", request.scheme())
@@ -56,6 +56,12 @@ impl<'a> FromRequest<'a> for Address {
 }
 
 impl Address {
+    /// The scheme, host and port that the request was sent to; `--public-url` where there is one.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
     /// The address of the same list at another offset, in the form the spec's links have.
     fn link(&self, window: Window, offset: u64) -> String {
         let kept = self
@@ -99,7 +105,7 @@ fn meta(address: &Address, window: Window, total: u64) -> String {
         pagination["next"] = address.link(window, window.offset + window.limit).into();
     }
     if window.offset > 0 {
-        let previous = window.offset.saturating_sub(window.limit);
+        let previous = window.offset.min(total).saturating_sub(window.limit);
         pagination["previous"] = address.link(window, previous).into();
     }
     serde_json::json!({"pagination": pagination}).to_string()

@@ -13,6 +13,8 @@ pub enum Tag {
     Events,
     /// What delegates did at devices.
     Interactions,
+    /// Apps that ask to be let in.
+    Discovery,
     /// Tokens.
     Authentication,
     /// The service itself.

@@ -6,7 +6,7 @@ use crate::auth::Principal;
 use poem::Request;
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
 /// Goes with a request through every part of the server.
@@ -14,6 +14,7 @@ pub struct Trail {
     /// The request's id.
     pub id: RequestId,
     operation: AtomicUsize,
+    patient: AtomicBool,
     caller: OnceLock<Arc<Principal>>,
 }
 
@@ -24,6 +25,7 @@ impl Trail {
         Arc::new(Self {
             id: RequestId::next(),
             operation: AtomicUsize::new(0),
+            patient: AtomicBool::new(false),
             caller: OnceLock::new(),
         })
     }
@@ -43,6 +45,18 @@ impl Trail {
     #[must_use]
     pub fn operation(&self) -> usize {
         self.operation.load(Relaxed)
+    }
+
+    /// The request's body is a long file from somebody who may send one: it may take as long as it
+    /// takes, as long as something of it comes.
+    pub fn take_time(&self) {
+        self.patient.store(true, Relaxed);
+    }
+
+    /// Whether the request's body may take as long as it takes.
+    #[must_use]
+    pub fn is_patient(&self) -> bool {
+        self.patient.load(Relaxed)
     }
 
     /// The request's token is valid.

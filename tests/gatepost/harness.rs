@@ -129,6 +129,29 @@ impl Server {
         }
     }
 
+    /// Stops and starts again, on the same file.
+    pub fn restart(&mut self) {
+        self.stop();
+        let store = Store::open(&self.path(), Durability::Normal).expect("the store");
+        self.app = App::new(store, self.app.public_url.clone());
+        self.console = Console::new(self.app.clone(), self.console.reach);
+        let (address, stop, thread) = run(Arc::clone(&self.console), "127.0.0.1:0");
+        self.address = address;
+        self.stop = Some(stop);
+        self.thread = Some(thread);
+    }
+
+    fn stop(&mut self) {
+        // Idle connections would hold the shutdown up.
+        self.http = Client::new();
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+
     /// The database file.
     pub fn path(&self) -> PathBuf {
         self.app.store.path().to_owned()
@@ -300,14 +323,7 @@ fn run(
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Idle connections would hold the shutdown up.
-        self.http = Client::new();
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.stop();
     }
 }
 
@@ -340,6 +356,10 @@ impl<'a> Caller<'a> {
 
     pub fn post(&self, path: &str, body: &Value) -> Reply {
         reply(self.request(Method::POST, path).json(body))
+    }
+
+    pub fn put(&self, path: &str, body: &Value) -> Reply {
+        reply(self.request(Method::PUT, path).json(body))
     }
 
     pub fn patch(&self, path: &str, body: &Value) -> Reply {

@@ -15,9 +15,17 @@ const LAYERS: [&[&str]; 11] = [
     &["observe", "types"],
     &["barcode", "rules", "sandbox", "store"],
     &["audit", "auth", "settings"],
-    &["app", "search"],
+    &["app", "search", "sections"],
     &["idempotency", "records", "web"],
-    &["delegates", "devices", "events", "interactions", "oauth"],
+    &[
+        "apps",
+        "delegates",
+        "devices",
+        "discovery",
+        "events",
+        "interactions",
+        "oauth",
+    ],
     &["backup", "export", "import"],
     &["check", "console", "demo"],
     &["server"],
@@ -25,7 +33,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 10] = [
+const SIDEWAYS: [(&str, &str); 12] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -35,7 +43,10 @@ const SIDEWAYS: [(&str, &str); 10] = [
     // A page of records, and a record's shape in the API's document.
     ("web", "records"),
     // The domain's own edges: an event is a device; an interaction is of delegates and devices, and
-    // a delegate carries its interactions in every answer.
+    // a delegate carries its interactions in every answer; an app runs on a device, and becomes one
+    // when it is let in.
+    ("apps", "devices"),
+    ("discovery", "devices"),
     ("events", "devices"),
     ("interactions", "delegates"),
     ("interactions", "devices"),

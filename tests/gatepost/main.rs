@@ -17,5 +17,6 @@ mod http;
 mod input;
 mod layers;
 mod luck;
+mod onboarding;
 mod schemathesis;
 mod smoke;

@@ -244,6 +244,46 @@ fn cancel(tx: &Tx<'_>, statement: &str, whose: i64) -> Result<()> {
     Ok(())
 }
 
+/// What is known of the tokens of a client or a user.
+#[derive(Debug, Clone, Copy)]
+pub struct Usage {
+    /// Access tokens that can be used now.
+    pub live: i64,
+    /// When a token was issued last, as far back as tokens are kept.
+    pub last: Option<Timestamp>,
+}
+
+/// What is known of the tokens of a client.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn usage_of_client(connection: &Connection, client: ClientId, now: Timestamp) -> Result<Usage> {
+    usage(connection, "client_id", client.0, now)
+}
+
+/// What is known of the tokens of a user.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn usage_of_user(connection: &Connection, user: UserId, now: Timestamp) -> Result<Usage> {
+    usage(connection, "user_id", user.0, now)
+}
+
+fn usage(connection: &Connection, column: &str, whose: i64, now: Timestamp) -> Result<Usage> {
+    let sql = format!(
+        "SELECT count(*) FILTER (WHERE kind = 'access' AND revoked_at IS NULL AND expires_at > ?2), max(issued_at)
+         FROM tokens WHERE {column} = ?1"
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row(params![whose, now], |row| {
+            Ok(Usage {
+                live: row.get(0)?,
+                last: row.get(1)?,
+            })
+        })?)
+}
+
 /// Who holds an access token, if it is not cancelled; whether it has expired is the caller's to
 /// ask, every time.
 fn principal_of(connection: &Connection, digest: &Digest) -> Result<Option<Principal>> {

@@ -209,8 +209,8 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<()> {
         again: args.again,
     };
     let mut progress = Progress::new();
-    let job = Job::check(store.as_ref(), source, ctx, request, |rows| {
-        progress.checked(rows);
+    let job = Job::check(store.as_ref(), source, ctx, request, |looked| {
+        progress.checked(looked.rows);
         ControlFlow::Continue(())
     })?;
     progress.clear();
@@ -234,8 +234,8 @@ fn resume(store: &Store, id: i64, file: Option<PathBuf>, skip_bad: bool, json: b
     let source = Source::open(&file, batch.options.sheet.as_deref())?;
     let ctx = context(store, "import")?;
     let mut progress = Progress::new();
-    let job = Job::resume(store, source, ctx, batch, skip_bad, |rows| {
-        progress.checked(rows);
+    let job = Job::resume(store, source, ctx, batch, skip_bad, |looked| {
+        progress.checked(looked.rows);
         ControlFlow::Continue(())
     })?;
     progress.clear();
@@ -248,11 +248,22 @@ fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Re
     let mut progress = Progress::new();
     let total = job.checked.rows;
     if let Some(store) = store.filter(|_| job.is_good()) {
+        let mut batch = None;
         let outcome = job.run(store, Stop::default(), |import| {
+            batch = Some(import.batch);
             progress.written(import.batch, import.done, total);
         });
         progress.clear();
-        report.done(outcome?);
+        report.done(outcome.map_err(|cause| match batch {
+            Some(batch) => Error::new(
+                cause.kind,
+                format!(
+                    "{}; complete it with `gatepost import --resume {batch}`, or take it back with `gatepost import --undo {batch}`",
+                    cause.message
+                ),
+            ),
+            None => cause,
+        })?);
     }
     print(&if json {
         report.to_json().to_string()
@@ -271,10 +282,10 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<()> {
     progress.clear();
     let undone = undone?;
     let (removed, restored, left) = (undone.removed, undone.restored, undone.left);
+    let mut lines: Vec<_> = undone.told.iter().map(ToString::to_string).collect();
     if json {
-        print(&json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": undone.told}).to_string())?;
+        print(&json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines}).to_string())?;
     } else {
-        let mut lines = undone.told;
         let untold = left - lines.len() as u64;
         if untold > 0 {
             lines.push(format!("… and {untold} more"));

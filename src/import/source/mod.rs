@@ -64,8 +64,13 @@ impl Seen {
 #[derive(Debug, Clone)]
 enum Format {
     Csv(csv::Dialect),
-    Xlsx { sheets: Vec<String> },
-    Json { list: bool },
+    Xlsx {
+        sheets: Vec<String>,
+        there: Vec<String>,
+    },
+    Json {
+        list: bool,
+    },
 }
 
 /// One row.
@@ -112,6 +117,15 @@ impl Source {
         Self::read(path, &name, sheet, most_bytes).map_err(|cause| {
             Error::new(cause.kind, format!("{}: {}", path.display(), cause.message))
         })
+    }
+
+    /// As [`Source::open`], of a file that was called `name` where it came from.
+    ///
+    /// # Errors
+    /// As [`Source::open`], with that name.
+    pub fn open_as(path: &Path, name: &str, sheet: Option<&str>) -> Result<Self> {
+        Self::read(path, name, sheet, FILE_MAX_BYTES)
+            .map_err(|cause| Error::new(cause.kind, format!("{name}: {}", cause.message)))
     }
 
     fn read(path: &Path, name: &str, sheet: Option<&str>, most_bytes: u64) -> Result<Self> {
@@ -199,9 +213,18 @@ impl Source {
     pub fn about(&self) -> String {
         match &self.format {
             Format::Csv(dialect) => dialect.about(),
-            Format::Xlsx { sheets } => format!("sheet \"{}\"", sheets.join("\", \"")),
+            Format::Xlsx { sheets, .. } => format!("sheet \"{}\"", sheets.join("\", \"")),
             Format::Json { list: true } => "a JSON list".into(),
             Format::Json { list: false } => "JSON, an object a line".into(),
+        }
+    }
+
+    /// The sheets of a spreadsheet, and the one that its rows begin in; none of another file.
+    #[must_use]
+    pub fn sheets(&self) -> Option<(&[String], &str)> {
+        match &self.format {
+            Format::Xlsx { sheets, there } => Some((there, sheets.first()?)),
+            _ => None,
         }
     }
 
@@ -243,7 +266,7 @@ impl Source {
         }
         Ok(match &self.format {
             Format::Csv(dialect) => Box::new(csv::Records::new(file, dialect)?),
-            Format::Xlsx { sheets } => Box::new(xlsx::rows(file, sheets.clone())?),
+            Format::Xlsx { sheets, .. } => Box::new(xlsx::rows(file, sheets.clone())?),
             Format::Json { list } => Box::new(json::Objects::new(file, *list)),
         })
     }
@@ -299,8 +322,8 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
     let is_called = |names: &[&str]| extension.as_deref().is_some_and(|end| names.contains(&end));
     let head = scan.head.as_slice();
     if head.starts_with(b"PK\x03\x04") {
-        let sheets = xlsx::find_sheets(path, sheet)?;
-        return Ok(Format::Xlsx { sheets });
+        let (sheets, there) = xlsx::find_sheets(path, sheet)?;
+        return Ok(Format::Xlsx { sheets, there });
     }
     if head.starts_with(b"\xd0\xcf\x11\xe0") {
         return Err(Error::invalid(

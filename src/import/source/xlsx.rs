@@ -19,11 +19,12 @@ const SHEET_ROWS: u64 = 1_048_576;
 const AHEAD_ROWS: usize = 64;
 
 /// The sheet of a name, or the first with those that go on with it (`delegates 2` after
-/// `delegates`, as `export` writes them); every part of the file is looked through before.
+/// `delegates`, as `export` writes them), and all that there are; every part of the file is looked
+/// through before.
 ///
 /// # Errors
 /// A sentence for the operator.
-pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<Vec<String>> {
+pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<(Vec<String>, Vec<String>)> {
     let file = File::open(path).map_err(Error::invalid_cause)?;
     bomb::check(BufReader::new(file))?;
     let file = File::open(path).map_err(Error::invalid_cause)?;
@@ -35,9 +36,12 @@ pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<Vec<String
                 .ok_or_else(|| Error::invalid("has no sheet"))?;
             let goes_on = (2..).map(|number| format!("{first} {number}"));
             let more = goes_on.take_while(|name| there.contains(name));
-            Ok(std::iter::once(first.clone()).chain(more).collect())
+            let chosen = std::iter::once(first.clone()).chain(more).collect();
+            Ok((chosen, there))
         }
-        Some(named) if there.iter().any(|sheet| sheet == named) => Ok(vec![named.to_owned()]),
+        Some(named) if there.iter().any(|sheet| sheet == named) => {
+            Ok((vec![named.to_owned()], there))
+        }
         Some(named) => Err(Error::invalid(format!(
             "--sheet: there is no sheet \"{named}\"; there are {}",
             there

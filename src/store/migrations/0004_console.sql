@@ -116,3 +116,17 @@ CREATE TABLE backups (
     bytes       INTEGER,
     failure     TEXT
 ) STRICT;
+
+CREATE INDEX delegates_type ON delegates (delegate_type) WHERE delegate_type IS NOT NULL AND deleted_at IS NULL;
+
+CREATE TABLE erased_nonces (
+    client_id   INTEGER NOT NULL,
+    hash        BLOB NOT NULL,
+    fingerprint BLOB NOT NULL,
+    PRIMARY KEY (client_id, hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE erasure_key (
+    id  INTEGER PRIMARY KEY CHECK (id = 1),
+    key BLOB NOT NULL
+) STRICT;

@@ -2,10 +2,14 @@
 //! has no row here fails the test, and so does a row that has no operation.
 
 use crate::harness::{Caller, Reply, Server, reply, whole};
-use Access::{AnyToken, Public, Roles, UserToken};
-use gatepost::auth::{
-    Role::{self, *},
-    Scope,
+use Access::{AnyToken, DeviceToken, Public, Roles, UserToken};
+use gatepost::{
+    auth::{
+        Role::{self, *},
+        Scope,
+        clients::NewClient,
+    },
+    types::DeviceId,
 };
 use reqwest::{Method, blocking::RequestBuilder};
 use serde_json::{Value, json};
@@ -20,6 +24,8 @@ enum Access {
     AnyToken,
     /// A user's token, of whatever roles.
     UserToken,
+    /// The token of a client that is bound to a device, of whatever roles.
+    DeviceToken,
     /// One of these roles. `OwnRead` lets through to one's own records only, which
     /// [`own_read_admits_to_ones_own_records_alone`] looks at.
     Roles(&'static [Role]),
@@ -41,6 +47,10 @@ const TABLE: &[(&str, Access)] = &[
     ("getDevice", Roles(&[DeviceRead, OwnRead])),
     ("patchDevice", Roles(&[DeviceWrite])),
     ("deleteDevice", Roles(&[DeviceWrite])),
+    ("createDeviceRequest", Public),
+    ("pingDevice", DeviceToken),
+    ("pongDevice", Roles(&[DeviceRead, OwnRead])),
+    ("putDeviceConfig", DeviceToken),
     ("createEvent", Roles(&[EventWrite])),
     ("getEvent", Roles(&[EventRead])),
     ("patchEvent", Roles(&[EventWrite])),
@@ -133,6 +143,16 @@ impl Operation {
     }
 }
 
+/// A caller without roles whose client is bound to a device.
+fn bound(server: &Server) -> Caller<'_> {
+    let device = server.caller(&[DeviceWrite]).device(&json!({}));
+    let (id, secret) = server.new_client(NewClient {
+        device: Some(DeviceId(device)),
+        ..NewClient::named("bound")
+    });
+    server.caller_of(&id, &secret)
+}
+
 /// Every role but these.
 fn all_but(passing: &[Role]) -> Vec<Role> {
     let all = Role::ALL.iter().copied();
@@ -207,15 +227,17 @@ fn any_token_passes_where_no_role_is_needed() {
     let server = Server::start();
     let user = server.caller_as_user("ada@example.org", &[], None);
     let client = server.caller(&[]);
+    let bound = bound(&server);
     for operation in operations(&server) {
         match operation.access {
-            Public => {
+            Public if operation.id == "token" => {
                 let reply = reply(operation.request(&server));
                 assert_eq!(
                     (reply.status, &reply.body["error"]),
                     (400, &json!("invalid_request"))
                 );
             }
+            Public => reply(operation.request(&server)).refused(400, 1100, ""),
             AnyToken => {
                 operation.admits(&client, "a client without roles");
                 operation.admits(&user, "a user without roles");
@@ -223,6 +245,12 @@ fn any_token_passes_where_no_role_is_needed() {
             UserToken => {
                 operation.admits(&user, "a user without roles");
                 operation.called_by(&client).refused(401, 1201, "user");
+            }
+            DeviceToken => {
+                operation.admits(&bound, "a client of a device");
+                for other in [&client, &user] {
+                    operation.called_by(other).refused(403, 1202, "device");
+                }
             }
             Roles(_) => {}
         }
@@ -240,6 +268,7 @@ fn trusted_passes_everywhere_but_where_a_user_is_needed() {
         match operation.access {
             Public => {}
             UserToken => operation.called_by(&trusted).refused(401, 1201, "user"),
+            DeviceToken => operation.called_by(&trusted).refused(403, 1202, "device"),
             AnyToken => operation.admits(&trusted, "TRUSTED"),
             Roles(passing) => {
                 operation.admits(&trusted, "TRUSTED");
@@ -259,6 +288,7 @@ fn a_users_token_has_the_users_roles_and_not_the_clients() {
         match operation.access {
             Public => {}
             AnyToken | UserToken => operation.admits(&nobody, "a user without roles"),
+            DeviceToken => operation.called_by(&nobody).refused(403, 1202, "device"),
             Roles(passing) => {
                 operation.forbids(&nobody, passing);
                 operation.admits(&everybody, "a user with every role");
@@ -346,6 +376,7 @@ fn the_document_says_what_each_operation_requires() {
             Public => {}
             AnyToken => assert!(text.contains("valid token"), "{id}: {text}"),
             UserToken => assert!(text.contains("user's token"), "{id}: {text}"),
+            DeviceToken => assert!(text.contains("bound to a device"), "{id}: {text}"),
             Roles(passing) => {
                 for role in passing {
                     assert!(text.contains(role.name()), "{id}: {text}");

@@ -194,3 +194,22 @@ fn items_are_judged_in_order_in_one_go() {
     assert_eq!(codes, [Some(741), None, None, Some(740)]);
     assert_eq!(server.value::<i64>("SELECT count(*) FROM refusals"), 2);
 }
+
+#[test]
+fn all_of_an_items_data_may_be_a_shared_value() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let item = |name: &str| json!({"interactionType": "lead", "delegate": delegate, "data": {"$shared": name}});
+    let batch = json!({
+        "sharedValues": {"card": {"k": [1]}, "text": "x"},
+        "interactions": {"a": item("card"), "b": item("nope"), "c": item("text")},
+    });
+    let answers = caller.post("/interaction/batch", &batch);
+    let codes: Vec<_> = (0..3)
+        .map(|at| answers.data()[at]["meta"]["error"]["internalCode"].clone())
+        .collect();
+    assert_eq!(codes, [json!(null), json!(1503), json!(1503)]);
+    let listed = caller.get("/interaction/list");
+    assert_eq!(listed.data()[0]["data"], json!({"k": [1]}));
+}

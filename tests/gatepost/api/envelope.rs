@@ -212,6 +212,9 @@ fn literal_paths_are_never_selectors() {
     caller.get("/delegate/new").refused(405, 1104, "");
     caller.delete("/delegate/list").refused(405, 1104, "");
     caller.get("/delegate/Myself").refused(400, 1101, "Myself");
+    for path in ["/event/list", "/event/myself", "/event/ping"] {
+        caller.get(path).refused(404, 1103, "no such path");
+    }
 }
 
 #[test]

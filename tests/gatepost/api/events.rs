@@ -103,7 +103,6 @@ fn an_event_is_selected_in_three_ways_and_no_other() {
         ("eventExternalID:x", 1101),
         ("slug:x", 1101),
         ("x", 1100),
-        ("list", 1100),
         ("1.5", 1100),
         ("-1", 1100),
         ("id:x", 1100),

@@ -101,7 +101,7 @@ fn pagination_tells_totals_and_the_window() {
         ("limit=22&offset=1", 2, None, Some(0)),
         ("limit=1&offset=22", 23, None, Some(21)),
         ("limit=5&offset=23", 5, None, Some(18)),
-        ("limit=5&offset=1000", 5, None, Some(995)),
+        ("limit=5&offset=1000", 5, None, Some(18)),
     ] {
         let page = caller.get(&format!("/device/list?{query}"));
         let pagination = pagination(&page);
@@ -235,6 +235,33 @@ fn interactions_show_the_fields_they_are_asked_for() {
     caller
         .get("/interaction/list?fields=nonce")
         .refused(400, 1100, "nonce");
+}
+
+/// What is passed over would answer with what nobody asked for.
+#[test]
+fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    caller
+        .get("/delegate/list?limit=1&offset=0&fields=id")
+        .data();
+    for (path, about) in [
+        (
+            "/delegate/list?limits=1",
+            "\"limits\": the query parameters here are limit, offset, fields, search",
+        ),
+        ("/delegate/list?limit=1&limit=2", "limit: stands twice"),
+        ("/ping?x", "no query parameters here"),
+        ("/delegate/list?limit=abc", "limit: must be a whole number"),
+    ] {
+        caller.get(path).refused(400, 1100, about);
+    }
+    let reply = caller.get("/delegate/list?offset=9999&limit=10");
+    assert!(
+        reply.body["meta"]["pagination"]["previous"]
+            .as_str()
+            .is_some_and(|link| link.ends_with("offset=0"))
+    );
 }
 
 /// A filter that is passed over would answer with what nobody asked for.

@@ -17,6 +17,7 @@ mod myself;
 mod nonces;
 mod rules;
 mod search;
+mod sections;
 mod settings;
 mod shown;
 mod sign_in;

@@ -475,6 +475,8 @@ fn statements_are_defined_by_configuration_and_searched() {
         assert_eq!(ids(&search(&caller, list, &expr)), found, "{expr}");
     }
     search(&caller, "device", &unknown).refused(400, 1102, "visits");
+    let wrong = json!({"st": ["visits", "~", 3]});
+    search(&caller, "delegate", &wrong).refused(400, 1102, "st[1]: must be one of");
     // What a search could not run, or should not see, is not taken, and nothing of the document is.
     for (sql, why) in [
         ("SELECT password_hash FROM users", "prohibited"),
@@ -494,4 +496,44 @@ fn statements_are_defined_by_configuration_and_searched() {
     }
     let name: i64 = server.value("SELECT count(*) FROM settings WHERE name = 'name'");
     assert_eq!(name, 0);
+}
+
+#[test]
+fn a_statement_that_fails_or_never_ends_is_told_to_whoever_searches() {
+    let Venue { server, zoe, .. } = venue();
+    let caller = server.caller_with_all();
+    let fails = format!("SELECT abs(-9223372036854775807 - (:id = {zoe}))");
+    // Quick for the record that it is tried with.
+    let endless = "SELECT (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE :id > 0) SELECT count(*) FROM c)";
+    apply(&server, &json!({"statements": [
+        {"name": "fails", "type": "delegate", "sql": fails},
+        {"name": "endless", "type": "delegate", "sql": endless},
+        {"name": "all", "type": "delegate", "sql": "SELECT count(*) FROM interactions"},
+        {"name": "last", "type": "delegate", "sql": "SELECT max(i.id) FROM interactions i WHERE i.id > 0"},
+    ]}))
+    .expect("a configuration");
+    let asked = |name: &str| search(&caller, "delegate", &json!({"st": [name, ">=", 0]}));
+    asked("fails").refused(400, 1102, "the statement \"fails\" fails for record");
+    asked("endless").refused(503, 1108, "took longer than 5 s");
+    assert_eq!(ids(&asked("all")).len(), 2);
+    assert_eq!(asked("last").status, 200);
+}
+
+#[test]
+fn an_interactions_data_is_searched_by_any_path() {
+    let Venue { server, ada, .. } = venue();
+    let caller = server.caller_with_all();
+    let data = json!({"form": "visit", "answers": []});
+    let lead = caller
+        .interact("lead", &json!({"delegate": ada, "data": data}))
+        .id();
+    for path in ["form", "answersData"] {
+        let expr = json!({"ud": [path, "!=", null]});
+        assert_eq!(
+            ids(&search(&caller, "interaction", &expr)),
+            [lead],
+            "{path}"
+        );
+    }
+    search(&caller, "delegate", &json!({"ud": ["form", "==", 1]})).refused(400, 1102, "ud[0]");
 }

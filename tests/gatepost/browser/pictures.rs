@@ -4,7 +4,7 @@ use super::window::{Browser, DESK, View};
 use std::path::PathBuf;
 
 const FRAME: View = View {
-    width: 1120,
+    width: 1280,
     height: 760,
     scheme: "light",
 };

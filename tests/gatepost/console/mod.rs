@@ -1,8 +1,21 @@
 //! The console, as a browser without scripts sees it: pages over HTTP, with the cookie and the CSRF
 //! token of a session.
 
+mod access;
+mod account;
+mod audit;
+mod backups;
+mod configuration;
+mod crew;
+mod delegates;
+mod devices;
+mod discovery;
 mod guard;
+mod imports;
+mod interactions;
+mod rehearsal;
 mod sessions;
+mod settings;
 
 use crate::harness::{PASSWORD, Server};
 use gatepost::auth::{ConsoleRole, password, users};
@@ -127,7 +140,7 @@ impl<'a> Crew<'a> {
             .split("name=\"csrf\" value=\"")
             .nth(1)
             .and_then(|rest| rest.split('"').next());
-        crew.csrf = token.expect("a CSRF token").to_owned();
+        token.expect("a CSRF token").clone_into(&mut crew.csrf);
         crew
     }
 

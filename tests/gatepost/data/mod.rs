@@ -3,6 +3,7 @@
 mod bad;
 mod killed;
 mod round;
+mod schemas;
 mod searched;
 mod sheets;
 mod taken;

@@ -22,7 +22,11 @@ fn every_request_is_a_line_without_secrets() {
     let venue = Venue::open(&["--access-log", "--log-format", "json"]);
     let mut wire = venue.served.wire();
     venue.delegate(&mut wire, "SECRET-1");
-    let path = "/delegate/barcode:SECRET-1?fields=id,barcode&search-of=SECRET-2";
+    venue.get(
+        &mut wire,
+        "/delegate/list?search=%7B%22*=%22:[%22email%22,%22SECRET-2%22]%7D",
+    );
+    let path = "/delegate/barcode:SECRET-1?fields=id,barcode";
     let found = venue.get(&mut wire, path);
     let id = found.header("x-request-id").expect("an id");
     let line_of = line(&venue, id);

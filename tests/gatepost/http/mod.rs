@@ -8,6 +8,7 @@ mod hostile;
 mod log;
 mod stop;
 mod tls;
+mod upload;
 
 use crate::luck::{
     process::{GATEPOST, Served, token, told},

@@ -206,5 +206,31 @@ fn a_property_that_stands_twice_is_refused() {
         let body = format!("{{\"{name}\": {value}, \"{name}\": {value}}}");
         venue.send_json(write, body).reply.refused(400, 1100, name);
     }
+    let deep = r#"{"data": {"Data": {"x": 1, "y": [{"z": 1, "z": 2}]}}}"#;
+    for write in [WRITES[0], WRITES[1], WRITES[3]] {
+        venue
+            .send_json(write, deep.to_owned())
+            .reply
+            .refused(400, 1100, "\"z\" stands twice");
+    }
+    let deep = r#"{"delegate": 1, "data": {"x": {"z": 1, "z": 2}}}"#;
+    venue
+        .send_json(WRITES[7], deep.to_owned())
+        .reply
+        .refused(400, 1100, "\"z\" stands twice");
     assert_eq!(venue.written(), before);
+}
+
+#[test]
+fn a_compressed_body_is_not_taken_for_a_plain_one() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let request = caller
+        .request(reqwest::Method::POST, "/delegate/new")
+        .json(&serde_json::json!({}));
+    crate::harness::reply(request.header("Content-Encoding", "gzip")).refused(
+        415,
+        1107,
+        "Content-Encoding",
+    );
 }

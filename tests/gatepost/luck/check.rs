@@ -201,6 +201,16 @@ fn a_damaged_or_foreign_file_is_told_and_left_as_it_is() {
             let printed = check(&db, more);
             let what = printed["findings"][0]["what"].as_str().unwrap_or_default();
             assert!(what.contains(bad.told), "{}: {printed}", bad.what);
+            let advice = printed["findings"][0]["advice"]
+                .as_str()
+                .unwrap_or_default();
+            let another = what.contains("another application") || what.contains("newer gatepost");
+            assert_eq!(
+                advice.contains("last backup"),
+                !another,
+                "{}: {printed}",
+                bad.what
+            );
             assert!(
                 contents(folder.path()) == before,
                 "{}: it wrote something",

@@ -19,6 +19,7 @@ mod load;
 mod lying;
 mod power;
 pub mod process;
+mod returned;
 mod start;
 mod trace;
 pub mod wire;

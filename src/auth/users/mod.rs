@@ -1,12 +1,16 @@
 //! Users: people who sign in with an e-mail address, in an app or in the console. Passwords come here
 //! hashed already; neither they nor their hashes are in the audit.
 
-use super::{ConsoleRole, Context, Role, Roles, password::Hashed, tokens};
+mod change;
+
+pub use change::{UserChange, change, edit, remove};
+
+use super::{ConsoleRole, Context, Role, Roles, password::Hashed};
 use crate::{
     audit::{self, Change},
     error::{Error, Kind, Result},
     store::{Tx, error::unique_violation},
-    types::{DelegateId, Patch, Timestamp, UserId, text},
+    types::{DelegateId, Timestamp, UserId, text},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Value, json};
@@ -38,19 +42,6 @@ impl NewUser {
             ..Self::default()
         }
     }
-}
-
-/// What is to change of a user.
-#[derive(Debug, Clone, Default)]
-pub struct UserChange {
-    /// A new password; it ends the user's tokens.
-    pub password: Option<Hashed>,
-    /// What the user may do in the console.
-    pub console: Patch<ConsoleRole>,
-    /// What the user may do in the API, instead of what it may do now.
-    pub roles: Option<Roles>,
-    /// The delegate that the user is.
-    pub delegate: Patch<DelegateId>,
 }
 
 /// A user as it stands in the file, without its password.
@@ -146,62 +137,6 @@ fn check_delegate(tx: &Tx<'_>, delegate: Option<DelegateId>) -> Result<()> {
         })
 }
 
-/// Changes a user.
-///
-/// # Errors
-/// [`Kind::Invalid`] when there is no such user, [`Kind::DelegateNotFound`].
-pub fn change(tx: &Tx<'_>, ctx: &Context, email: &str, change: &UserChange) -> Result<()> {
-    let before = find(tx, email)?;
-    let delegate = match change.delegate {
-        Patch::Absent => before.delegate,
-        Patch::Null => None,
-        Patch::Value(delegate) => {
-            check_delegate(tx, Some(delegate))?;
-            Some(delegate)
-        }
-    };
-    let console = change.console.clone().change().unwrap_or(before.console);
-    tx.prepare_cached(
-        "UPDATE users SET password_hash = coalesce(?2, password_hash), console_role = ?3, roles = ?4,
-             delegate_id = ?5, updated_at = ?6 WHERE id = ?1",
-    )?
-    .execute(params![
-        before.id,
-        change.password.as_ref().map(Hashed::as_str),
-        console.map(ConsoleRole::name),
-        change.roles.unwrap_or(before.roles).to_json(),
-        delegate,
-        tx.now(),
-    ])?;
-    tx.outdate_caches();
-    if change.password.is_some() {
-        tokens::cancel_of_user(tx, before.id)?;
-        append(tx, ctx, "password", before.id, None, None)?;
-    }
-    let after = find(tx, email)?;
-    append(
-        tx,
-        ctx,
-        "update",
-        before.id,
-        Some(shown(&before)),
-        Some(shown(&after)),
-    )
-}
-
-/// Removes a user; the user's tokens end at once, what the user did stays.
-///
-/// # Errors
-/// [`Kind::Invalid`] when there is no such user.
-pub fn remove(tx: &Tx<'_>, ctx: &Context, email: &str) -> Result<()> {
-    let user = find(tx, email)?;
-    // Tokens go with the row, by the foreign key.
-    tx.prepare_cached("DELETE FROM users WHERE id = ?1")?
-        .execute([user.id])?;
-    tx.outdate_caches();
-    append(tx, ctx, "delete", user.id, Some(shown(&user)), None)
-}
-
 /// Every user, in the order they were made.
 ///
 /// # Errors
@@ -212,6 +147,29 @@ pub fn list(connection: &Connection) -> Result<Vec<User>> {
          FROM users ORDER BY id",
     )?;
     let users = statement.query_map([], user)?;
+    Ok(users.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A page of users, the newest first: those made before `before` in whose e-mail address this text
+/// is; with `console`, only those whom the console lets in.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn page(
+    connection: &Connection,
+    part: &str,
+    console: bool,
+    before: Option<UserId>,
+    limit: usize,
+) -> Result<Vec<User>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, email, password_hash IS NOT NULL, console_role, roles, delegate_id, created_at, updated_at
+         FROM users
+         WHERE id < ?1 AND (NOT ?2 OR console_role IS NOT NULL) AND text_contains(email, ?3)
+         ORDER BY id DESC LIMIT ?4",
+    )?;
+    let before = before.map_or(i64::MAX, |before| before.0);
+    let users = statement.query_map(params![before, console, text::fold(part), limit], user)?;
     Ok(users.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -230,6 +188,21 @@ pub fn find(connection: &Connection, email: &str) -> Result<User> {
         .ok_or_else(|| {
             Error::invalid(format!("there is no user \"{}\"", text::shortened(email)))
         })
+}
+
+/// A user by its id.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`] when there is none.
+pub fn get(connection: &Connection, id: UserId) -> Result<User> {
+    connection
+        .prepare_cached(
+            "SELECT id, email, password_hash IS NOT NULL, console_role, roles, delegate_id, created_at, updated_at
+             FROM users WHERE id = ?1",
+        )?
+        .query_row([id], user)
+        .optional()?
+        .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such user"))
 }
 
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
@@ -297,97 +270,4 @@ pub fn shown(user: &User) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        auth::password,
-        store::{in_transaction, migrate},
-    };
-    use std::sync::Arc;
-
-    fn ctx() -> Context {
-        Context::of_command("admin", Arc::default())
-    }
-
-    fn in_file<T>(work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let connection = Connection::open_in_memory().unwrap();
-        migrate::create(&connection).unwrap();
-        in_transaction(&connection, Timestamp(1), work)
-    }
-
-    #[test]
-    fn a_user_is_made_changed_and_removed() {
-        in_file(|tx| {
-            let id = create(tx, &ctx(), &NewUser::of("Ada@Example.com"))?;
-            let twice = create(tx, &ctx(), &NewUser::of("ada@example.com")).unwrap_err();
-            assert_eq!(twice.kind, Kind::CodeTaken);
-            let promoted = UserChange {
-                console: Patch::Value(ConsoleRole::Viewer),
-                roles: Some(Roles::default().with(Role::DeviceRead)),
-                ..UserChange::default()
-            };
-            change(tx, &ctx(), "ADA@example.com", &promoted)?;
-            let user = find(tx, "ada@example.com")?;
-            assert!(
-                user.id == id
-                    && user.console == Some(ConsoleRole::Viewer)
-                    && user.roles.has(Role::DeviceRead)
-            );
-            assert_eq!(list(tx)?.len(), 1);
-            remove(tx, &ctx(), "ada@example.com")?;
-            assert!(remove(tx, &ctx(), "ada@example.com").is_err());
-            Ok(())
-        })
-        .unwrap();
-    }
-
-    #[test]
-    fn the_audit_tells_that_a_password_changed_and_never_which() {
-        in_file(|tx| {
-            create(tx, &ctx(), &NewUser::of("ada@example.com"))?;
-            let changed = UserChange {
-                password: Some(password::hash("correct horse")?),
-                ..UserChange::default()
-            };
-            change(tx, &ctx(), "ada@example.com", &changed)?;
-            let stored = stored_password(tx, "ada@example.com")?.unwrap().1;
-            assert!(stored.unwrap().starts_with("$argon2id$"));
-            let told: String = tx.query_row(
-                "SELECT group_concat(action || coalesce(before, '') || coalesce(after, '')) FROM audit",
-                [],
-                |row| row.get(0),
-            )?;
-            assert!(told.contains("password") && !told.contains("argon2"), "{told}");
-            Ok(())
-        })
-        .unwrap();
-    }
-
-    #[test]
-    fn a_tie_needs_a_delegate_that_is_there() {
-        let tied = NewUser {
-            delegate: Some(DelegateId(9)),
-            ..NewUser::of("ada@example.com")
-        };
-        let refused = in_file(|tx| create(tx, &ctx(), &tied)).unwrap_err();
-        assert_eq!(refused.kind, Kind::DelegateNotFound);
-    }
-
-    #[test]
-    fn what_is_no_address_is_refused() {
-        for bad in [
-            "",
-            "ada",
-            "@example.com",
-            "ada@",
-            "a da@example.com",
-            "a@b\n",
-        ] {
-            assert!(
-                in_file(|tx| create(tx, &ctx(), &NewUser::of(bad))).is_err(),
-                "{bad}"
-            );
-        }
-        assert!(in_file(|tx| create(tx, &ctx(), &NewUser::of("ä@bücher.example"))).is_ok());
-    }
-}
+mod tests;

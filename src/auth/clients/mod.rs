@@ -1,7 +1,11 @@
 //! OAuth clients: apps, gates and other systems, each with an id and a secret of its own. The secret
 //! is shown once, when it is made; the file and the audit never have it.
 
-use super::{Context, Roles, Scope, scopes, secret, tokens};
+mod change;
+
+pub use change::{change, end_tokens, revoke, rotate_secret};
+
+use super::{Context, Roles, Scope, scopes, secret};
 use crate::{
     audit::{self, Change},
     error::{Error, Kind, Result},
@@ -63,6 +67,16 @@ pub struct Client {
     pub revoked_at: Option<Timestamp>,
 }
 
+impl Client {
+    /// Another text whenever anything that can be changed of the client is another: an edit that was
+    /// begun on one state must not be written over the next.
+    #[must_use]
+    pub fn state(&self) -> String {
+        let stands = json!([shown(self), self.revoked_at.is_some()]).to_string();
+        secret::hex(&secret::digest(stands.as_bytes())[..16])
+    }
+}
+
 /// What a client signs in with; the only place where its secret stands in clear.
 pub struct Credentials {
     /// The row's id.
@@ -83,7 +97,8 @@ pub fn create(
     new: &NewClient,
     known_properties: &[&str],
 ) -> Result<Credentials> {
-    check(tx, new, known_properties)?;
+    check_device(tx, new.device)?;
+    check(new, known_properties)?;
     let client_id = fresh_client_id(&new.name)?;
     let client_secret = secret::fresh()?;
     tx.prepare_cached(
@@ -109,16 +124,19 @@ pub fn create(
     })
 }
 
-fn check(tx: &Tx<'_>, new: &NewClient, known_properties: &[&str]) -> Result<()> {
+fn check_device(tx: &Tx<'_>, device: Option<DeviceId>) -> Result<()> {
+    let Some(device) = device else {
+        return Ok(());
+    };
+    tx.prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
+        .query_row([device], |row| row.get::<_, DeviceId>(0))
+        .optional()?
+        .map(|_| ())
+        .ok_or_else(|| Error::new(Kind::DeviceNotFound, format!("there is no device {device}")))
+}
+
+fn check(new: &NewClient, known_properties: &[&str]) -> Result<()> {
     text::check_code("name", &new.name)?;
-    if let Some(device) = new.device {
-        tx.prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
-            .query_row([device], |row| row.get::<_, DeviceId>(0))
-            .optional()?
-            .ok_or_else(|| {
-                Error::new(Kind::DeviceNotFound, format!("there is no device {device}"))
-            })?;
-    }
     let mut names = new.visible_properties.iter().flatten();
     match names.find(|name| !known_properties.contains(&name.as_str())) {
         None => Ok(()),
@@ -162,6 +180,29 @@ pub fn list(connection: &Connection) -> Result<Vec<Client>> {
     Ok(clients.collect::<rusqlite::Result<_>>()?)
 }
 
+/// A page of clients, the newest first: those made before `before` in whose name or `client_id` this
+/// text is. The revoked ones are among them if asked for.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn page(
+    connection: &Connection,
+    part: &str,
+    revoked: bool,
+    before: Option<ClientId>,
+    limit: usize,
+) -> Result<Vec<Client>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, client_id, name, roles, scopes, device_id, visible_properties, created_at, revoked_at
+         FROM clients
+         WHERE id < ?1 AND (?2 OR revoked_at IS NULL) AND (text_contains(name, ?3) OR text_contains(client_id, ?3))
+         ORDER BY id DESC LIMIT ?4",
+    )?;
+    let before = before.map_or(i64::MAX, |before| before.0);
+    let clients = statement.query_map(params![before, revoked, text::fold(part), limit], client)?;
+    Ok(clients.collect::<rusqlite::Result<_>>()?)
+}
+
 /// The client of a `client_id`.
 ///
 /// # Errors
@@ -180,6 +221,21 @@ pub fn find(connection: &Connection, client_id: &str) -> Result<Client> {
                 text::shortened(client_id)
             ))
         })
+}
+
+/// A client by its row's id.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`] when there is none.
+pub fn get(connection: &Connection, id: ClientId) -> Result<Client> {
+    connection
+        .prepare_cached(
+            "SELECT id, client_id, name, roles, scopes, device_id, visible_properties, created_at, revoked_at
+             FROM clients WHERE id = ?1",
+        )?
+        .query_row([id], client)
+        .optional()?
+        .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such client"))
 }
 
 fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
@@ -220,45 +276,7 @@ pub fn authenticate(
     }
 }
 
-/// Revokes a client: it signs in no more, and its tokens end at once. Once is enough, twice does no
-/// harm.
-///
-/// # Errors
-/// [`Kind::Invalid`] when there is no such client.
-pub fn revoke(tx: &Tx<'_>, ctx: &Context, client_id: &str) -> Result<()> {
-    let client = find(tx, client_id)?;
-    if client.revoked_at.is_some() {
-        return Ok(());
-    }
-    tx.prepare_cached("UPDATE clients SET revoked_at = ?2 WHERE id = ?1")?
-        .execute(params![client.id, tx.now()])?;
-    tokens::cancel_of_client(tx, client.id)?;
-    append(tx, ctx, "revoke", &client, None)
-}
-
-/// Gives a client a new secret. The old one is worth nothing from then on; access tokens it was
-/// used for last until they expire, so that a gate in service is not stopped. To stop one, revoke it.
-///
-/// # Errors
-/// [`Kind::Invalid`] when there is no such client, or when it is revoked.
-pub fn rotate_secret(tx: &Tx<'_>, ctx: &Context, client_id: &str) -> Result<Credentials> {
-    let client = find(tx, client_id)?;
-    if client.revoked_at.is_some() {
-        return Err(Error::invalid(format!(
-            "client \"{client_id}\" is revoked; make a new one"
-        )));
-    }
-    let client_secret = secret::fresh()?;
-    tx.prepare_cached("UPDATE clients SET secret_hash = ?2 WHERE id = ?1")?
-        .execute(params![client.id, secret::digest(client_secret.as_bytes())])?;
-    append(tx, ctx, "rotate", &client, None)?;
-    Ok(Credentials {
-        id: client.id,
-        client_id: client.client_id,
-        client_secret,
-    })
-}
-
+/// Tells the audit what was made (`after`), or to which client something was done.
 fn append(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -294,109 +312,4 @@ pub fn shown(client: &Client) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::{in_transaction, migrate};
-    use std::sync::Arc;
-
-    fn ctx() -> Context {
-        Context::of_command("admin", Arc::default())
-    }
-
-    fn in_file<T>(work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let connection = Connection::open_in_memory().unwrap();
-        migrate::create(&connection).unwrap();
-        in_transaction(&connection, Timestamp(1), work)
-    }
-
-    #[test]
-    fn a_client_signs_in_with_its_newest_secret_until_it_is_revoked() {
-        in_file(|tx| {
-            let made = create(tx, &ctx(), &NewClient::named("Gate B"), &[])?;
-            let signs_in = |secret: &str| {
-                authenticate(tx, &made.client_id, secret.as_bytes())
-                    .unwrap()
-                    .is_some()
-            };
-            assert!(signs_in(&made.client_secret));
-            assert!(!signs_in("") && !signs_in(&made.client_secret[1..]));
-            let rotated = rotate_secret(tx, &ctx(), &made.client_id)?;
-            assert!(signs_in(&rotated.client_secret) && !signs_in(&made.client_secret));
-            revoke(tx, &ctx(), &made.client_id)?;
-            revoke(tx, &ctx(), &made.client_id)?;
-            assert!(!signs_in(&rotated.client_secret));
-            assert!(rotate_secret(tx, &ctx(), &made.client_id).is_err());
-            assert!(authenticate(tx, "nobody", b"")?.is_none());
-            assert!(revoke(tx, &ctx(), "nobody").is_err());
-            Ok(())
-        })
-        .unwrap();
-    }
-
-    #[test]
-    fn the_audit_tells_what_was_made_and_never_the_secret() {
-        in_file(|tx| {
-            let made = create(tx, &ctx(), &NewClient::named("Gate B"), &[])?;
-            rotate_secret(tx, &ctx(), &made.client_id)?;
-            revoke(tx, &ctx(), &made.client_id)?;
-            let rows: Vec<String> = tx
-                .prepare("SELECT action || coalesce(before, '') || coalesce(after, '') FROM audit ORDER BY id")?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            assert_eq!(rows.len(), 3);
-            for (row, action) in rows.iter().zip(["create", "rotate", "revoke"]) {
-                assert!(row.starts_with(action) && row.contains(&made.client_id), "{row}");
-                assert!(!row.contains("ecret"), "{row}");
-            }
-            Ok(())
-        })
-        .unwrap();
-    }
-
-    #[test]
-    fn a_client_id_is_readable_and_plain() {
-        for (name, slug) in [
-            ("Gate B", "gate-b-"),
-            ("  Süd/Tor (2) ", "s-d-tor-2-"),
-            ("門", "client-"),
-            (
-                "a very long name of a gate app",
-                "a-very-long-name-of-a-ga-",
-            ),
-        ] {
-            let client_id = fresh_client_id(name).unwrap();
-            assert!(client_id.starts_with(slug), "{client_id}");
-            assert_eq!(client_id.len(), slug.len() + 8);
-        }
-    }
-
-    #[test]
-    fn what_a_client_cannot_have_is_refused() {
-        let refused = |new: &NewClient| {
-            in_file(|tx| create(tx, &ctx(), new, &["id", "barcode"]).map(|_| ()))
-                .unwrap_err()
-                .kind
-        };
-        assert_eq!(refused(&NewClient::named("")), Kind::Invalid);
-        let device = NewClient {
-            device: Some(DeviceId(7)),
-            ..NewClient::named("A")
-        };
-        assert_eq!(refused(&device), Kind::DeviceNotFound);
-        let seeing = |names: &[&str]| NewClient {
-            visible_properties: Some(names.iter().map(ToString::to_string).collect()),
-            ..NewClient::named("A")
-        };
-        assert_eq!(refused(&seeing(&["id", "password"])), Kind::Invalid);
-        in_file(|tx| {
-            create(tx, &ctx(), &seeing(&["barcode"]), &["id", "barcode"])?;
-            let listed = list(tx)?;
-            assert_eq!(
-                listed[0].visible_properties.as_deref(),
-                Some(&["barcode".to_owned()][..])
-            );
-            Ok(())
-        })
-        .unwrap();
-    }
-}
+mod tests;

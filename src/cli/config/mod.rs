@@ -1,0 +1,191 @@
+//! `gatepost config`: what an administrator sets up, as one JSON document (contract §10).
+//!
+//! The document is a list of parts, a file each; a part knows how to write down what is in force, and
+//! how to check and store what a document says. All parts are checked before any is stored, and are
+//! stored in one transaction.
+
+mod app_config;
+mod sections;
+mod settings;
+mod statements;
+
+use super::context;
+use crate::{
+    auth::Context,
+    error::{Error, Result},
+    store::{Store, Tx},
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Every part, in the order of the document.
+const PARTS: &[Part] = &[
+    settings::PART,
+    sections::PART,
+    statements::PART,
+    app_config::PART,
+];
+
+/// A part of the document.
+struct Part {
+    /// Its key.
+    key: &'static str,
+    /// What is in force.
+    export: fn(&Connection) -> Result<Value>,
+    /// Checks what a document says, or what it means that it says nothing where the rest is pruned.
+    plan: fn(&Store, Option<Value>, Prune) -> Result<Plan>,
+}
+
+/// What a checked part of a document will do.
+struct Plan {
+    /// How many entries the document has.
+    named: usize,
+    /// Stores them.
+    apply: Apply,
+}
+
+type Apply = Box<dyn FnOnce(&Tx<'_>, &Context) -> Result<()> + Send>;
+
+/// Whether what the document does not name goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Prune(bool);
+
+impl Plan {
+    fn new(
+        named: usize,
+        apply: impl FnOnce(&Tx<'_>, &Context) -> Result<()> + Send + 'static,
+    ) -> Self {
+        Self {
+            named,
+            apply: Box::new(apply),
+        }
+    }
+}
+
+/// Take the instance's configuration out of the file, or put it in.
+#[derive(clap::Subcommand)]
+#[command(after_help = "Example:\n  gatepost config export --output event-config.json")]
+pub enum Command {
+    /// Write the configuration as JSON.
+    #[command(after_help = "Example:\n  gatepost config export --output event-config.json")]
+    Export {
+        /// Write it to a file instead of standard output.
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
+    #[command(
+        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ."
+    )]
+    Apply {
+        /// The JSON document.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Check it and change nothing.
+        #[arg(long)]
+        dry_run: bool,
+        /// Put back to its default what the document does not name.
+        #[arg(long)]
+        prune: bool,
+    },
+}
+
+/// Exports or applies.
+///
+/// # Errors
+/// A sentence for the operator; nothing is changed then.
+pub fn run(command: Command, store: &Store, json: bool) -> Result<()> {
+    match command {
+        Command::Export { output } => export(store, output),
+        Command::Apply {
+            file,
+            dry_run,
+            prune,
+        } => apply(store, &file, dry_run, Prune(prune), json),
+    }
+}
+
+fn export(store: &Store, output: Option<PathBuf>) -> Result<()> {
+    // One state of the file for all parts.
+    let document: Map<String, Value> = store.look_up(|connection| {
+        let part = |part: &Part| Ok((part.key.to_owned(), (part.export)(connection)?));
+        PARTS.iter().map(part).collect()
+    })?;
+    let text = serde_json::to_string_pretty(&document).map_err(Error::defect)?;
+    match output {
+        None => println!("{text}"),
+        Some(path) => std::fs::write(&path, text + "\n")
+            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display())))?,
+    }
+    Ok(())
+}
+
+fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) -> Result<()> {
+    let in_file = |cause: Error| Error::new(cause.kind, format!("{}: {cause}", file.display()));
+    let text = std::fs::read(file).map_err(|cause| in_file(Error::invalid_cause(cause)))?;
+    let document: Map<String, Value> = crate::types::json::parse(&text).map_err(in_file)?;
+    let plans = plans(store, document, prune)?;
+    let mut told: Map<String, Value> = plans
+        .iter()
+        .map(|(key, plan)| ((*key).to_owned(), json!(plan.named)))
+        .collect();
+    if !dry_run {
+        let ctx = context(store, "admin")?;
+        store.write_blocking(move |tx| {
+            plans
+                .into_iter()
+                .try_for_each(|(_, plan)| (plan.apply)(tx, &ctx))
+        })?;
+    }
+    if json {
+        told.insert("applied".into(), json!(!dry_run));
+        println!("{}", Value::Object(told));
+    } else if dry_run {
+        println!("{} is fine; nothing was changed", file.display());
+    } else {
+        println!("applied {}", file.display());
+    }
+    Ok(())
+}
+
+/// What a document will do, all of it checked.
+fn plans(
+    store: &Store,
+    mut document: Map<String, Value>,
+    prune: Prune,
+) -> Result<Vec<(&'static str, Plan)>> {
+    let known = |key: &String| PARTS.iter().any(|part| part.key == key);
+    if let Some(key) = document.keys().find(|key| !known(key)) {
+        let keys: Vec<_> = PARTS.iter().map(|part| part.key).collect();
+        return Err(Error::invalid(format!(
+            "{key}: a configuration has no such part; it has {}",
+            keys.join(", ")
+        )));
+    }
+    PARTS
+        .iter()
+        .map(|part| {
+            let plan = (part.plan)(store, document.shift_remove(part.key), prune)?;
+            Ok((part.key, plan))
+        })
+        .collect()
+}
+
+/// What a document says under a key, as a `T`; the default where it says nothing.
+fn read<T: serde::de::DeserializeOwned + Default>(key: &str, said: Option<Value>) -> Result<T> {
+    let Some(said) = said else {
+        return Ok(T::default());
+    };
+    serde_path_to_error::deserialize(&said).map_err(|cause| {
+        let path = cause.path().to_string();
+        let path = if path == "." {
+            key.to_owned()
+        } else if path.starts_with('[') {
+            format!("{key}{path}")
+        } else {
+            format!("{key}.{path}")
+        };
+        Error::invalid(format!("{path}: {}", cause.into_inner()))
+    })
+}

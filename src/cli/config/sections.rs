@@ -1,0 +1,25 @@
+//! `sections`: the schemas of sections of `data`, by kind of record and name. `null` in a schema's
+//! place takes it away.
+
+use super::{Part, Plan, Prune, read};
+use crate::{
+    error::Result,
+    sections::{self, Named},
+    store::Store,
+};
+use serde_json::Value;
+
+pub(super) const PART: Part = Part {
+    key: "sections",
+    export: sections::document,
+    plan,
+};
+
+fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
+    let named: Named = read(PART.key, said)?;
+    sections::check(&named)?;
+    let count = named.values().map(serde_json::Map::len).sum();
+    Ok(Plan::new(count, move |tx, ctx| {
+        sections::save(tx, ctx, &named, prune.0)
+    }))
+}

@@ -1,0 +1,218 @@
+//! The page of one device.
+
+use super::{
+    access::{self, Said},
+    app::{State, state},
+    edit,
+    form::FIELDS,
+    history,
+    inside::{self, Person},
+    record::Record,
+    tree::{self, Node},
+};
+use crate::{
+    app::App,
+    apps::{self, configuration},
+    auth::Role,
+    console::{Area, Shell, Visit, answer},
+    devices::deleted,
+    error::Result,
+    interactions::presence,
+    settings::Settings,
+    types::{DeviceId, Timestamp},
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+use serde_json::json;
+
+/// People inside and changes that the page shows; the rest has pages of its own.
+const LINES: usize = 10;
+/// Interactions that are looked through for joins.
+const LOOKED_MAX: i64 = 20_000;
+
+/// An app or system that signs in as the device.
+struct Client {
+    id: i64,
+    client_id: String,
+    name: String,
+    roles: String,
+    created_at: Timestamp,
+    revoked_at: Option<Timestamp>,
+}
+
+#[derive(Template)]
+#[template(path = "devices/show.html")]
+struct Page {
+    shell: Shell,
+    record: Record,
+    about: &'static str,
+    when: String,
+    said: Vec<Said>,
+    unreadable: Option<String>,
+    capacity: Option<u32>,
+    document: Vec<(String, String)>,
+    rest: String,
+    seen: Seen,
+}
+
+/// What the file knows of the device.
+struct Seen {
+    inside: i64,
+    people: Vec<Person>,
+    children: Vec<Node>,
+    children_all: i64,
+    joined: (i64, bool),
+    state: Option<State>,
+    clients: Vec<Client>,
+    changes: Vec<history::Change>,
+    kept_by: Vec<&'static str>,
+    has_settings: bool,
+}
+
+impl Page {
+    /// Its texts that have a value: label, text, and whether it is a code.
+    fn properties(&self) -> Vec<(&'static str, &str, bool)> {
+        FIELDS
+            .iter()
+            .filter(|field| field.name != "name" && !field.is_time())
+            .map(|field| (field.label, self.record.text(field.column), field.is_code()))
+            .filter(|(_, text, _)| !text.is_empty())
+            .collect()
+    }
+
+    /// The search for who is joined with it, as a part of a link.
+    fn joined_search(&self) -> String {
+        let device = json!({"firstDevice": [self.record.id]});
+        let search = json!({"or": [{"fi": ["join", device]}, {"fi": ["booking", device]}]});
+        form_urlencoded::byte_serialize(search.to_string().as_bytes()).collect()
+    }
+
+    /// Whether it is nothing but an app: then that comes first.
+    fn is_an_app(&self) -> bool {
+        ["regoapp", "mobileapp"].contains(&self.record.kind())
+    }
+
+    /// Whether an app runs on it.
+    fn runs_an_app(&self) -> bool {
+        self.is_an_app() || self.seen.state.is_some() || !self.seen.clients.is_empty()
+    }
+}
+
+pub async fn show(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let settings = visit.console.settings();
+    let app = visit.console.app().clone();
+    let (record, seen) = visit
+        .console
+        .store
+        .read(move |connection| {
+            let record = Record::find(connection, id)?;
+            let seen = Seen::read(connection, &record, &app)?;
+            Ok((record, seen))
+        })
+        .await?;
+    answer::page(&page(&visit, &settings, record, seen))
+}
+
+fn page(visit: &Visit, settings: &Settings, record: Record, seen: Seen) -> Page {
+    let own = record.rules();
+    let times = (record.start_at, record.end_at);
+    let kind = record.kind();
+    let about = super::TYPES
+        .iter()
+        .find(|(known, _)| *known == kind)
+        .map_or("", |(_, about)| about);
+    let document = super::document::Document::of(&record.document());
+    Page {
+        shell: visit.shell(&record.name, Some(Area::Devices)),
+        about,
+        when: record.when(&settings.zone),
+        said: own
+            .map(|own| access::in_words(own, settings.access, times, &settings.zone))
+            .unwrap_or_default(),
+        unreadable: edit::unreadable(&record),
+        capacity: own.and_then(|own| own.or(settings.access).capacity),
+        document: document.rows,
+        rest: document.rest,
+        seen,
+        record,
+    }
+}
+
+impl Seen {
+    fn read(connection: &Connection, record: &Record, app: &App) -> Result<Self> {
+        let id = record.id;
+        let (children, children_all) = tree::children(connection, id.0, app)?;
+        Ok(Self {
+            inside: presence::inside_now(connection, id)?,
+            people: inside::people(connection, id, None, LINES)?,
+            children,
+            children_all,
+            joined: joined(connection, id)?,
+            state: state(connection, app, id)?,
+            clients: clients(connection, id)?,
+            changes: history::changes(connection, id, None, LINES)?,
+            kept_by: if record.deleted_at.is_some() {
+                deleted::kept_by(connection, id)?
+            } else {
+                Vec::new()
+            },
+            has_settings: has_settings(connection, record.text("code"))?,
+        })
+    }
+}
+
+/// Whether a device has settings of its own, in force or in the draft.
+fn has_settings(connection: &Connection, code: &str) -> Result<bool> {
+    let draft = configuration::draft(connection)?.map(|draft| draft.document);
+    let published = configuration::published(connection)?.document;
+    let names = |document: &apps::Document| document.by_device.contains_key(code);
+    Ok(names(&published) || draft.as_ref().is_some_and(names))
+}
+
+/// How many delegates are joined with a device itself, and whether that is all: where very much
+/// happened, only a part of it is looked through.
+fn joined(connection: &Connection, id: DeviceId) -> Result<(i64, bool)> {
+    Ok(connection
+        .prepare_cached(
+            "WITH looked AS (SELECT first_delegate_id AS delegate_id, interaction_type AS kind
+                             FROM interactions WHERE first_device_id = ?1 LIMIT ?2)
+             SELECT (SELECT count(*) FROM
+                        (SELECT DISTINCT delegate_id FROM looked WHERE kind IN ('join', 'booking')) j
+                        JOIN presence p ON p.delegate_id = j.delegate_id AND p.device_id = ?1
+                     WHERE p.leave_at IS NULL OR (p.join_at, p.join_id) > (p.leave_at, p.leave_id)),
+                    (SELECT count(*) FROM looked) < ?2",
+        )?
+        .query_row(rusqlite::params![id, LOOKED_MAX], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?)
+}
+
+fn clients(connection: &Connection, id: DeviceId) -> Result<Vec<Client>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, client_id, name, roles, created_at, revoked_at FROM clients
+         WHERE device_id = ?1 ORDER BY revoked_at IS NOT NULL, id DESC",
+    )?;
+    let rows = statement.query_map([id], |row| {
+        let roles = crate::auth::Roles::from_json(&row.get::<_, String>(3)?);
+        let roles: Vec<_> = roles.iter().map(short).collect();
+        Ok(Client {
+            id: row.get(0)?,
+            client_id: row.get(1)?,
+            name: row.get(2)?,
+            roles: roles.join(", "),
+            created_at: row.get(4)?,
+            revoked_at: row.get(5)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A role as the command line has it: `device-write`.
+fn short(role: Role) -> String {
+    role.name()
+        .trim_start_matches("ROLE_OAUTH2_")
+        .to_lowercase()
+        .replace('_', "-")
+}

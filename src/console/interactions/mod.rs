@@ -1,0 +1,46 @@
+//! What happened: the live tail and the way back through it, what was refused, where gates and rules
+//! disagreed, and each interaction by itself.
+//!
+//! - `filter`: what is asked for, as SQL; `look`: looking back through a long table in bounded time
+//! - `lines`: interactions and refusals as they are shown; `tail`: both, newest first; `live`: as
+//!   they come
+//! - `refusals`, `conflicts`, `one`: the other pages
+
+mod conflicts;
+mod filter;
+mod lines;
+mod live;
+mod look;
+mod one;
+mod refusals;
+mod tail;
+
+use super::{Route, route};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console/interactions", route::VIEWER, tail::show),
+        Route::get("/console/interactions/stream", route::VIEWER, live::stream),
+        Route::get(
+            "/console/interactions/refusals",
+            route::VIEWER,
+            refusals::list,
+        ),
+        Route::get(
+            "/console/interactions/refusals/export",
+            route::VIEWER,
+            refusals::export,
+        ),
+        Route::get(
+            "/console/interactions/conflicts",
+            route::VIEWER,
+            conflicts::list,
+        ),
+        Route::get("/console/interactions/:id", route::VIEWER, one::show),
+        Route::post(
+            "/console/interactions/:id/delete",
+            route::ADMINISTRATOR,
+            one::delete,
+        ),
+    ]
+}

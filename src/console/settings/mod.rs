@@ -1,0 +1,77 @@
+//! The instance, for administrators: what it is called and how it is reached, what sections of data
+//! hold, statements, backups, the rehearsal. A file each.
+
+mod access;
+mod backups;
+mod general;
+mod logo;
+mod rehearsal;
+mod schedule;
+mod sections;
+mod statements;
+mod upload;
+
+use super::{Area, Route, Shell, Visit, answer};
+use crate::{
+    auth::secret,
+    error::{Error, Kind},
+};
+
+pub(super) fn routes() -> Vec<Route> {
+    [
+        general::routes(),
+        access::routes(),
+        logo::routes(),
+        sections::routes(),
+        statements::routes(),
+        backups::routes(),
+        schedule::routes(),
+        rehearsal::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The parts, with their paths.
+const TABS: &[(&str, &str)] = &[
+    ("General", "/console/settings"),
+    ("Data sections", "/console/settings/sections"),
+    ("Statements", "/console/settings/statements"),
+    ("Backups", "/console/settings/backups"),
+    ("Rehearsal", "/console/settings/rehearsal"),
+];
+
+/// What every page of the area shows around its own part.
+struct Frame {
+    tabs: &'static [(&'static str, &'static str)],
+    tab: &'static str,
+}
+
+impl Frame {
+    fn is(&self, name: &&'static str) -> bool {
+        self.tab == *name
+    }
+}
+
+fn frame(tab: &'static str) -> Frame {
+    Frame { tabs: TABS, tab }
+}
+
+fn shell(visit: &Visit, title: &str) -> Shell {
+    visit.shell(title, Some(Area::Settings))
+}
+
+/// A mark of what somebody saw, to tell whether it is still so when they save.
+fn mark(seen: &impl serde::Serialize) -> String {
+    let text = serde_json::to_vec(seen).unwrap_or_default();
+    secret::hex(&secret::digest(&text)[..8])
+}
+
+/// What is to be told beside a form, where it is something that the form can be mended by.
+fn told(error: Error) -> Result<String, Error> {
+    match error.kind {
+        Kind::Defect | Kind::Unavailable => Err(error),
+        _ => Ok(answer::sentence(&error.message)),
+    }
+}

@@ -1,0 +1,37 @@
+//! Looks once in a while whether a backup of the plan is due.
+
+use crate::{
+    app::App,
+    backup::{run, schedule},
+    types::Timestamp,
+};
+use std::time::Duration;
+
+/// How often is looked: backups are due by the minute.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// Runs until the server stops.
+pub(super) async fn follow(app: &App) {
+    let of_start = app.clone();
+    let begun = run::on_thread(move || run::end_interrupted(&of_start.store, Timestamp::now()));
+    if let Err(cause) = begun.await {
+        tracing::warn!("backups of the last run: {cause}");
+    }
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let settings = app.settings();
+        let due = schedule::due(&app.store, &settings, Timestamp::now());
+        if !due.is_ok_and(|plan| plan.is_some()) {
+            continue;
+        }
+        let app = app.clone();
+        let made = run::on_thread(move || schedule::tick(&app.store, &settings, Timestamp::now()));
+        match made.await {
+            Ok(true) => tracing::info!("a backup of the plan was made"),
+            Ok(false) => {}
+            Err(cause) => tracing::warn!("the backup that is due: {cause}"),
+        }
+    }
+}

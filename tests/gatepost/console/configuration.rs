@@ -1,0 +1,380 @@
+//! App configuration in the console: settings of all apps, of a type and of a device; draft,
+//! publishing, who has the version, and going back.
+
+use super::{Crew, Page};
+use crate::harness::{Caller, Server};
+use gatepost::{
+    auth::{ConsoleRole, clients},
+    types::DeviceId,
+};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+
+const PAGE: &str = "/console/configuration";
+
+fn field(html: &str, name: &str) -> String {
+    let at = format!("name=\"{name}\" value=\"");
+    let rest = html.split(&at).nth(1).expect(name);
+    rest.split('"').next().expect("a value").to_owned()
+}
+
+/// What the form of all apps says in a fresh file.
+fn built_in() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("feature", "check-in"),
+        ("feature", "check-out"),
+        ("feature", "delegate-search"),
+        ("feature", "ping"),
+        ("feature", "ping-info"),
+        ("rank", "event"),
+        ("rank", "location, room"),
+        ("rank", "session"),
+        ("rank", ""),
+        ("allowRejected", "no"),
+        ("delegateType", ""),
+        ("enableAt", ""),
+        ("disableAt", ""),
+    ]
+}
+
+impl Crew<'_> {
+    /// Which draft and which version a form of the configuration is made from.
+    fn made_from(&self) -> (String, String) {
+        let html = self.get(&format!("{PAGE}/edit")).shown();
+        (field(&html, "seen"), field(&html, "version"))
+    }
+
+    /// Saves settings; `scope` is the type or the code that they are for.
+    fn configure(&self, scope: &[(&str, &str)], fields: &[(&str, &str)]) -> Page {
+        let (seen, version) = self.made_from();
+        self.configure_from(&seen, &version, scope, fields)
+    }
+
+    fn configure_from(
+        &self,
+        seen: &str,
+        version: &str,
+        scope: &[(&str, &str)],
+        fields: &[(&str, &str)],
+    ) -> Page {
+        let mut all = vec![("seen", seen), ("version", version)];
+        all.extend_from_slice(scope);
+        all.extend_from_slice(fields);
+        self.post(&format!("{PAGE}/edit"), &all)
+    }
+
+    fn publish(&self) -> Page {
+        let (seen, _) = self.made_from();
+        self.post(&format!("{PAGE}/publish"), &[("seen", &seen)])
+    }
+}
+
+/// An app on a device of its own: its caller and the device.
+fn app<'a>(server: &'a Server, code: &str) -> (Caller<'a>, i64) {
+    let device = server
+        .caller_with_all()
+        .device(&json!({"name": format!("Phone {code}"), "code": code, "deviceType": "regoapp"}));
+    let (id, secret) = server.new_client(clients::NewClient {
+        device: Some(DeviceId(device)),
+        ..clients::NewClient::named(code)
+    });
+    (server.caller_of(&id, &secret), device)
+}
+
+/// What an app is answered that says it has this version.
+fn pinged(app: &Caller<'_>, version: i64) -> Value {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .expect("a clock")
+        .as_secs();
+    let ping =
+        json!({"localTime": now, "configVersion": version, "battery": 80, "network": "Venue"});
+    app.post("/device/ping", &ping).data().clone()
+}
+
+#[test]
+fn every_parameter_is_shown_with_its_meaning() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let page = crew.get(PAGE).shown();
+    for told in [
+        "Features",
+        "Ranks of places",
+        "event › location or room › session",
+        "Let in whom the rules refuse",
+        "Type of new delegates",
+        "Works from",
+        "Works until",
+        "No app is connected yet",
+        "it came with Gatepost",
+    ] {
+        assert!(page.contains(told), "no {told:?} in {page}");
+    }
+    let form = crew.get(&format!("{PAGE}/edit")).shown();
+    for feature in [
+        "check-in",
+        "check-out",
+        "lead",
+        "delegate-create",
+        "delegate-search",
+        "ping",
+        "ping-info",
+    ] {
+        assert!(form.contains(&format!("name=\"feature\" value=\"{feature}\"")));
+    }
+}
+
+#[test]
+fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (phone, device) = app(&server, "42");
+    let first = pinged(&phone, 0);
+    assert_eq!(first["configVersion"], 1);
+    assert_eq!(first["settings"]["allowRejected"], false);
+    assert_eq!(pinged(&phone, 1)["configConfirmed"], true);
+    let page = crew.get(PAGE).shown();
+    assert!(page.contains("<strong data-live=\"confirmed\">1</strong> of 1 confirmed version 1"));
+
+    let mut form = built_in();
+    form.retain(|(name, _)| !["allowRejected", "enableAt"].contains(name));
+    form.extend([
+        ("feature", "lead"),
+        ("features", "own-thing"),
+        ("allowRejected", "yes"),
+        ("enableAt", "2026-11-21T09:00"),
+        ("forced", "allowRejected"),
+        ("locks", "uiMode"),
+        ("key", "uiMode"),
+        ("value", "dark"),
+        ("key", "columns"),
+        ("value", "3"),
+        ("key", ""),
+        ("value", ""),
+    ]);
+    crew.configure(&[], &form).taken();
+    assert!(
+        pinged(&phone, 1)["settings"].is_null(),
+        "a draft is no more than that"
+    );
+    let page = crew.get(PAGE).shown();
+    for told in [
+        "Publishing it as version 2 changes",
+        "<del>no</del> → <ins>yes</ins>",
+        "<del>at any time</del> → <ins>2026-11-21 09:00:00</ins>",
+        "<del>not set</del> → <ins>dark</ins>",
+    ] {
+        assert!(page.contains(told), "no {told:?} in {page}");
+    }
+
+    crew.publish().taken();
+    let page = crew.get(PAGE).shown();
+    assert!(page.contains("Version 2 is in force, published just now by operator@example.com"));
+    assert!(page.contains("<strong data-live=\"confirmed\">0</strong> of 1 confirmed version 2"));
+    assert!(page.contains("has version 1"));
+    assert!(
+        crew.get(&format!("/console/devices/{device}"))
+            .shown()
+            .contains("not confirmed")
+    );
+    let second = pinged(&phone, 1);
+    assert_eq!(second["configVersion"], 2);
+    assert_eq!(second["configConfirmed"], false);
+    let settings = &second["settings"];
+    assert_eq!(
+        settings["availableFeatures"],
+        json!([
+            "check-in",
+            "check-out",
+            "lead",
+            "delegate-search",
+            "ping",
+            "ping-info",
+            "own-thing"
+        ])
+    );
+    assert_eq!(settings["allowRejected"], true);
+    assert_eq!(settings["enabledAt"], "2026-11-21T09:00:00+00:00");
+    assert_eq!(settings["forced"], json!(["allowRejected", "uiMode"]));
+    assert_eq!(settings["uiMode"], "dark");
+    assert_eq!(settings["columns"], 3);
+    assert_eq!(
+        settings["deviceHierarchy"],
+        json!([["event"], ["location", "room"], ["session"]])
+    );
+    assert_eq!(pinged(&phone, 2)["configConfirmed"], true);
+    let page = crew.get(&format!("/console/devices/{device}")).shown();
+    assert!(page.contains("confirmed</span> version 2"), "{page}");
+    assert!(page.contains("online") && page.contains("80 %") && page.contains("Venue"));
+}
+
+#[test]
+fn the_nearest_setting_reaches_the_app() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (phone, device) = app(&server, "a:b/c");
+    let (other, _) = app(&server, "7");
+    let path = crew.get(&format!("{PAGE}/device/{device}")).taken();
+    assert_eq!(path, format!("{PAGE}/edit?code=a%3Ab%2Fc"));
+    let form = crew.get(&path).shown();
+    assert!(form.contains("Phone a:b/c") && form.contains("Otherwise: none"));
+    let with = |fields: &[(&'static str, &'static str)]| {
+        let mut form = built_in();
+        form.retain(|(name, _)| fields.iter().all(|(other, _)| other != name));
+        form.extend_from_slice(fields);
+        form
+    };
+    // What is changed counts, with a tick and without.
+    let of_type = with(&[("delegateType", "guest")]);
+    crew.configure(&[("type", "regoapp")], &of_type).taken();
+    let own = with(&[
+        ("set", "delegateType"),
+        ("delegateType", "vip"),
+        ("key", "uiMode"),
+        ("value", "dark"),
+    ]);
+    crew.configure(&[("code", "a:b/c")], &own).taken();
+    crew.publish().taken();
+    let (own, of_type) = (pinged(&phone, 1), pinged(&other, 1));
+    assert_eq!(own["settings"]["delegateType"], "vip");
+    assert_eq!(own["settings"]["uiMode"], "dark");
+    assert_eq!(of_type["settings"]["delegateType"], "guest");
+    assert_eq!(of_type["settings"]["uiMode"], Value::Null);
+    assert_eq!(own["settings"]["allowRejected"], false);
+    let draft: String = server.value("SELECT document FROM app_config");
+    let draft: Value = serde_json::from_str(&draft).expect("JSON");
+    assert_eq!(
+        draft["byDevice"],
+        json!({"a:b/c": {"delegateType": "vip", "uiMode": "dark"}}),
+        "nothing but what differs"
+    );
+    let page = crew.get(&format!("/console/devices/{device}")).shown();
+    assert!(page.contains("Its own settings"));
+    crew.configure(&[("code", "a:b/c")], &[("do", "remove")])
+        .taken();
+    crew.publish().taken();
+    assert_eq!(pinged(&phone, 2)["settings"]["delegateType"], "guest");
+    let page = crew.get(&format!("/console/devices/{device}")).shown();
+    assert!(page.contains("Give it settings of its own"));
+}
+
+#[test]
+fn of_two_who_configure_at_once_the_second_is_told() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (seen, version) = crew.made_from();
+    let with_kind = |kind: &'static str| {
+        let mut form = built_in();
+        form.retain(|(name, _)| *name != "delegateType");
+        form.push(("delegateType", kind));
+        form
+    };
+    crew.configure_from(&seen, &version, &[], &with_kind("first"))
+        .taken();
+    let told = crew.configure_from(&seen, &version, &[], &with_kind("second"));
+    told.refused(422, "Somebody changed the configuration while you did");
+    assert!(
+        told.html.contains("value=\"second\""),
+        "what was typed stays"
+    );
+    // A draft that changed is not published by whoever saw another one.
+    let (of_first, _) = crew.made_from();
+    crew.configure_from(&of_first, &version, &[], &with_kind("third"))
+        .taken();
+    crew.post(&format!("{PAGE}/publish"), &[("seen", &of_first)])
+        .refused(409, "changed the draft meanwhile");
+    crew.post(&format!("{PAGE}/discard"), &[("seen", &of_first)])
+        .refused(409, "changed the draft meanwhile");
+    crew.publish().taken();
+    // Published meanwhile: the form of before is of another version.
+    crew.configure_from("", &version, &[], &with_kind("fourth"))
+        .refused(422, "Somebody changed the configuration");
+    crew.publish().refused(409, "changed the draft meanwhile");
+}
+
+#[test]
+fn a_version_of_before_is_taken_up_again() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (phone, _) = app(&server, "42");
+    for kind in ["one", "two"] {
+        let mut form = built_in();
+        form.retain(|(name, _)| *name != "delegateType");
+        form.extend([("set", "delegateType"), ("delegateType", kind)]);
+        crew.configure(&[("type", "regoapp")], &form).taken();
+        crew.publish().taken();
+    }
+    assert_eq!(pinged(&phone, 0)["settings"]["delegateType"], "two");
+    let versions = crew.get(&format!("{PAGE}/versions")).shown();
+    assert!(versions.contains("Version 2") && versions.contains("Version 3"));
+    let page = crew.get(&format!("{PAGE}/versions/2")).shown();
+    assert!(page.contains("<ins>one</ins>") && page.contains("operator@example.com"));
+    crew.post(&format!("{PAGE}/versions/2/take"), &[("seen", "")])
+        .taken();
+    crew.post(&format!("{PAGE}/versions/3/take"), &[("seen", "")])
+        .refused(409, "changed the draft meanwhile");
+    crew.publish().taken();
+    let answer = pinged(&phone, 3);
+    assert_eq!(answer["configVersion"], 4);
+    assert_eq!(answer["settings"]["delegateType"], "one");
+    crew.get(&format!("{PAGE}/versions/99"))
+        .refused(404, "no version 99");
+}
+
+#[test]
+fn what_does_not_fit_and_what_changes_nothing_make_no_draft() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    for (name, value, told) in [
+        ("enableAt", "tomorrow", "Works from"),
+        ("value", "{", "uiMode: this is not valid JSON"),
+    ] {
+        let mut form = built_in();
+        form.retain(|(known, _)| *known != name);
+        form.extend([("key", "uiMode"), (name, value)]);
+        crew.configure(&[], &form).refused(422, told);
+    }
+    crew.configure(&[], &built_in()).taken();
+    let page = crew.get(PAGE).shown();
+    assert!(page.contains("Nothing differs from what is in force") && !page.contains("Publish<"));
+    let mut form = built_in();
+    form.push(("forced", "allowRejected"));
+    crew.configure(&[], &form).taken();
+    let (seen, _) = crew.made_from();
+    crew.post(&format!("{PAGE}/discard"), &[("seen", &seen)])
+        .taken();
+    assert!(!crew.get(PAGE).shown().contains("Publish<"));
+}
+
+#[test]
+fn who_has_the_version_is_told_live() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (phone, _) = app(&server, "42");
+    let response = crew
+        .request(reqwest::Method::GET, &format!("{PAGE}/stream"))
+        .send()
+        .expect("a stream");
+    assert_eq!(response.status(), 200);
+    let mut lines = BufReader::new(response).lines();
+    let mut until = |text: &str| {
+        let found = lines.by_ref().find(|line| {
+            let line = line.as_ref().expect("a line");
+            line.contains(text)
+        });
+        assert!(found.is_some(), "{text}");
+    };
+    until("0</strong> of 1 confirmed");
+    pinged(&phone, 1);
+    until("1</strong> of 1 confirmed");
+}
+
+#[test]
+fn viewers_stay_outside() {
+    let server = Server::start();
+    let viewer = server.crew(ConsoleRole::Viewer);
+    viewer.get(PAGE).refused(403, "needs the role operator");
+    viewer
+        .post(&format!("{PAGE}/publish"), &[("seen", "")])
+        .refused(403, "needs the role operator");
+}

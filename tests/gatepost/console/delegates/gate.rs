@@ -1,0 +1,104 @@
+//! Letting in by hand, and the note that gates show.
+
+use crate::harness::Server;
+use gatepost::auth::ConsoleRole;
+use serde_json::json;
+
+#[test]
+fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let hall = caller.device(&json!({"name": "Hall", "data": {"Access": {"entry": "single"}}}));
+    let hall = hall.to_string();
+    let crew = server.crew(ConsoleRole::Operator);
+    let pass = |kind: &str| {
+        let fields = [("kind", kind), ("device", hall.as_str())];
+        crew.post(&format!("/console/delegates/{ada}/passage"), &fields)
+    };
+    let record = pass("check-in").taken();
+    let html = crew.get(&record).shown();
+    assert!(html.contains("Ada is checked in at Hall.") && html.contains("inside Hall since"));
+    assert!(html.contains(&format!("value=\"{hall}\" selected")));
+    let refused = pass("check-in");
+    refused.refused(422, "Already used at Hall");
+    refused.refused(422, "Let in anyway");
+    pass("check-in-override").taken();
+    pass("check-out").taken();
+    pass("check-out").refused(422, "Not let through");
+    pass("lead").refused(400, "Kind: must be");
+    crew.post(
+        &format!("/console/delegates/{ada}/passage"),
+        &[("kind", "check-in"), ("device", "")],
+    )
+    .refused(400, "Choose where");
+    let inside = format!("SELECT inside FROM occupancy WHERE device_id = {hall}");
+    assert_eq!(server.value::<i64>(&inside), 0);
+    let kept = "SELECT count(*) FROM refusals WHERE user_id IS NOT NULL";
+    assert_eq!(server.value::<i64>(kept), 2);
+    let html = crew.get(&record).shown();
+    assert!(html.contains("<h2 id=\"refusals\">Refused</h2>"));
+}
+
+#[test]
+fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let ada = caller.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
+    let hall = caller.device(&json!({"code": "hall", "data": {"Access": {"maxCheckIns": 1}}}));
+    let crew = server.crew(ConsoleRole::Operator);
+    let path = format!("/console/delegates/{ada}/note");
+    crew.post(
+        &path,
+        &[("note", "Allergic to \"nuts\""), ("level", "loud")],
+    )
+    .refused(400, "Level: must be");
+    crew.post(
+        &path,
+        &[("note", "Allergic to \"nuts\""), ("level", "stop")],
+    )
+    .taken();
+    let note = json!({"level": "stop", "note": "Allergic to \"nuts\""});
+    let scan = json!({"delegate": "barcode:T-1", "device": hall});
+    let tried = caller.post("/interaction/test/check-in", &scan);
+    assert_eq!(
+        (tried.status, &tried.body["meta"]),
+        (200, &json!({"note": note}))
+    );
+    let mut once = scan.clone();
+    once["nonce"] = "n-1".into();
+    let passed = caller.interact("check-in", &once);
+    assert_eq!(
+        (passed.status, &passed.body["meta"]),
+        (201, &json!({"note": note}))
+    );
+    let again = caller.interact("check-in", &once);
+    assert_eq!(
+        (again.status, &again.body["meta"]),
+        (200, &json!({"replayed": true, "note": note}))
+    );
+    for path in ["/interaction/new/check-in", "/interaction/test/check-in"] {
+        let refused = caller.post(path, &scan);
+        refused.refused(412, 740, "already checked in once");
+        assert_eq!(refused.body["meta"]["note"], note, "{path}");
+    }
+    let batch = caller.post(
+        "/interaction/batch",
+        &json!({"interactions": {
+            "in": {"interactionType": "check-in", "delegate": ada, "device": hall},
+            "out": {"interactionType": "check-out", "delegate": ada, "device": hall},
+            "lead": {"interactionType": "lead", "delegate": ada},
+        }}),
+    );
+    let items = batch.data().as_array().expect("items");
+    assert_eq!(items[0]["status"], 412);
+    assert_eq!(items[0]["meta"]["note"], note);
+    assert_eq!(items[1]["meta"], json!({"note": note}));
+    assert_eq!(items[2]["meta"], json!({}), "a lead is no passage");
+    let html = crew.get(&format!("/console/delegates/{ada}")).shown();
+    assert!(html.contains("Stop: hold the person and read it"));
+    crew.post(&path, &[("note", "x"), ("level", "stop"), ("remove", "1")])
+        .taken();
+    let tried = caller.post("/interaction/test/check-out", &scan);
+    assert_eq!(tried.body["meta"], json!({}));
+}

@@ -1,0 +1,255 @@
+//! Finding people, and taking along what was found.
+
+use super::super::{Crew, page};
+use crate::harness::Server;
+use gatepost::auth::ConsoleRole;
+use reqwest::Method;
+use serde_json::json;
+
+fn people(server: &Server) -> [i64; 4] {
+    let caller = server.caller_with_all();
+    [
+        json!({"firstName": "Ada", "lastName": "Lovelace", "company": "Analytical Engines", "email": "ada@engines.example", "barcode": "T-100", "rfid": "E200-1", "delegateType": "speaker", "rawFlags": "p"}),
+        json!({"firstName": "Adam", "lastName": "Müller", "company": "Nordwind", "externalId": "R-7", "delegateType": "visitor"}),
+        json!({"firstName": "Grace", "lastName": "Hopper", "company": "Nordwind", "phone": "+49 30 1234", "delegateType": "visitor", "data": {"Data": {"meal": "vegan"}}}),
+        json!({"firstName": "Li", "lastName": "Na", "delegateType": "crew"}),
+    ]
+    .map(|body| caller.delegate(&body))
+}
+
+/// The ids on a page of the list.
+fn found(crew: &Crew<'_>, query: &str) -> Vec<i64> {
+    ids(&crew.get(&format!("/console/delegates?{query}")).shown())
+}
+
+fn ids(html: &str) -> Vec<i64> {
+    let table = html.split("<tbody>").nth(1).unwrap_or_default();
+    let links = table.split("href=\"/console/delegates/").skip(1);
+    links
+        .filter_map(|rest| rest.split('"').next()?.parse().ok())
+        .collect()
+}
+
+#[test]
+fn words_find_people_wherever_they_stand() {
+    let server = Server::start();
+    let [ada, adam, grace, li] = people(&server);
+    let crew = server.crew(ConsoleRole::Viewer);
+    for (query, expected) in [
+        ("", vec![ada, adam, grace, li]),
+        ("q=ada", vec![ada, adam]),
+        ("q=MÜLL", vec![adam]),
+        ("q=nordwind+grace", vec![grace]),
+        ("q=grace+love", vec![]),
+        ("q=analytical", vec![ada]),
+        ("q=engines.example", vec![ada]),
+        ("q=T-10", vec![ada]),
+        ("q=R-7", vec![adam]),
+        ("q=123+gr", vec![grace]),
+        // Fewer than three letters: at the beginning.
+        ("q=li", vec![li]),
+        ("q=l", vec![ada, li]),
+        ("q=ov", vec![]),
+        ("q=%25", vec![]),
+        ("type=visitor", vec![adam, grace]),
+        ("type=visitor&q=nord+ad", vec![adam]),
+        ("flag=P", vec![ada]),
+        (
+            "search=%7B%22ud%22%3A%5B%22Data.meal%22%2C%22%3D%3D%22%2C%22vegan%22%5D%7D",
+            vec![grace],
+        ),
+    ] {
+        assert_eq!(found(&crew, query), expected, "{query}");
+    }
+    crew.get("/console/delegates?q=grace+love")
+        .shown()
+        .find("Nobody is found")
+        .expect("it says so");
+}
+
+#[test]
+fn a_scanned_code_of_any_kind_leads_straight_to_its_holder() {
+    let server = Server::start();
+    let [ada, ..] = people(&server);
+    let crew = server.crew(ConsoleRole::Viewer);
+    let record = format!("/console/delegates/{ada}");
+    for code in ["T-100", "E200-1"] {
+        let scanned = crew.get(&format!("/console/delegates?q={code}&go=1"));
+        assert_eq!(scanned.taken(), record);
+        let typed = crew.get(&format!("/console/delegates?q={code}")).shown();
+        assert!(typed.contains("of <a href=\"") && typed.contains(&record));
+    }
+    let html = crew.get("/console/delegates?q=E200-2&go=1").shown();
+    assert!(html.contains("Nobody is found"));
+}
+
+#[test]
+fn as_one_types_only_what_is_found_is_sent() {
+    let server = Server::start();
+    let [ada, adam, ..] = people(&server);
+    let crew = server.crew(ConsoleRole::Viewer);
+    let part = page(
+        crew.request(Method::GET, "/console/delegates?q=ada")
+            .header("hx-request", "true"),
+    )
+    .shown();
+    assert_eq!(ids(&part), [ada, adam]);
+    assert!(!part.contains("<html") && !part.contains("name=\"q\""));
+}
+
+#[test]
+fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
+    let server = Server::start();
+    let [ada, adam, grace, li] = people(&server);
+    let caller = server.caller_with_all();
+    let hall = caller.device(&json!({"name": "Hall"}));
+    caller
+        .interact("check-in", &json!({"delegate": ada, "device": hall}))
+        .id();
+    caller
+        .interact(
+            "check-in-override",
+            &json!({"delegate": grace, "device": hall}),
+        )
+        .id();
+    assert_eq!(caller.delete(&format!("/delegate/id:{li}")).status, 204);
+    let crew = server.crew(ConsoleRole::Operator);
+    assert_eq!(found(&crew, &format!("device={hall}")), [ada, grace]);
+    assert_eq!(found(&crew, &format!("device={hall}&been=no")), [adam]);
+    assert_eq!(found(&crew, "deleted=1"), [li]);
+    assert_eq!(found(&crew, "deleted=1&q=ada"), Vec::<i64>::new());
+}
+
+#[test]
+fn what_is_wrong_with_an_expression_is_told_with_its_place() {
+    let server = Server::start();
+    people(&server);
+    let crew = server.crew(ConsoleRole::Viewer);
+    let search = |expression: &str| {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("search", expression)
+            .append_pair("q", "ada")
+            .finish();
+        crew.get(&format!("/console/delegates?{query}"))
+    };
+    search(r#"{"and": [{"==": ["firstName", "Ada"]}, {">=": ["createdAt", "soon"]}]}"#)
+        .refused(422, "and[1].&#34;&#62;=&#34;[1]");
+    search(r#"{"=="#).refused(422, "is no JSON");
+    let html = search(r#"{"=="#).html;
+    assert!(
+        html.contains("{&#34;==</textarea>"),
+        "what was typed stays: {html}"
+    );
+    for example in crew
+        .get("/console/delegates")
+        .shown()
+        .split("href=\"/console/delegates?search=")
+        .skip(1)
+    {
+        let example = example.split('"').next().expect("an address");
+        crew.get(&format!("/console/delegates?search={example}"))
+            .shown();
+    }
+}
+
+#[test]
+fn pages_can_be_turned_there_and_back() {
+    let server = Server::start();
+    server.sql(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120)
+         INSERT INTO delegates (public_id, first_name, sources, created_at, updated_at)
+         SELECT 'p' || i, 'Person ' || i, '[]', 0, 0 FROM n",
+    );
+    let crew = server.crew(ConsoleRole::Viewer);
+    let link = |html: &str, rel: &str| {
+        let rest = html.split(&format!("rel=\"{rel}\" href=\"")).nth(1)?;
+        Some(rest.split('"').next()?.replace("&amp;", "&"))
+    };
+    for query in ["", "q=person"] {
+        let first = crew.get(&format!("/console/delegates?{query}")).shown();
+        assert_eq!(ids(&first), (1..=50).collect::<Vec<_>>());
+        assert!(first.contains("120 delegates"));
+        assert_eq!(link(&first, "prev"), None);
+        let second = crew.get(&link(&first, "next").expect("a link")).shown();
+        assert_eq!(ids(&second), (51..=100).collect::<Vec<_>>());
+        let third = crew.get(&link(&second, "next").expect("a link")).shown();
+        assert_eq!(ids(&third), (101..=120).collect::<Vec<_>>());
+        assert_eq!(link(&third, "next"), None);
+        let back = crew.get(&link(&third, "prev").expect("a link")).shown();
+        assert_eq!(ids(&back), ids(&second));
+        let back = crew.get(&link(&back, "prev").expect("a link")).shown();
+        assert_eq!(ids(&back), ids(&first));
+        assert_eq!(link(&back, "prev"), None);
+    }
+}
+
+#[test]
+fn more_than_anybody_reads_is_counted_on_request() {
+    let server = Server::start();
+    server.sql(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2345)
+         INSERT INTO delegates (public_id, first_name, sources, created_at, updated_at)
+         SELECT 'p' || i, 'Person ' || i, '[]', 0, 0 FROM n",
+    );
+    let crew = server.crew(ConsoleRole::Viewer);
+    let html = crew.get("/console/delegates?q=person").shown();
+    assert!(html.contains("More than 2,000 found"));
+    let count = crew
+        .request(Method::GET, "/console/delegates/count?q=person")
+        .header("hx-request", "true");
+    assert_eq!(page(count).shown(), "2,345");
+}
+
+#[test]
+fn an_export_holds_what_is_filtered() {
+    let server = Server::start();
+    let [_, adam, grace, _] = people(&server);
+    let crew = server.crew(ConsoleRole::Viewer);
+    let csv = crew
+        .get("/console/delegates/export?format=csv&type=visitor")
+        .shown();
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert!(csv.contains("Grace") && csv.contains("Müller") && !csv.contains("Lovelace"));
+    let json: serde_json::Value = serde_json::from_str(
+        &crew
+            .get("/console/delegates/export?format=json&q=nordwind")
+            .shown(),
+    )
+    .expect("JSON");
+    let exported: Vec<i64> = json
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["id"].as_i64())
+        .collect();
+    assert_eq!(exported, [adam, grace]);
+    let answer = crew
+        .request(Method::GET, "/console/delegates/export?format=xlsx")
+        .send()
+        .expect("an answer");
+    assert!(
+        answer.headers()["content-disposition"]
+            .to_str()
+            .expect("text")
+            .contains("delegates.xlsx")
+    );
+    assert!(answer.bytes().expect("a body").starts_with(b"PK"));
+    crew.get("/console/delegates/export?search=%7B")
+        .refused(400, "is no JSON");
+}
+
+#[test]
+fn a_viewer_is_shown_nothing_that_changes() {
+    let server = Server::start();
+    let [ada, ..] = people(&server);
+    let shown = |role| {
+        let crew = server.crew(role);
+        let record = crew.get(&format!("/console/delegates/{ada}")).shown();
+        crew.get("/console/delegates").shown() + &record
+    };
+    let html = shown(ConsoleRole::Viewer);
+    assert!(!html.contains("/edit\"") && !html.contains("/passage\"") && !html.contains("/new\""));
+    let html = shown(ConsoleRole::Operator);
+    assert!(html.contains("/edit\"") && !html.contains("/erase\""));
+    assert!(shown(ConsoleRole::Administrator).contains("/erase\""));
+}

@@ -1,0 +1,451 @@
+//! Back to the snapshot from before the rehearsal: what goes, what stays, and that no scan is lost
+//! on the way.
+
+use super::{Crew, settings::hidden};
+use crate::harness::{Caller, Server};
+use gatepost::{
+    auth::{ConsoleRole, Role, clients},
+    backup::{ledger, rehearsal},
+    types::DeviceId,
+};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+const HERE: &str = "/console/settings/rehearsal";
+
+fn take_snapshot(crew: &Crew<'_>) {
+    crew.post(&format!("{HERE}/snapshot"), &[]).taken();
+}
+
+#[track_caller]
+fn go_back(crew: &Crew<'_>) {
+    let action = format!("{HERE}/return");
+    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    crew.post(&action, &[("snapshot", &id), ("words", "go back")])
+        .taken();
+}
+
+fn open(path: &PathBuf) -> Connection {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a file")
+}
+
+/// Every row of the tables that go back, as text.
+fn rows(connection: &Connection) -> Vec<String> {
+    let mut all = Vec::new();
+    for (table, fate) in rehearsal::TABLES {
+        if *fate != rehearsal::Fate::GoesBack {
+            continue;
+        }
+        let mut statement = connection
+            .prepare(&format!("SELECT * FROM {table} ORDER BY 1, 2"))
+            .expect(table);
+        let width = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            let values: Vec<_> = (0..width)
+                .map(|at| format!("{:?}", row.get_ref(at)))
+                .collect();
+            Ok(format!("{table}: {}", values.join(" ")))
+        });
+        all.extend(rows.expect(table).map(|row| row.expect(table)));
+    }
+    // A count of nobody is as good as none.
+    all.retain(|row| !(row.starts_with("occupancy") && row.ends_with("Ok(Integer(0))")));
+    all
+}
+
+/// The newest backup: after a return, the one that was made before it.
+fn safety(server: &Server) -> PathBuf {
+    let newest = server
+        .app
+        .store
+        .look_up(|connection| ledger::newest(connection, 1));
+    let entry = newest.expect("a list").pop().expect("a backup");
+    assert!(entry.file_name().contains("before-return"), "{entry:?}");
+    entry.path
+}
+
+fn scan(caller: &Caller<'_>, barcode: &str, nonce: &str) -> crate::harness::Reply {
+    let body = json!({"firstDelegate": format!("barcode:{barcode}"), "firstDevice": "code:hall", "nonce": nonce});
+    caller.interact("check-in", &body)
+}
+
+#[test]
+fn every_table_has_its_fate() {
+    let server = Server::start();
+    let connection = open(&server.path());
+    let mut statement = connection
+        .prepare(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'
+             AND name NOT LIKE 'delegates!_search!_%' ESCAPE '!' OR name = 'delegates_search_later'",
+        )
+        .expect("a schema");
+    let tables = statement.query_map([], |row| row.get(0)).expect("tables");
+    let there: BTreeSet<String> = tables.map(|name| name.expect("a name")).collect();
+    let listed: BTreeSet<String> = rehearsal::TABLES
+        .iter()
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    assert_eq!(
+        there, listed,
+        "a new table goes back or stays: see rehearsal::TABLES"
+    );
+}
+
+#[test]
+fn everything_of_the_event_is_as_it_was() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let caller = server.caller_with_all();
+    server.settings(&json!({"name": "Nordlicht"}));
+    let hall = caller.device(&json!({"name": "Hall", "code": "hall"}));
+    let parent = caller.delegate(&json!({"barcode": "P"}));
+    let ada = caller.delegate(&json!({"barcode": "A", "firstName": "Ada", "parent": parent}));
+    let bob = caller.delegate(
+        &json!({"barcode": "B", "firstName": "Bob", "data": {"Data": {"meal": "vegan"}}}),
+    );
+    assert_eq!(scan(&caller, "P", "before").status, 201);
+    let snapshot_of = rows(&open(&server.path()));
+    take_snapshot(&crew);
+    // The rehearsal: everything that can happen to a record.
+    for nonce in ["one", "two"] {
+        assert_eq!(scan(&caller, "A", nonce).status, 201);
+    }
+    scan(&caller, "nobody", "x").refused(404, 1301, "");
+    let made = caller.delegate(&json!({"barcode": "C", "firstName": "Cid"}));
+    // Two who change their codes for each other's, and a child that changes its parent.
+    caller.patch(
+        &format!("/delegate/id:{ada}"),
+        &json!({"barcode": "tmp", "parent": made}),
+    );
+    caller.patch(
+        &format!("/delegate/id:{bob}"),
+        &json!({"barcode": "A", "data": {"Data": {"meal": "fish"}}}),
+    );
+    caller.patch(
+        &format!("/delegate/id:{ada}"),
+        &json!({"barcode": "B", "firstName": "Eve"}),
+    );
+    assert_eq!(caller.delete(&format!("/delegate/id:{parent}")).status, 204);
+    caller.delegate(&json!({"barcode": "P", "firstName": "Impostor"}));
+    caller.patch(&format!("/device/id:{hall}"), &json!({"code": "moved"}));
+    let other = caller.device(&json!({"code": "hall", "name": "Other"}));
+    server.settings(&json!({"name": "Rehearsal", "access": {"entry": "single"}}));
+    server.sql("INSERT INTO sections VALUES ('delegate', 'X', '{}'); INSERT INTO statements VALUES ('s', 'delegate', NULL, 'SELECT 1');
+        INSERT INTO gate_notes VALUES (1, 'info', 'x', 'y', 1); INSERT INTO logo VALUES (1, 'image/png', x'00', 1);");
+    let shown = crew.get(HERE).shown();
+    for (what, count) in [
+        ("Interactions that go", 2),
+        ("Delegates made since", 2),
+        ("Devices and events made since", 1),
+    ] {
+        let line = shown
+            .split(what)
+            .nth(1)
+            .and_then(|rest| rest.split("</li>").next())
+            .unwrap_or_default();
+        assert!(
+            line.contains(&format!("<strong>{count}</strong>")),
+            "{what}: {line}"
+        );
+    }
+    let rehearsed = rows(&open(&server.path()));
+    go_back(&crew);
+    assert_eq!(rows(&open(&server.path())), snapshot_of);
+    assert_eq!(rows(&open(&safety(&server))), rehearsed);
+    // Caches follow, searches too, and nobody is signed out.
+    assert_eq!(server.app.settings().name(), "Nordlicht");
+    assert_eq!(caller.get("/delegate/barcode:A").id(), ada);
+    assert_eq!(caller.get("/delegate/barcode:P").id(), parent);
+    let found = |name: &str| {
+        let search = form_urlencoded::byte_serialize(
+            json!({"*=": ["firstName", name]}).to_string().as_bytes(),
+        )
+        .collect::<String>();
+        caller
+            .get(&format!("/delegate/list?search={search}"))
+            .data()
+            .as_array()
+            .map_or(0, Vec::len)
+    };
+    assert_eq!(
+        (found("Ada"), found("Eve"), found("Cid"), found("Impostor")),
+        (1, 0, 0, 0)
+    );
+    let told = crew.get(HERE).shown();
+    assert!(
+        told.contains("2 interactions of the rehearsal are gone"),
+        "{told}"
+    );
+    server
+        .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM pragma_foreign_key_check"),
+        0
+    );
+    // No id ever means somebody else.
+    assert!(caller.delegate(&json!({"barcode": "new"})) > made + 1);
+    assert!(caller.device(&json!({"code": "new"})) > other);
+    let third = scan(&caller, "A", "three");
+    assert_eq!(third.status, 201);
+    assert!(third.id() > 3);
+    // A scan of the rehearsal that is sent again does not come to life.
+    let again = scan(&caller, "A", "one");
+    assert_eq!((again.status, again.data()), (200, &json!({})));
+    assert_eq!(again.body["meta"]["replayed"], json!(true));
+    let audited: String = server
+        .value("SELECT after FROM audit WHERE action = 'restore' AND record_type = 'rehearsal'");
+    let audited: Value = serde_json::from_str(&audited).expect("JSON");
+    assert_eq!(audited["interactionsGone"], json!(2));
+    // And once more, to the same snapshot.
+    go_back(&crew);
+    assert_eq!(rows(&open(&server.path())), snapshot_of);
+}
+
+#[test]
+fn who_may_come_in_stays_as_it_is() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let caller = server.caller_with_all();
+    let (stolen, _) = server.client(&[Role::DelegateRead], &[]);
+    take_snapshot(&crew);
+    // A phone is connected, another is revoked, a user comes, a person is erased.
+    let phone = caller.device(&json!({"name": "Phone", "deviceType": "regoapp"}));
+    let lost = caller.device(&json!({"name": "Lost", "deviceType": "regoapp"}));
+    let (id, secret) = server.new_client(clients::NewClient {
+        roles: Role::ALL.iter().copied().collect(),
+        device: Some(DeviceId(phone)),
+        ..clients::NewClient::named("phone")
+    });
+    let (lost_id, _) = server.new_client(clients::NewClient {
+        device: Some(DeviceId(lost)),
+        ..clients::NewClient::named("lost")
+    });
+    let of_phone = server.caller_of(&id, &secret);
+    for revoked in [&stolen, &lost_id] {
+        server.sql(&format!(
+            "UPDATE clients SET revoked_at = 1 WHERE client_id = '{revoked}'"
+        ));
+    }
+    let guest = caller.delegate(&json!({"firstName": "Guest"}));
+    server.user("guest@example.com", &[], Some(guest));
+    go_back(&crew);
+    assert_eq!(of_phone.get(&format!("/device/id:{phone}")).id(), phone);
+    caller
+        .get(&format!("/device/id:{lost}"))
+        .refused(404, 1401, "");
+    let revoked = "SELECT count(*) FROM clients WHERE revoked_at IS NOT NULL AND device_id IS NULL";
+    assert_eq!(server.value::<i64>(revoked), 2);
+    assert_eq!(
+        server.value::<i64>(
+            "SELECT count(*) FROM users WHERE email = 'guest@example.com' AND delegate_id IS NULL"
+        ),
+        1
+    );
+    assert_eq!(crew.get(HERE).status, 200);
+}
+
+#[test]
+fn who_was_erased_does_not_come_back() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let caller = server.caller_with_all();
+    caller.device(&json!({"code": "hall"}));
+    let gone = caller.delegate(&json!({"barcode": "G", "firstName": "Gone"}));
+    let child = caller.delegate(&json!({"barcode": "K", "parent": gone}));
+    for (barcode, nonce) in [("G", "1"), ("K", "2")] {
+        assert_eq!(scan(&caller, barcode, nonce).status, 201);
+    }
+    take_snapshot(&crew);
+    server.sql(&format!(
+        "UPDATE delegates SET parent_id = NULL WHERE parent_id = {gone};
+         DELETE FROM interactions WHERE first_delegate_id = {gone}; DELETE FROM presence WHERE delegate_id = {gone};
+         UPDATE occupancy SET inside = 1; DELETE FROM delegates WHERE id = {gone};"
+    ));
+    go_back(&crew);
+    let trace = format!(
+        "SELECT (SELECT count(*) FROM delegates WHERE id = {gone}) + (SELECT count(*) FROM presence WHERE delegate_id = {gone})
+              + (SELECT count(*) FROM interactions WHERE first_delegate_id = {gone})"
+    );
+    assert_eq!(server.value::<i64>(&trace), 0);
+    assert_eq!(server.value::<i64>("SELECT inside FROM occupancy"), 1);
+    assert_eq!(
+        server.value::<Option<i64>>(&format!(
+            "SELECT parent_id FROM delegates WHERE id = {child}"
+        )),
+        None
+    );
+}
+
+#[test]
+fn apps_get_the_snapshots_configuration_as_a_new_version() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let publish = |version: i64, document: &str| {
+        server.sql(&format!(
+            "INSERT INTO app_config VALUES ({version}, '{document}', 'x', 1)"
+        ));
+    };
+    publish(1, "{\"a\": 1}");
+    take_snapshot(&crew);
+    let newest = || {
+        server.value::<String>(
+            "SELECT version || document FROM app_config ORDER BY version DESC LIMIT 1",
+        )
+    };
+    go_back(&crew);
+    assert_eq!(newest(), "1{\"a\": 1}");
+    publish(2, "{\"a\": 2}");
+    go_back(&crew);
+    assert_eq!(newest(), "3{\"a\": 1}");
+}
+
+#[test]
+fn open_doors_lock_the_way_back() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let action = format!("{HERE}/return");
+    crew.post(&action, &[("snapshot", "1"), ("words", "go back")])
+        .refused(422, "another snapshot");
+    take_snapshot(&crew);
+    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    crew.post(&action, &[("snapshot", &id), ("words", "yes")])
+        .refused(422, "go back");
+    crew.post(&action, &[("snapshot", "999"), ("words", "go back")])
+        .refused(422, "another snapshot");
+    crew.post(&format!("{HERE}/doors"), &[("doors", "open")])
+        .taken();
+    let shown = crew.get(HERE).shown();
+    assert!(shown.contains("doors are open since") && !shown.contains(&action));
+    crew.post(&action, &[("snapshot", &id), ("words", "go back")])
+        .refused(422, "doors are open");
+    crew.post(&format!("{HERE}/snapshot"), &[])
+        .refused(422, "doors are open");
+    // How far the event has come is no part of how it is set up.
+    let stored = server
+        .app
+        .store
+        .look_up(gatepost::settings::stored)
+        .expect("settings");
+    assert!(stored.is_empty(), "{stored:?}");
+    crew.post(&format!("{HERE}/doors"), &[("doors", "closed")])
+        .taken();
+    crew.post(&action, &[("snapshot", &id), ("words", " Go Back ")])
+        .taken();
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'doors'"),
+        2
+    );
+}
+
+#[test]
+fn a_snapshot_that_is_damaged_or_gone_leads_nowhere() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let caller = server.caller_with_all();
+    take_snapshot(&crew);
+    caller.delegate(&json!({"barcode": "A"}));
+    let action = format!("{HERE}/return");
+    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let entry = server
+        .app
+        .store
+        .look_up(ledger::snapshot)
+        .expect("a list")
+        .expect("a snapshot");
+    let mut bytes = std::fs::read(&entry.path).expect("the snapshot");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 20_000].fill(0xa5);
+    std::fs::write(&entry.path, bytes).expect("damaged");
+    crew.post(&action, &[("snapshot", &id), ("words", "go back")])
+        .refused(422, "damaged");
+    std::fs::remove_file(&entry.path).expect("gone");
+    crew.post(&action, &[("snapshot", &id), ("words", "go back")])
+        .refused(422, "not there any more");
+    assert!(crew.get(HERE).shown().contains("take a new snapshot"));
+    assert_eq!(caller.get("/delegate/barcode:A").status, 200);
+}
+
+/// Gates scan without a pause while the file goes back: whatever was acknowledged is in the safety
+/// backup or in the file, and what was acknowledged after the return is in the file.
+#[test]
+fn no_acknowledged_scan_is_lost_while_gates_go_on() {
+    const GATES: usize = 4;
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let caller = server.caller_with_all();
+    caller.device(&json!({"code": "hall"}));
+    for gate in 0..GATES {
+        caller.delegate(&json!({"barcode": format!("G{gate}")}));
+    }
+    take_snapshot(&crew);
+    let (stop, back) = (AtomicBool::new(false), AtomicBool::new(false));
+    // The id of each scan that was acknowledged, and whether it was sent after the return.
+    let acknowledged = Mutex::new(Vec::<(i64, bool)>::new());
+    std::thread::scope(|scope| {
+        for gate in 0..GATES {
+            let (caller, stop, back, acknowledged) = (caller.clone(), &stop, &back, &acknowledged);
+            scope.spawn(move || {
+                let mut count = 0;
+                while !stop.load(Ordering::Acquire) {
+                    let after = back.load(Ordering::Acquire);
+                    count += 1;
+                    let reply = scan(&caller, &format!("G{gate}"), &format!("{gate}-{count}"));
+                    if reply.status == 201 {
+                        acknowledged
+                            .lock()
+                            .expect("a list")
+                            .push((reply.id(), after));
+                    } else {
+                        assert_eq!(reply.status, 503, "{reply:?}");
+                    }
+                }
+            });
+        }
+        let so_many = |count: usize, after: bool| {
+            while acknowledged
+                .lock()
+                .expect("a list")
+                .iter()
+                .filter(|(_, sent)| *sent == after)
+                .count()
+                < count
+            {
+                std::thread::yield_now();
+            }
+        };
+        so_many(100, false);
+        go_back(&crew);
+        back.store(true, Ordering::Release);
+        so_many(100, true);
+        stop.store(true, Ordering::Release);
+    });
+    let ids = |path: &PathBuf| -> BTreeSet<i64> {
+        let connection = open(path);
+        let mut statement = connection
+            .prepare("SELECT id FROM interactions")
+            .expect("a table");
+        let ids = statement.query_map([], |row| row.get(0)).expect("ids");
+        ids.map(|id| id.expect("an id")).collect()
+    };
+    let (before, now) = (ids(&safety(&server)), ids(&server.path()));
+    assert!(before.is_disjoint(&now), "an id was given twice");
+    let acknowledged = acknowledged.into_inner().expect("a list");
+    for (id, after) in &acknowledged {
+        assert!(
+            now.contains(id) || (!after && before.contains(id)),
+            "{id} is nowhere"
+        );
+    }
+    let unique: BTreeSet<i64> = acknowledged.iter().map(|(id, _)| *id).collect();
+    assert_eq!(unique.len(), acknowledged.len());
+    let entries: i64 = server.value("SELECT sum(entries) FROM presence");
+    assert_eq!(usize::try_from(entries).expect("a count"), now.len());
+}

@@ -1,0 +1,463 @@
+//! The instance's settings, its logo, sections of data and statements, by their forms.
+
+use super::{Crew, Page, page};
+use crate::harness::{Server, whole};
+use gatepost::{
+    auth::ConsoleRole,
+    console::{self, Access},
+};
+use reqwest::{Method, header};
+use serde_json::{Value, json};
+
+fn administrator(server: &Server) -> Crew<'_> {
+    server.crew(ConsoleRole::Administrator)
+}
+
+/// The value of a hidden field.
+#[track_caller]
+pub(super) fn hidden(html: &str, form: &str, name: &str) -> String {
+    let after = html.split(&format!("action=\"{form}\"")).nth(1);
+    let after = after.unwrap_or_else(|| panic!("no form {form}"));
+    let field = after
+        .split(&format!("name=\"{name}\" value=\""))
+        .nth(1)
+        .and_then(|rest| rest.split('"').next());
+    field.unwrap_or_else(|| panic!("no {name}")).to_owned()
+}
+
+#[test]
+fn settings_are_for_administrators_alone() {
+    let routes = console::routes();
+    let ours: Vec<_> = routes
+        .iter()
+        .filter(|route| route.path.starts_with("/console/settings"))
+        .collect();
+    assert!(ours.len() > 20);
+    for route in ours {
+        assert_eq!(
+            route.access,
+            Access::Role(ConsoleRole::Administrator),
+            "{}",
+            route.path
+        );
+    }
+    let server = Server::start();
+    let operator = server.crew(ConsoleRole::Operator);
+    for path in ["", "/sections", "/statements", "/backups", "/rehearsal"] {
+        operator
+            .get(&format!("/console/settings{path}"))
+            .refused(403, "administrator");
+    }
+    operator
+        .post("/console/settings", &[("name", "Mine")])
+        .refused(403, "administrator");
+}
+
+fn general<'a>(
+    seen: &'a str,
+    name: &'a str,
+    zone: &'a str,
+    url: &'a str,
+) -> [(&'a str, &'a str); 4] {
+    [
+        ("seen", seen),
+        ("name", name),
+        ("timeZone", zone),
+        ("publicUrl", url),
+    ]
+}
+
+#[test]
+fn the_general_form_is_taken_whole_or_shown_again() {
+    let server = Server::start();
+    let crew = administrator(&server);
+    let seen = || {
+        hidden(
+            &crew.get("/console/settings").shown(),
+            "/console/settings",
+            "seen",
+        )
+    };
+    let first = seen();
+    let form = general(
+        &first,
+        "Nordlicht",
+        "Europe/Berlin",
+        "https://gate.example.org/",
+    );
+    crew.post("/console/settings", &form).taken();
+    let shown = crew.get("/console/settings").shown();
+    for part in [
+        "Nordlicht",
+        "Europe/Berlin",
+        "https://gate.example.org",
+        "power loss",
+        "gatepost.db",
+    ] {
+        assert!(shown.contains(part), "{part}");
+    }
+    assert_eq!(server.app.settings().name(), "Nordlicht");
+    assert_eq!(
+        server.app.public_url().as_deref(),
+        Some("https://gate.example.org")
+    );
+    // Somebody else was faster: told what is there, and nothing is written.
+    let late = crew.post("/console/settings", &general(&first, "Südlicht", "UTC", ""));
+    late.refused(422, "Somebody else changed");
+    assert!(late.html.contains("Nordlicht") && !late.html.contains("Südlicht"));
+    assert_eq!(server.app.settings().name(), "Nordlicht");
+    let now = seen();
+    for (form, about) in [
+        (general(&now, "X", "Mars/Olympus", ""), "Mars/Olympus"),
+        (general(&now, "X", "UTC", "gate.example.org"), "publicUrl"),
+    ] {
+        let again = crew.post("/console/settings", &form);
+        again.refused(422, about);
+        assert!(again.html.contains("value=\"X\""));
+    }
+    let origins = [
+        ("seen", now.as_str()),
+        ("name", "N"),
+        ("timeZone", "UTC"),
+        ("corsOrigins", "https://a.example\nhttps://b.example/"),
+    ];
+    crew.post("/console/settings", &origins)
+        .refused(422, "https://b.example/");
+    let origins = [
+        ("seen", now.as_str()),
+        ("name", "N"),
+        ("timeZone", "UTC"),
+        ("corsOrigins", "https://a.example\r\nhttps://b.example"),
+    ];
+    crew.post("/console/settings", &origins).taken();
+    let allowed = server.app.settings().cors_origins.clone();
+    assert_eq!(
+        allowed,
+        Some(vec!["https://a.example".into(), "https://b.example".into()])
+    );
+    assert_eq!(server.app.public_url(), None);
+}
+
+#[test]
+fn the_flag_of_the_public_address_wins_and_is_shown() {
+    let server = Server::start_with(Some("https://flag.example.org"));
+    server.settings(&json!({"publicUrl": "https://setting.example.org"}));
+    assert_eq!(
+        server.app.public_url().as_deref(),
+        Some("https://flag.example.org")
+    );
+    let shown = administrator(&server).get("/console/settings").shown();
+    assert!(shown.contains("--public-url https://flag.example.org"));
+    let server = Server::start();
+    server.settings(&json!({"publicUrl": "https://setting.example.org"}));
+    let caller = server.caller_with_all();
+    caller.delegate(&json!({"firstName": "A"}));
+    caller.delegate(&json!({"firstName": "B"}));
+    let list = caller.get("/delegate/list?limit=1");
+    let links = list.body["meta"].to_string();
+    assert!(
+        links.contains("https://setting.example.org/api/5/"),
+        "{links}"
+    );
+}
+
+#[test]
+fn default_rules_are_a_form_and_bind_gates_at_once() {
+    let server = Server::start();
+    let (crew, caller) = (administrator(&server), server.caller_with_all());
+    caller.device(&json!({"name": "Hall", "code": "hall"}));
+    caller.delegate(&json!({"barcode": "A"}));
+    let seen = || {
+        hidden(
+            &crew.get("/console/settings").shown(),
+            "/console/settings/access",
+            "seen",
+        )
+    };
+    let now = seen();
+    let save = |seen: &str, entry: &str, most: &str| -> Page {
+        let form = [
+            ("seen", seen),
+            ("entry", entry),
+            ("maxCheckIns", most),
+            ("ruleSet", ""),
+        ];
+        crew.post("/console/settings/access", &form)
+    };
+    save(&now, "single", "many").refused(422, "Check-ins per person");
+    save(&now, "thrice", "").refused(422, "thrice");
+    save(&now, "single", "").taken();
+    let scan = || {
+        caller.interact(
+            "check-in",
+            &json!({"firstDelegate": "barcode:A", "firstDevice": "code:hall"}),
+        )
+    };
+    assert_eq!(scan().status, 201);
+    scan().refused(412, 740, "");
+    save(&now, "multiple", "").refused(422, "Somebody else changed");
+    save(&seen(), "", "").taken();
+    assert_eq!(scan().status, 201);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM settings WHERE name = 'access'"),
+        0
+    );
+}
+
+const PNG: &[u8] =
+    b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
+
+fn upload(crew: &Crew<'_>, name: &str, content: &[u8]) -> Page {
+    let mut body = format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\nContent-Type: image/png\r\n\r\n"
+    )
+    .into_bytes();
+    body.extend_from_slice(content);
+    body.extend_from_slice(b"\r\n--edge--\r\n");
+    let path = format!("/console/settings/logo?csrf={}", crew.csrf);
+    let request = crew
+        .request(Method::POST, &path)
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge");
+    page(request.body(body))
+}
+
+#[test]
+fn the_logo_is_taken_by_its_content_and_served_to_everybody() {
+    let server = Server::start();
+    let crew = administrator(&server);
+    let logo = |tag: &str| {
+        whole(
+            server
+                .request(Method::GET, "/logo")
+                .header(header::IF_NONE_MATCH, tag),
+        )
+    };
+    assert_eq!(logo("").reply.status, 404);
+    let svg = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>";
+    upload(&crew, "logo.png", svg).refused(422, "SVG");
+    upload(&crew, "logo.png", b"<html></html>").refused(422, "PNG, JPEG, WebP or GIF");
+    upload(&crew, "logo.png", b"").refused(422, "Choose a picture");
+    let mut large = PNG.to_vec();
+    large.resize(512 * 1024 + 1, 0);
+    upload(&crew, "logo.png", &large).refused(422, "512 KiB");
+    large.resize(600 * 1024, 0);
+    upload(&crew, "logo.png", &large).refused(422, "512 KiB");
+    large.resize(512 * 1024, 0);
+    upload(&crew, "logo.png", &large).taken();
+    upload(&crew, "whatever.exe", PNG).taken();
+    let shown = logo("");
+    assert_eq!(shown.reply.status, 200);
+    assert_eq!(shown.header("content-type"), "image/png");
+    assert_eq!(shown.header("x-content-type-options"), "nosniff");
+    assert!(
+        shown
+            .header("content-security-policy")
+            .contains("default-src 'none'")
+    );
+    let tag = shown.header("etag").to_owned();
+    let known = logo(&tag);
+    assert_eq!((known.reply.status, known.text.as_str()), (304, ""));
+    assert_eq!(logo(&format!("\"x\", W/{tag}")).reply.status, 304);
+    assert_eq!(logo("\"x\"").reply.status, 200);
+    assert!(
+        crew.get("/console/settings")
+            .shown()
+            .contains("src=\"/logo?at=")
+    );
+    let without = page(
+        crew.request(Method::POST, "/console/settings/logo")
+            .body(PNG.to_vec()),
+    );
+    assert_eq!(without.status, 403);
+    crew.post("/console/settings/logo/remove", &[]).taken();
+    assert_eq!(logo("").reply.status, 404);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'logo'"),
+        3
+    );
+}
+
+/// The fields of a section's form.
+fn section<'a>(seen: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let mut form = vec![
+        ("seen", seen),
+        ("kind", "delegate"),
+        ("name", "Catering"),
+        ("mode", "fields"),
+        ("name0", "meal"),
+        ("holds0", "choice"),
+        ("choices0", "vegan, none"),
+        ("required0", "on"),
+        ("name1", "guests"),
+        ("holds1", "number"),
+        ("name2", ""),
+        ("holds2", "text"),
+    ];
+    form.retain(|(name, _)| more.iter().all(|(other, _)| other != name));
+    form.extend_from_slice(more);
+    form
+}
+
+const EDIT: &str = "/console/settings/sections/edit";
+
+#[test]
+fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
+    let server = Server::start();
+    let (crew, caller) = (administrator(&server), server.caller_with_all());
+    for meal in ["vegan", "fish", "none"] {
+        caller.delegate(&json!({"firstName": "A", "data": {"Catering": {"meal": meal}}}));
+    }
+    caller.delegate(&json!({"data": {"Other": {"about": "\"Catering\""}}}));
+    let new = crew
+        .get("/console/settings/sections/edit?kind=delegate")
+        .shown();
+    let seen = hidden(&new, EDIT, "seen");
+    let checked = crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "check")]));
+    assert!(checked.shown().contains("<strong>1 of 3</strong>"));
+    let save = section(&seen, &[("new", "1"), ("do", "save")]);
+    let asked = crew.post(EDIT, &save);
+    asked.refused(422, "Save all the same");
+    assert!(asked.html.contains("data.Catering.meal"));
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM sections"), 0);
+    crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "anyway")]))
+        .taken();
+    caller
+        .post(
+            "/delegate/new",
+            &json!({"data": {"Catering": {"meal": "fish"}}}),
+        )
+        .refused(400, 1100, "data.Catering.meal");
+    caller.delegate(&json!({"data": {"Catering": {"meal": "vegan", "guests": 2}}}));
+    // The form comes back as it was written; another administrator is told of a change.
+    let path = "/console/settings/sections/edit?kind=delegate&name=Catering";
+    let shown = crew.get(path).shown();
+    assert!(shown.contains("value=\"vegan, none\""), "{shown}");
+    let seen = hidden(&shown, EDIT, "seen");
+    crew.post(EDIT, &section(&seen, &[("do", "anyway"), ("closed", "on")]))
+        .taken();
+    crew.post(EDIT, &section(&seen, &[("do", "anyway")]))
+        .refused(422, "omebody else changed Catering");
+    caller
+        .post(
+            "/delegate/new",
+            &json!({"data": {"Catering": {"meal": "none", "x": 1}}}),
+        )
+        .refused(400, 1100, "data.Catering");
+    crew.post(
+        "/console/settings/sections/remove",
+        &[("kind", "delegate"), ("name", "Catering")],
+    )
+    .taken();
+    caller.delegate(&json!({"data": {"Catering": "anything"}}));
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'sections'"),
+        3
+    );
+}
+
+#[test]
+fn a_section_as_json_is_explained_where_it_is_wrong() {
+    let server = Server::start();
+    let crew = administrator(&server);
+    let seen = hidden(&crew.get(EDIT).shown(), EDIT, "seen");
+    let save = |name: &str, json: &str| {
+        let form = [
+            ("seen", seen.as_str()),
+            ("new", "1"),
+            ("kind", "device"),
+            ("name", name),
+            ("mode", "json"),
+            ("json", json),
+            ("do", "save"),
+        ];
+        crew.post(EDIT, &form)
+    };
+    save("Seats", "{").refused(422, "not JSON");
+    save("Seats", "[]").refused(422, "JSON object");
+    save("Seats", r#"{"type": "nonsense"}"#).refused(422, "no JSON Schema");
+    save("Access", "{}").refused(422, "rules of entry");
+    save("", "{}").refused(422, "name has 1 to 64");
+    let rows = r#"{"type": "object", "properties": {"rows": {"type": "integer", "minimum": 1}}}"#;
+    save("Seats", rows).taken();
+    save("Seats", "{}").refused(422, "has a schema already");
+    let shown = crew
+        .get("/console/settings/sections/edit?kind=device&name=Seats")
+        .shown();
+    assert!(shown.contains("textarea") && shown.contains("minimum"));
+    let caller = server.caller_with_all();
+    caller
+        .post("/device/new", &json!({"data": {"Seats": {"rows": 0}}}))
+        .refused(400, 1100, "data.Seats.rows");
+    let form = section(&seen, &[("new", "1"), ("do", "save"), ("choices0", " , ")]);
+    crew.post(EDIT, &form).refused(422, "ame the choices");
+    let more = crew
+        .post(EDIT, &section(&seen, &[("new", "1"), ("do", "more")]))
+        .shown();
+    assert!(more.contains("name=\"name7\"") && more.contains("value=\"guests\""));
+}
+
+#[test]
+fn statements_are_tried_saved_and_searched_by() {
+    const PATH: &str = "/console/settings/statements/edit";
+    let server = Server::start();
+    let (crew, caller) = (administrator(&server), server.caller_with_all());
+    let id = caller.delegate(&json!({"barcode": "A", "firstName": "Ada"}));
+    let shown = crew.get(PATH).shown();
+    assert!(shown.contains("first_delegate_id") && shown.contains("raw_flags"));
+    let seen = hidden(&shown, PATH, "seen");
+    let post = |seen: &str, was: &str, name: &str, sql: &str, record: &str, what: &str| {
+        let form = [
+            ("seen", seen),
+            ("was", was),
+            ("name", name),
+            ("type", "delegate"),
+            ("sql", sql),
+            ("record", record),
+            ("do", what),
+        ];
+        crew.post(PATH, &form)
+    };
+    let sql = "SELECT upper(first_name) FROM delegates WHERE id = :id";
+    let tried = post(&seen, "", "loud", sql, "barcode:A", "try").shown();
+    assert!(tried.contains("“ADA”"));
+    assert!(
+        post(&seen, "", "", "SELECT 4", &id.to_string(), "try")
+            .shown()
+            .contains("<strong>4</strong>")
+    );
+    post(&seen, "", "loud", sql, "barcode:Z", "try").refused(422, "Z");
+    post(&seen, "", "loud", sql, "", "try").refused(422, "record to try");
+    for (name, sql) in [
+        ("loud", "DELETE FROM delegates"),
+        ("loud", "SELECT password_hash FROM users"),
+        ("loud", "SELECT 1; SELECT 2"),
+        ("", "SELECT 1"),
+    ] {
+        post(&seen, "", name, sql, "", "save").refused(422, "tatements: ");
+    }
+    post(&seen, "", "loud", sql, "", "save").taken();
+    post(&seen, "", "loud", sql, "", "save").refused(422, "already");
+    let search =
+        form_urlencoded::byte_serialize(br#"{"st": ["loud", "==", "ADA"]}"#).collect::<String>();
+    assert_eq!(
+        caller
+            .get(&format!("/delegate/list?search={search}"))
+            .data()
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
+    let stored = crew.get(&format!("{PATH}?name=loud")).shown();
+    let now = hidden(&stored, PATH, "seen");
+    post(&now, "loud", "quiet", "SELECT 1", "", "save").taken();
+    post(&now, "loud", "loud", "SELECT 2", "", "save").refused(422, "omebody else");
+    let names: Vec<Value> = vec![
+        server
+            .value::<String>("SELECT group_concat(name) FROM statements")
+            .into(),
+    ];
+    assert_eq!(names, [json!("quiet")]);
+    crew.post("/console/settings/statements/remove", &[("name", "quiet")])
+        .taken();
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM statements"), 0);
+}

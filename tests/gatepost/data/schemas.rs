@@ -1,0 +1,173 @@
+//! Sections with a schema in lists, and in the configuration document.
+
+use super::Site;
+use serde_json::{Value, json};
+
+fn apply(site: &Site, document: &Value, options: &[&str]) -> std::process::Output {
+    let file = site.file("config.json", document.to_string());
+    site.run(&[&["config", "apply", &file][..], options].concat())
+}
+
+#[track_caller]
+fn applied(site: &Site, document: &Value, options: &[&str]) {
+    let output = apply(site, document, options);
+    assert!(output.status.success(), "{output:?}");
+}
+
+fn exported(site: &Site) -> Value {
+    serde_json::from_str(&site.done(&["config", "export"])).expect("JSON")
+}
+
+#[test]
+fn a_row_that_does_not_fit_is_a_bad_row() {
+    let site = Site::new();
+    let schema = json!({"properties": {"meal": {"enum": ["vegan", "none"]}}, "required": ["meal"]});
+    applied(
+        &site,
+        &json!({"sections": {"delegate": {"Catering": schema}}}),
+        &[],
+    );
+    let list = site.file(
+        "list.csv",
+        "barcode,Catering.meal,Catering.table\nA,vegan,1\nB,fish,2\nC,,3\nD,,\n",
+    );
+    let told = site.refused(&["import", "delegates", &list]);
+    assert!(
+        told.contains("data.Catering.meal") && told.contains('3'),
+        "{told}"
+    );
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    site.run(&["import", "delegates", &list, "--skip-bad"]);
+    assert_eq!(
+        site.text("SELECT group_concat(barcode) FROM delegates"),
+        "A,D"
+    );
+    // A row that changes a record is held against what the record will be.
+    let change = site.file("change.csv", "barcode,Catering.meal\nA,meat\n");
+    let told = site.refused(&["import", "delegates", &change, "--key", "barcode"]);
+    assert!(told.contains("data.Catering.meal"), "{told}");
+}
+
+#[test]
+fn the_configuration_goes_round() {
+    let site = Site::new();
+    let whole = json!({
+        "settings": {
+            "access": {"entry": "single"},
+            "backups": {"everyMinutes": 30, "keep": 5, "folder": "/media/stick"},
+            "corsOrigins": ["https://gate.example.org"],
+            "name": "Nordlicht",
+            "publicUrl": "https://gate.example.org",
+            "timeZone": "Europe/Berlin",
+        },
+        "sections": {
+            "delegate": {"Medical": {"type": "object", "required": ["blood"]}},
+            "device": {"Seats": {"maxProperties": 3}},
+        },
+        "statements": [{"name": "visits", "type": "delegate", "sql": "SELECT 1"}],
+    });
+    applied(&site, &whole, &["--dry-run"]);
+    assert_eq!(site.count("SELECT count(*) FROM sections"), 0);
+    applied(&site, &whole, &[]);
+    let out = exported(&site);
+    for key in ["settings", "sections", "statements"] {
+        assert_eq!(out[key], whole[key], "{key}");
+    }
+    let other = Site::new();
+    applied(&other, &out, &[]);
+    assert_eq!(exported(&other), out);
+    // Applied again it changes nothing, and is not audited as a change.
+    let audited = other.count("SELECT count(*) FROM audit");
+    applied(&other, &out, &[]);
+    assert_eq!(other.count("SELECT count(*) FROM audit"), audited);
+}
+
+#[test]
+fn what_a_document_does_not_name_is_left_unless_pruned() {
+    let site = Site::new();
+    let first = json!({
+        "settings": {"name": "A", "publicUrl": "https://a.example"},
+        "sections": {"delegate": {"One": {}, "Two": {}}},
+    });
+    applied(&site, &first, &[]);
+    applied(
+        &site,
+        &json!({"sections": {"delegate": {"Three": {}}}}),
+        &[],
+    );
+    let names = |site: &Site| {
+        let out = exported(site);
+        let sections = out["sections"]["delegate"].as_object().expect("sections");
+        sections.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(names(&site), ["One", "Three", "Two"]);
+    applied(
+        &site,
+        &json!({"sections": {"delegate": {"Two": null}}}),
+        &[],
+    );
+    assert_eq!(names(&site), ["One", "Three"]);
+    applied(
+        &site,
+        &json!({"settings": {"name": "B"}, "sections": {"delegate": {"One": {"type": "object"}}}}),
+        &["--prune"],
+    );
+    assert_eq!(names(&site), ["One"]);
+    assert_eq!(exported(&site)["settings"], json!({"name": "B"}));
+}
+
+#[test]
+fn a_document_is_applied_whole_or_not_at_all() {
+    let site = Site::new();
+    applied(&site, &json!({"settings": {"name": "A"}}), &[]);
+    for (part, about) in [
+        (
+            json!({"sections": {"delegate": {"X": {"type": "nonsense"}}}}),
+            "sections: delegate: X",
+        ),
+        (json!({"sections": {"event": {}}}), "sections"),
+        (json!({"sections": {"device": {"Access": {}}}}), "Access"),
+        (json!({"sections": {"delegate": {"X": 3}}}), "JSON object"),
+        (
+            json!({"sections": {"delegate": {"X": {"$ref": "https://example.com/x"}}}}),
+            "X",
+        ),
+        (
+            json!({"statements": [{"name": "s", "type": "delegate", "sql": "DELETE FROM delegates"}]}),
+            "statements: s",
+        ),
+        (json!({"statements": [{"name": "s"}]}), "statements[0]"),
+        (json!({"sektions": {}}), "sektions"),
+    ] {
+        let mut document = part;
+        document["settings"] = json!({"name": "B"});
+        let output = apply(&site, &document, &[]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && told.contains(about),
+            "{about}: {told}"
+        );
+    }
+    for (setting, about) in [
+        (json!({"publicUrl": "gate"}), "publicUrl"),
+        (json!({"corsOrigins": ["x"]}), "corsOrigins"),
+        (
+            json!({"backups": {"everyMinutes": 0, "keep": 1}}),
+            "backups.everyMinutes",
+        ),
+        (
+            json!({"backups": {"everyMinutes": 5, "keep": 1, "folder": "here"}}),
+            "backups.folder",
+        ),
+        (json!({"backups": {"keep": 1}}), "everyMinutes"),
+        (json!({"doorsOpenedAt": 1}), "doorsOpenedAt"),
+    ] {
+        let output = apply(&site, &json!({"settings": setting}), &[]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && told.contains(about),
+            "{about}: {told}"
+        );
+    }
+    assert_eq!(exported(&site)["settings"], json!({"name": "A"}));
+}
