@@ -48,8 +48,12 @@ impl Target {
         &self.address
     }
 
-    pub fn with_token(mut self, token: &str) -> Self {
-        let _ = write!(self.headers, "Authorization: Bearer {token}\r\n");
+    pub fn with_token(self, token: &str) -> Self {
+        self.with_header("Authorization", &format!("Bearer {token}"))
+    }
+
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        let _ = write!(self.headers, "{name}: {value}\r\n");
         self
     }
 
@@ -63,13 +67,24 @@ impl Target {
 
     /// Writes a whole POST request with a JSON body.
     pub fn post(&self, request: &mut Vec<u8>, path: &str, body: &str) {
+        self.send_as("application/json", request, path, body);
+    }
+
+    /// Writes a whole POST request with a form.
+    pub fn post_form(&self, request: &mut Vec<u8>, path: &str, form: &str) {
+        self.send_as("application/x-www-form-urlencoded", request, path, form);
+    }
+
+    fn send_as(&self, kind: &str, request: &mut Vec<u8>, path: &str, body: &str) {
         request.clear();
         for part in [
             "POST ",
             path,
             " HTTP/1.1\r\n",
             &self.headers,
-            "Content-Type: application/json\r\nContent-Length: ",
+            "Content-Type: ",
+            kind,
+            "\r\nContent-Length: ",
             &body.len().to_string(),
             "\r\n\r\n",
             body,
@@ -121,7 +136,19 @@ impl Target {
 /// What came back.
 pub struct Response<'a> {
     pub status: u16,
+    head: &'a [u8],
     pub body: &'a [u8],
+}
+
+impl Response<'_> {
+    /// A header's value, as far as it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let head = std::str::from_utf8(self.head).ok()?;
+        let mut headers = head.split("\r\n").filter_map(|line| line.split_once(": "));
+        headers
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    }
 }
 
 /// How a body's end is found.
@@ -160,13 +187,27 @@ impl Connection {
                 while self.filled < end {
                     self.receive().await?;
                 }
-                let body = &self.buffer[head_end..end];
-                Ok(Response { status, body })
+                let (head, body) = self.buffer[..end].split_at(head_end);
+                Ok(Response { status, head, body })
             }
             Framing::Chunked => {
                 self.read_chunks(head_end).await?;
-                let body = &self.body;
-                Ok(Response { status, body })
+                let (head, body) = (&self.buffer[..head_end], &self.body);
+                Ok(Response { status, head, body })
+            }
+        }
+    }
+
+    /// Sends a request whose answer does not end, and tells each piece of it as it comes. Ends when
+    /// the server does.
+    pub async fn listen(&mut self, request: &[u8], mut heard: impl FnMut(&[u8])) -> io::Result<()> {
+        self.send(request).await?;
+        loop {
+            self.filled = 0;
+            match self.receive().await {
+                Ok(()) => heard(&self.buffer[..self.filled]),
+                Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => return Ok(()),
+                Err(cause) => return Err(cause),
             }
         }
     }

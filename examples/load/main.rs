@@ -3,11 +3,12 @@
 //!
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
-//! burdens the server with bad connections; `limits`, `figures`, `growth` and `data` are the longer
-//! runs that start the server themselves.
+//! burdens the server with bad connections; `limits`, `figures`, `growth`, `data` and `console` are
+//! the longer runs that start the server themselves.
 
 mod chores;
 mod client;
+mod console;
 mod data;
 mod figures;
 mod growth;
@@ -17,6 +18,7 @@ mod limits;
 mod measure;
 mod noop;
 mod output;
+mod pages;
 mod pairs;
 mod people;
 mod prepare;
@@ -51,7 +53,8 @@ The README's figures (starts the server itself):
   cargo build --release
   cargo run --release --example load -- figures --output figures.txt
   cargo run --release --example load -- growth --output growth.txt
-  cargo run --release --example load -- data --output data.txt";
+  cargo run --release --example load -- data --output data.txt
+  cargo run --release --example load -- console --output console.txt";
 
 #[derive(Parser)]
 #[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]
@@ -107,6 +110,8 @@ enum What {
     Data(data::Options),
     /// Check-ins on files of several sizes
     Growth(growth::Options),
+    /// The console's pages beside check-ins, and check-ins beside open dashboards
+    Console(console::Options),
 }
 
 #[derive(Args)]
@@ -227,6 +232,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Figures(options) => figures::figures(&options).await.map(|()| true),
         What::Data(options) => data::figures(&options).await.map(|()| true),
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
+        What::Console(options) => console::figures(&options).await.map(|()| true),
     }
 }
 

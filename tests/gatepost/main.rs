@@ -8,6 +8,7 @@
 )]
 
 mod api;
+mod browser;
 mod cli;
 mod console;
 mod data;

@@ -10,6 +10,7 @@ mod crew;
 mod delegates;
 mod devices;
 mod discovery;
+mod guard;
 mod imports;
 mod interactions;
 mod rehearsal;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::{
     fs::File,
     io::{BufRead, BufReader},
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
     time::Instant,
@@ -26,14 +26,26 @@ impl Served {
         Self::start_by(Command::new(GATEPOST), db, &[])
     }
 
+    /// Starts the server on every address of this machine.
+    pub fn start_for_all(db: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(GATEPOST);
+        command
+            .args(arguments_listening(db, "0.0.0.0:0"))
+            .args(arguments);
+        Self::spawn(command, db)
+    }
+
     /// Starts the server by a command in front of it, such as `strace … gatepost`, which must keep
     /// its process id. Its standard error goes to a file beside the database, as it would under a
     /// service manager that logs to the same disk.
     pub fn start_by(mut command: Command, db: &Path, arguments: &[&str]) -> Self {
+        command.args(serve_arguments(db)).args(arguments);
+        Self::spawn(command, db)
+    }
+
+    fn spawn(mut command: Command, db: &Path) -> Self {
         let log = beside(db, ".log");
         let mut child = command
-            .args(serve_arguments(db))
-            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(
@@ -55,12 +67,11 @@ impl Served {
             let told = std::fs::read_to_string(&log).unwrap_or_default();
             panic!("the server did not start: {line}{told}")
         });
-        let url = announced["url"].as_str().expect("a url");
-        let address = url
-            .trim_start_matches("http://")
-            .trim_start_matches("https://")
-            .parse()
-            .expect("an address");
+        let listening = announced["listen"].as_str().expect("an address");
+        let mut address: SocketAddr = listening.parse().expect("an address");
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
         Self {
             child,
             address,
@@ -119,9 +130,13 @@ impl Drop for Served {
 
 /// The arguments of a `serve` on a port of its own.
 pub fn serve_arguments(db: &Path) -> Vec<String> {
+    arguments_listening(db, "127.0.0.1:0")
+}
+
+fn arguments_listening(db: &Path, listen: &str) -> Vec<String> {
     let db = db.to_str().expect("a name").to_owned();
     let mut arguments = vec!["serve".to_owned(), "--db".to_owned(), db];
-    arguments.extend(["--listen", "127.0.0.1:0", "--no-mdns", "--json"].map(ToOwned::to_owned));
+    arguments.extend(["--listen", listen, "--no-mdns", "--json"].map(ToOwned::to_owned));
     arguments
 }
 

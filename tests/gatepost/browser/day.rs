@@ -1,0 +1,66 @@
+//! A day with a bit of everything, so that no page has nothing to show.
+
+use super::{app::App, window::Browser};
+use crate::luck::process::Served;
+use std::path::Path;
+
+/// Parts of pages that are asked for while work goes on, which may be over at once.
+pub const PASSING: [&str; 3] = [
+    "/console/import/:id/progress",
+    "/console/import/batches/:id/progress",
+    "/console/settings/backups/list",
+];
+
+/// Spends it, in a browser where an administrator is signed in; files go into a folder.
+pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
+    connect(browser, served);
+    publish(browser);
+    back_up(browser);
+    upload_bad_rows(browser, folder);
+}
+
+/// One app is let in and looks around, another waits.
+fn connect(browser: &Browser, served: &Served) {
+    let address = format!("http://{}/api/v5/device-request/new", served.address);
+    browser.go("/console/discovery");
+    let app = App::new(&address, "42", served.address);
+    assert_eq!(app.ask().status, 201);
+    browser.press("Add");
+    app.is_added();
+    assert_eq!(app.ping(0).status, 200);
+    assert_eq!(app.check_in("nobody").code(), 1301);
+    let another = App::new(&address, "43", served.address);
+    assert_eq!(another.ask().status, 201);
+}
+
+/// A version of the configuration is published, and the next one is a draft.
+fn publish(browser: &Browser) {
+    for kind in ["walk-in", "guest"] {
+        if kind == "guest" {
+            browser.press("Publish");
+            browser.tells("is in force. Apps get it");
+        }
+        browser.go("/console/configuration/edit");
+        browser.fill("delegateType", kind);
+        browser.press("Keep as draft");
+        browser.arrives_at("/console/configuration");
+    }
+}
+
+fn back_up(browser: &Browser) {
+    browser.go("/console/settings/backups");
+    browser.press("Back up to the folder");
+    browser.until("there is a backup", || {
+        browser.has("a[href^='/console/settings/backups/'][href$='/file']")
+    });
+}
+
+fn upload_bad_rows(browser: &Browser, folder: &Path) {
+    let list = folder.join("twice.csv");
+    std::fs::write(&list, "Barcode,First name\nTWICE,Ada\nTWICE,Bo\n").expect("a list");
+    browser.go("/console/import");
+    browser.attach("file", &list);
+    browser.press("Upload");
+    browser.press("Try it");
+    browser.tells("What the rows are like");
+}

@@ -1,0 +1,199 @@
+//! Every page of the console, for everybody: axe-core finds nothing, nothing is wider than the
+//! window, the browser complains about nothing, and a link leads there.
+
+use super::{
+    PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
+    sign_in, sign_out, window::Browser,
+};
+use crate::luck::process::{Served, gatepost};
+use gatepost::console;
+use reqwest::Method;
+use std::{collections::BTreeSet, path::Path, time::SystemTime};
+use totp_rs::{Builder, Secret};
+
+/// Somebody who looks at everything.
+struct Inspector {
+    browser: Browser,
+    examiner: Examiner,
+    /// Paths of the routes that were looked at, or that a page refers to.
+    reached: BTreeSet<&'static str>,
+    faults: Vec<String>,
+}
+
+impl Inspector {
+    /// Looks at the page that the browser is at.
+    fn look(&mut self) {
+        let path = self.browser.path();
+        self.faults
+            .extend(self.examiner.faults(&self.browser, &path));
+        if let Some(route) = links::route(&console::routes(), &path) {
+            self.reached.insert(route.path);
+        }
+        let html = self
+            .browser
+            .run("return document.documentElement.outerHTML", &[]);
+        let refers = links::routes_in(html.as_str().unwrap_or_default());
+        self.reached.extend(refers);
+    }
+
+    fn look_at(&mut self, path: &str) {
+        self.browser.go(path);
+        self.look();
+    }
+
+    /// From the first run to the sign-in.
+    fn enter(&mut self, served: &Served) {
+        open_first_run(&self.browser, served);
+        self.look();
+        become_administrator(&self.browser);
+        sign_out(&self.browser);
+        self.look();
+        sign_in(&self.browser);
+        self.browser.go("/console/nothing");
+        // The browser is right to complain that there is no such page.
+        self.browser.complaints();
+        self.look();
+    }
+
+    /// Looks at every page that a link leads to.
+    fn look_around(&mut self, served: &Served) {
+        let origin = format!("http://{}", served.address);
+        let found = links::follow(&origin, &self.browser.cookies());
+        for page in found.pages.values().flatten() {
+            self.look_at(page);
+        }
+        self.reached.extend(found.reached);
+        self.faults.extend(found.dead);
+    }
+
+    /// Looks at what stands for a moment only: secrets that are shown once.
+    fn look_at_secrets(&mut self) {
+        self.browser.go("/console/access/clients/new");
+        self.browser.fill("name", "A gate");
+        self.browser.press("Make the client");
+        self.browser.arrives_at("/console/access/made");
+        self.look();
+        self.browser.go("/console/account/second-factor");
+        self.browser.fill("password", PASSWORD);
+        self.browser.press("Begin");
+        self.browser.tells("Scan this");
+        self.look();
+        let address = scan(&self.browser.picture()).expect("a QR code in the picture");
+        self.browser.fill("code", &code_of(&address));
+        self.browser.press("Turn it on");
+        self.browser.arrives_at("/console/account/recovery");
+        self.look();
+    }
+
+    /// Routes that nothing leads to.
+    fn unreached(&self) -> Vec<String> {
+        console::routes()
+            .iter()
+            .filter(|route| route.method == Method::GET && !self.reached.contains(route.path))
+            .filter(|route| !day::PASSING.contains(&route.path))
+            .map(|route| format!("{}: no page leads there", route.path))
+            .collect()
+    }
+}
+
+/// What an authenticator app shows that has scanned this `otpauth` address.
+fn code_of(address: &str) -> String {
+    let url = reqwest::Url::parse(address).expect("an address");
+    let key = url.query_pairs().find(|(name, _)| name == "secret");
+    let secret = Secret::try_from_base32(key.expect("a secret").1).expect("base 32");
+    let app = Builder::new().with_secret(secret).build().expect("an app");
+    let now = SystemTime::now();
+    let now = now
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("after 1970");
+    app.generate(now.as_secs()).to_string()
+}
+
+fn inspector(served: &Served) -> Inspector {
+    Inspector {
+        browser: open(served),
+        examiner: Examiner::installed(),
+        reached: BTreeSet::new(),
+        faults: Vec::new(),
+    }
+}
+
+#[track_caller]
+fn assert_none(faults: &[String]) {
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn every_page_of_an_empty_file_is_for_everybody() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let served = Served::start(&folder.path().join("gatepost.db"));
+    let mut inspector = inspector(&served);
+    inspector.enter(&served);
+    inspector.look_around(&served);
+    assert_none(&inspector.faults);
+}
+
+#[test]
+fn every_page_of_an_event_is_for_everybody() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let db = folder.path().join("gatepost.db");
+    fill(&db);
+    let served = Served::start_for_all(&db, &[]);
+    let mut inspector = inspector(&served);
+    inspector.enter(&served);
+    day::spend(&inspector.browser, &served, folder.path());
+    inspector.look();
+    inspector.look_around(&served);
+    inspector.look_at_secrets();
+    let mut faults = inspector.unreached();
+    faults.append(&mut inspector.faults);
+    assert_none(&faults);
+}
+
+fn fill(db: &Path) {
+    for arguments in [
+        ["demo"].as_slice(),
+        &["import", "delegates", "examples/attendees.csv"],
+        &["client", "add", "Gate B", "--gate"],
+    ] {
+        let filled = gatepost(db, arguments);
+        assert!(filled.status.success(), "{arguments:?}: {filled:?}");
+    }
+}
+
+#[test]
+fn what_keeps_people_out_is_found() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let served = Served::start(&folder.path().join("gatepost.db"));
+    let browser = open(&served);
+    let examiner = Examiner::installed();
+    browser.go("/console/sign-in");
+    assert_none(&examiner.faults(&browser, "sign-in"));
+    browser.run(
+        "document.querySelector('label').remove();
+         document.querySelector('h1').style.color = '#ddd';
+         document.querySelector('main').insertAdjacentHTML('beforeend', '<p>' + 'wide'.repeat(500));
+         console.error('a complaint');",
+        &[],
+    );
+    let faults = examiner.faults(&browser, "sign-in").join("\n");
+    for (about, views) in [
+        (
+            "label at 1 places",
+            "(1440 light, 1440 dark, 390 light, 390 dark)",
+        ),
+        ("color-contrast at 1 places", "(1440 light, 390 light)"),
+        ("px wide", "(390 light, 390 dark)"),
+        ("a complaint", ""),
+    ] {
+        let found = faults
+            .lines()
+            .any(|line| line.contains(about) && line.contains(views));
+        assert!(found, "no {about:?} {views} in {faults}");
+    }
+}
