@@ -262,7 +262,7 @@ fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> R
         devices: [Some(DeviceSelector::Id(device)), None, None],
         ..Draft::default()
     };
-    match record::record(tx, ctx, &draft)? {
+    match record::record(tx, ctx, &draft)?.outcome {
         record::Outcome::Refused(cause) => Err(cause),
         _ => Ok(()),
     }
