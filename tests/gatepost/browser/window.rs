@@ -205,14 +205,6 @@ impl Browser {
         ) == json!(true)
     }
 
-    /// The text of an element, once it is to be seen.
-    #[track_caller]
-    pub fn text(&self, css: &str) -> String {
-        let element = self.element(css);
-        let text = self.get(&element.path("text"));
-        text.as_str().unwrap_or_default().trim().to_owned()
-    }
-
     /// Waits until the page tells this.
     #[track_caller]
     pub fn tells(&self, text: &str) {
@@ -228,12 +220,6 @@ impl Browser {
         let field = self.element(&format!("[name='{name}']"));
         self.post(&field.path("clear"), &json!({}));
         self.post(&field.path("value"), &json!({"text": value}));
-    }
-
-    /// Chooses an option of the selection of this name, by its value.
-    #[track_caller]
-    pub fn choose(&self, name: &str, value: &str) {
-        self.click(&format!("select[name='{name}'] option[value='{value}']"));
     }
 
     /// Gives a file to the file field of this name.
