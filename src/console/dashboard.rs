@@ -30,7 +30,6 @@ pub(super) fn routes() -> Vec<Route> {
 #[template(path = "dashboard.html")]
 struct Page {
     shell: Shell,
-    steps: Vec<Step>,
     now: Now,
 }
 
@@ -51,6 +50,8 @@ struct Step {
 
 /// What the dashboard shows.
 struct Now {
+    /// None once all of them are done.
+    steps: Vec<Step>,
     bars: Vec<Bar>,
     this_minute: i64,
     last_minute: i64,
@@ -152,7 +153,10 @@ impl Now {
             .parent()
             .filter(|path| !path.as_os_str().is_empty());
         let free = fs4::available_space(folder.unwrap_or(std::path::Path::new("."))).ok();
+        let steps = steps(connection)?;
+        let all_done = steps.iter().all(|step| step.done);
         Ok(Self {
+            steps: if all_done { Vec::new() } else { steps },
             bars: bars(counts),
             this_minute: shown(counts.last()),
             last_minute: shown(counts.iter().rev().nth(1)),
@@ -289,19 +293,13 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 async fn show(visit: Visit) -> Result<Response> {
     let counts = visit.console.live.check_ins();
     let app = visit.console.app().clone();
-    let (now, steps) = visit
+    let now = visit
         .console
         .store
-        .read(move |connection| Ok((Now::read(&app, &counts, connection)?, steps(connection)?)))
+        .read(move |connection| Now::read(&app, &counts, connection))
         .await?;
-    let steps = if steps.iter().all(|step| step.done) {
-        Vec::new()
-    } else {
-        steps
-    };
     answer::page(&Page {
         shell: visit.shell("Dashboard", Some(Area::Dashboard)),
-        steps,
         now,
     })
 }
@@ -309,17 +307,18 @@ async fn show(visit: Visit) -> Result<Response> {
 /// The dashboard's parts whenever they are new.
 async fn stream(visit: Visit) -> Result<Response> {
     let beats = visit.console.live.beats();
+    // What one may do decides what one is offered.
+    let role = visit.staff()?.role as usize;
     let state = (visit, beats, Arc::new(String::new()));
     Ok(answer::events(stream::unfold(
         state,
-        |(visit, mut beats, last)| async move {
+        move |(visit, mut beats, last)| async move {
             loop {
                 let beat = beats.next().await?;
-                let made = match visit.console.dashboard.get(beat) {
+                let shared = &visit.console.dashboard[role];
+                let made = match shared.get(beat) {
                     Some(made) => Ok(made),
-                    None => part(&visit)
-                        .await
-                        .map(|made| visit.console.dashboard.keep(beat, made)),
+                    None => part(&visit).await.map(|made| shared.keep(beat, made)),
                 };
                 match made {
                     Ok(made) if *made == *last => {}

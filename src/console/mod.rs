@@ -42,7 +42,11 @@ pub use setup::Setup;
 pub use shell::{Area, Shell};
 pub use visit::{Fields, Staff, Visit};
 
-use crate::{app::App, auth::second_factor::Shared, discovery::Discovery};
+use crate::{
+    app::App,
+    auth::{ConsoleRole, second_factor::Shared},
+    discovery::Discovery,
+};
 use live::Live;
 use std::{
     ops::Deref,
@@ -71,7 +75,8 @@ pub struct Console {
     pub discovery: Arc<Discovery>,
     /// Lists that are imported.
     pub imports: Arc<Desk>,
-    dashboard: live::Shared<String>,
+    /// The dashboard's parts, for each role.
+    dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
     /// Secrets of clients and users that were just made.
@@ -89,7 +94,7 @@ impl Console {
         Arc::new(Self {
             live: Live::new(app.clone()),
             discovery: Discovery::new(app.clone()),
-            dashboard: live::Shared::default(),
+            dashboard: Default::default(),
             setup: Setup::default(),
             imports: Arc::new(Desk::new(app.store.path())),
             app,
