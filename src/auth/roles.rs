@@ -237,6 +237,8 @@ requirements! {
     ReadInteractions: InteractionRead;
     /// May write interactions.
     WriteInteractions: InteractionWrite;
+    /// May record purchases.
+    WriteTransactions: TxWrite;
 }
 
 /// The error of a caller who lacks every one of `roles`.

@@ -177,11 +177,11 @@ fn host(url: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn at(listen: &str, tls: bool) -> Option<Listening> {
-        Some(Listening {
+    fn at(listen: &str, tls: bool) -> Listening {
+        Listening {
             address: listen.parse().unwrap(),
             tls,
-        })
+        }
     }
 
     fn interfaces() -> Vec<(String, IpAddr)> {
@@ -199,11 +199,8 @@ mod tests {
         .to_vec()
     }
 
-    fn bases(
-        public_url: Option<&str>,
-        listening: Option<Listening>,
-    ) -> Result<Vec<String>, Trouble> {
-        let places = places(public_url, listening, &interfaces())?;
+    fn bases(public_url: Option<&str>, listening: Listening) -> Result<Vec<String>, Trouble> {
+        let places = places(public_url, Some(listening), &interfaces())?;
         Ok(places.into_iter().map(|place| place.base).collect())
     }
 
@@ -254,7 +251,7 @@ mod tests {
             assert_eq!(bases(public, at(listen, false)), Err(trouble), "{listen}");
         }
         assert_eq!(
-            places(None, at("0.0.0.0:1", false), &interfaces()[..2]),
+            places(None, Some(at("0.0.0.0:1", false)), &interfaces()[..2]),
             Err(Trouble::NoNetwork)
         );
     }
@@ -264,7 +261,7 @@ mod tests {
         // Behind a proxy on the same machine.
         let found = places(
             Some("https://gate.example.org/"),
-            at("127.0.0.1:8080", false),
+            Some(at("127.0.0.1:8080", false)),
             &[],
         );
         let found = found.unwrap();

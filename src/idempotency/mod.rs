@@ -80,6 +80,21 @@ impl<T> Once<T> {
     }
 }
 
+/// The answer that stands under the key, for work that goes through several transactions before it
+/// has one.
+///
+/// # Errors
+/// [`Kind::KeyReused`] when the key stands for another request.
+pub fn recall(tx: &Tx<'_>, key: Option<&Key>) -> Result<Option<Stored>> {
+    let Some(key) = key else {
+        return Ok(None);
+    };
+    match find(tx, key)? {
+        Some(row) => find_part(tx, row, 0),
+        None => Ok(None),
+    }
+}
+
 /// Gives the answer stored under the key, or does `work`, renders its answer and stores that when
 /// it is a success. Without a key it just does `work`.
 ///

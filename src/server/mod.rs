@@ -98,6 +98,12 @@ pub async fn run(
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
+    let resumed = app.clone();
+    tokio::spawn(async move {
+        if let Err(cause) = crate::transactions::resume(&resumed.store).await {
+            tracing::error!("purchases that were cut off: {cause}");
+        }
+    });
     let shutdown = async {
         shutdown.await;
         console.live.stop();

@@ -199,7 +199,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
                 errors.push(Kind::KeyReused);
             }
         }
-        ("/interaction/batch" | "/delegate/new", _) => errors.push(Kind::KeyReused),
+        ("/interaction/batch" | "/delegate/new" | "/tx/new", _) => errors.push(Kind::KeyReused),
         ("/device-request/new", _) => errors.extend([
             Kind::DiscoveryClosed,
             Kind::RequestCodeTaken,
@@ -209,7 +209,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")
-        && !["/device/ping", "/device-request/new"].contains(&path);
+        && !["/device/ping", "/device-request/new", "/tx/new"].contains(&path);
     if matches!(method, "post" | "patch") && has_codes {
         errors.push(Kind::CodeTaken);
     }
@@ -225,7 +225,11 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         errors.extend([Kind::Unauthenticated, Kind::Forbidden]);
     }
     if operation["requestBody"].is_object() {
-        errors.extend([Kind::TooLarge, Kind::NotJson]);
+        errors.push(Kind::TooLarge);
+        // A till's purchase is taken as it comes.
+        if path != "/tx/new" {
+            errors.push(Kind::NotJson);
+        }
     }
     errors.extend(own_errors(path, method));
     let mut by_status: Map<String, Value> = Map::new();

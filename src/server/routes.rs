@@ -15,6 +15,7 @@ use crate::{
     events::api::EventsApi,
     interactions::api::InteractionsApi,
     oauth::api::OAuthApi,
+    transactions::api::TransactionsApi,
     types::text::shortened,
     web::Failure,
 };
@@ -42,6 +43,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         },
         EventsApi { app: app() },
         InteractionsApi { app: app() },
+        TransactionsApi { app: app() },
         ServiceApi { app: app() },
     )
 }

@@ -37,6 +37,20 @@ impl<T: DeserializeOwned, const MAX: usize> Body<T, MAX> {
     }
 }
 
+/// A body of at most `MAX` bytes that is taken as it comes; it should have the shape of `T`.
+pub struct Anything<T, const MAX: usize> {
+    bytes: Vec<u8>,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T, const MAX: usize> Anything<T, MAX> {
+    /// The body as it was sent.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
 /// Whether the request says, or at least does not deny, that its body is JSON.
 fn is_json(request: &Request) -> bool {
     request.content_type().is_none_or(|content_type| {
@@ -117,6 +131,17 @@ async fn drain<T: AsRef<[u8]>, E>(mut body: impl Stream<Item = Result<T, E>> + U
     let _ = tokio::time::timeout(DRAINED_MAX, rest).await;
 }
 
+fn json_of<T: Described>() -> MetaRequest {
+    MetaRequest {
+        description: None,
+        content: vec![MetaMediaType {
+            content_type: "application/json",
+            schema: T::reference(),
+        }],
+        required: true,
+    }
+}
+
 impl<'a, T: DeserializeOwned + Described, const MAX: usize> ApiExtractor<'a> for Body<T, MAX> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
 
@@ -128,14 +153,7 @@ impl<'a, T: DeserializeOwned + Described, const MAX: usize> ApiExtractor<'a> for
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        Some(MetaRequest {
-            description: None,
-            content: vec![MetaMediaType {
-                content_type: "application/json",
-                schema: T::reference(),
-            }],
-            required: true,
-        })
+        Some(json_of::<T>())
     }
 
     async fn from_request(
@@ -154,6 +172,33 @@ impl<'a, T: DeserializeOwned + Described, const MAX: usize> ApiExtractor<'a> for
         json::check_limits(&text).map_err(Failure)?;
         Ok(Self {
             text,
+            shape: PhantomData,
+        })
+    }
+}
+
+impl<'a, T: Described, const MAX: usize> ApiExtractor<'a> for Anything<T, MAX> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        Some(json_of::<T>())
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let bytes = read_limited(request, body, MAX).await.map_err(Failure)?;
+        Ok(Self {
+            bytes,
             shape: PhantomData,
         })
     }

@@ -15,6 +15,8 @@ pub enum Tag {
     Interactions,
     /// Apps that ask to be let in.
     Discovery,
+    /// Purchases.
+    Transactions,
     /// Tokens.
     Authentication,
     /// The service itself.

@@ -25,6 +25,7 @@ const LAYERS: [&[&str]; 11] = [
         "events",
         "interactions",
         "oauth",
+        "transactions",
     ],
     &["backup", "export", "import"],
     &["check", "console", "demo"],
@@ -33,7 +34,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 12] = [
+const SIDEWAYS: [(&str, &str); 14] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -51,6 +52,8 @@ const SIDEWAYS: [(&str, &str); 12] = [
     ("interactions", "delegates"),
     ("interactions", "devices"),
     ("delegates", "interactions"),
+    ("transactions", "delegates"),
+    ("transactions", "interactions"),
 ];
 
 /// Files outside `web`, `server` and `oauth` that speak HTTP and are not an `api.rs`.

@@ -60,6 +60,7 @@ const TABLE: &[(&str, Access)] = &[
     ("testInteraction", Roles(&[InteractionWrite])),
     ("createInteractions", Roles(&[InteractionWrite])),
     ("deleteInteraction", Roles(&[InteractionWrite])),
+    ("recordTransaction", Roles(&[TxWrite])),
 ];
 
 /// One operation of the server's document.

@@ -87,6 +87,7 @@ fn the_operations_are_these() {
     POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
     POST   /oauth/v2/token token 200 400 401 429 503
     GET    /ping ping 200 400 401 403 500 503
+    POST   /tx/new recordTransaction 201 400 401 403 409 413 500 503
     ");
 }
 

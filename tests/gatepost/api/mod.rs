@@ -22,6 +22,7 @@ mod settings;
 mod shown;
 mod sign_in;
 mod tokens;
+mod transactions;
 mod tried;
 
 use crate::harness::{Caller, Server, reply};

@@ -56,14 +56,14 @@ impl Networks {
                 "link add lan{network} netns {laptop} type veth peer name lan{network} netns {phone}"
             ));
             for (name, host) in [(laptop, 1), (phone, 2)] {
-                networks.address(name, "add", network, &format!("10.77.{network}.{host}"));
+                Networks::address(name, "add", network, &format!("10.77.{network}.{host}"));
                 ip(&format!("-n {name} link set lan{network} up"));
             }
         }
         networks
     }
 
-    fn address(&self, name: &str, action: &str, network: i32, address: &str) {
+    fn address(name: &str, action: &str, network: i32, address: &str) {
         ip(&format!(
             "-n {name} addr {action} {address}/24 dev lan{network}"
         ));
@@ -244,12 +244,12 @@ END
     let (until, mut all) = (Instant::now() + PATIENCE, String::new());
     while !wanted.iter().all(|wanted| all.contains(wanted)) {
         let left = until.saturating_duration_since(Instant::now());
-        match told.recv_timeout(left) {
-            Ok(line) => all.push_str(&(line + "\n")),
-            Err(_) => panic!(
+        let line = told.recv_timeout(left).unwrap_or_else(|_| {
+            panic!(
                 "avahi-browse (Debian's avahi-utils, with avahi-daemon and dbus) did not find {wanted:?}:\n{all}"
-            ),
-        }
+            )
+        });
+        all.push_str(&(line + "\n"));
     }
 }
 
@@ -289,9 +289,9 @@ fn the_server_is_found_on_every_network_and_followed_from_one_to_another() {
         ],
     );
     // The laptop goes to another network.
-    networks.address(&networks.phone, "add", 2, "10.77.3.2");
-    networks.address(&networks.laptop, "del", 2, "10.77.2.1");
-    networks.address(&networks.laptop, "add", 2, "10.77.3.1");
+    Networks::address(&networks.phone, "add", 2, "10.77.3.2");
+    Networks::address(&networks.laptop, "del", 2, "10.77.2.1");
+    Networks::address(&networks.laptop, "add", 2, "10.77.3.1");
     phone.finds("Gatepost", &["10.77.3.1"]);
     // It is called otherwise.
     let config = folder.path().join("config.json");

@@ -1,0 +1,201 @@
+//! `POST /tx/new` (spec: Transaction endpoint).
+
+use super::{load, sale::Sale};
+use crate::{
+    app::App,
+    auth::{roles::WriteTransactions, secret},
+    error::Error,
+    idempotency::{self, Key, Once, Stored},
+    web::{
+        Answer, Created, Granted, Outcome, RequestId,
+        body::Anything,
+        envelope::envelope,
+        schema::{Described, array, example, free_object, inline, integer, object, text},
+    },
+};
+use poem_openapi::{OpenApi, param::Header, registry::MetaSchema};
+use serde_json::json;
+use std::sync::Arc;
+
+/// The largest body, in bytes.
+const BODY_MAX_BYTES: usize = 8 << 20;
+
+/// A purchase as it should be sent.
+pub struct TransactionInput;
+
+impl Described for TransactionInput {
+    const NAME: &'static str = "TransactionInput";
+
+    fn schema() -> MetaSchema {
+        let payment = free_object(
+            "`paymentMethod` (`cash`, `card`), `amount`, `change` (cash only), `transactionId`; amounts in cents.",
+        );
+        let item = free_object(
+            "`code` (purchase code and a counter from 0000), `product`, `quantity`, `description`, `unitAmount`, `totalAmount`, `discountAmount`, and `delegates`: the tickets, each with `product`, `description`, `barcode`.",
+        );
+        example(
+            object(
+                "A purchase at a till. Whatever comes is accepted and kept; what does not fit is told in the answer.",
+                &[],
+                vec![
+                    (
+                        "context",
+                        inline(integer(
+                            "The device that every ticket is joined to, mostly an event.",
+                        )),
+                    ),
+                    (
+                        "code",
+                        inline(text(
+                            "The Purchase Code; what came under one code before is not made again.",
+                        )),
+                    ),
+                    ("totalAmount", inline(integer("In cents."))),
+                    ("notes", inline(text(""))),
+                    (
+                        "createdAt",
+                        inline(integer("When it was bought, Unix seconds.")),
+                    ),
+                    ("recordedBy", inline(text("Who sold it."))),
+                    ("transactions", inline(array(inline(payment), ""))),
+                    ("items", inline(array(inline(item), ""))),
+                ],
+            ),
+            json!({
+                "context": 1, "code": "TLH26", "totalAmount": 2500, "createdAt": 1_790_000_000, "recordedBy": "Ada",
+                "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
+                "items": [{
+                    "code": "TLH260000", "product": 2, "quantity": 1, "description": "Day ticket", "unitAmount": 2500,
+                    "totalAmount": 2500, "discountAmount": null,
+                    "delegates": [{"product": 2, "description": "Day ticket", "barcode": "TLH26-001-8Q2Z"}]
+                }]
+            }),
+        )
+    }
+}
+
+/// A purchase as it was taken.
+pub struct Transaction;
+
+impl Described for Transaction {
+    const NAME: &'static str = "Transaction";
+
+    fn schema() -> MetaSchema {
+        let inconsistency = object(
+            "",
+            &["path", "message"],
+            vec![
+                (
+                    "path",
+                    inline(text("Where in the body; empty for the whole.")),
+                ),
+                ("message", inline(text("What, and what would be right."))),
+            ],
+        );
+        let delegate = object(
+            "",
+            &["id", "barcode"],
+            vec![("id", inline(integer(""))), ("barcode", inline(text("")))],
+        );
+        example(
+            object(
+                "What became of a purchase.",
+                &["id", "_type", "code", "inconsistencies", "delegates"],
+                vec![
+                    ("id", inline(integer(""))),
+                    ("_type", inline(text("Always `transaction`."))),
+                    (
+                        "code",
+                        inline(text("Its code; the body's SHA-256 where it has none.")),
+                    ),
+                    (
+                        "inconsistencies",
+                        inline(array(
+                            inline(inconsistency),
+                            "What did not fit in this body.",
+                        )),
+                    ),
+                    (
+                        "delegates",
+                        inline(array(
+                            inline(delegate),
+                            "The delegates that were made for it.",
+                        )),
+                    ),
+                ],
+            ),
+            json!({
+                "id": 12, "_type": "transaction", "code": "TLH26",
+                "inconsistencies": [{"path": "items[0].quantity", "message": "must be greater than zero"}],
+                "delegates": [{"id": 4711, "barcode": "TLH26-001-8Q2Z"}]
+            }),
+        )
+    }
+}
+
+/// The endpoint.
+pub struct TransactionsApi {
+    /// The application.
+    pub app: App,
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Transactions")]
+impl TransactionsApi {
+    /// Record a purchase
+    ///
+    /// Always accepted, JSON or not, up to 8 MiB, and kept word for word; loaded as far as it goes.
+    /// What does not fit is listed. The same code again creates nothing twice; a differing body is
+    /// kept beside the first and may add tickets. Each ticket becomes a delegate with its barcode,
+    /// joined with its product and with `context`. Needs `ROLE_OAUTH2_TX_WRITE`.
+    #[oai(path = "/tx/new", method = "post", operation_id = "recordTransaction")]
+    async fn record(
+        &self,
+        caller: Granted<WriteTransactions>,
+        request_id: RequestId,
+        /// The answer is kept under this key for 7 days and given again.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: Header<Option<String>>,
+        body: Anything<TransactionInput, BODY_MAX_BYTES>,
+    ) -> Outcome<Created<Transaction>> {
+        let mut ctx = self.app.context(&caller, request_id.as_str());
+        ctx.source = "tx";
+        let body = body.into_bytes();
+        let digest = secret::digest(&body);
+        let (fingerprint, _) = digest
+            .split_first_chunk()
+            .ok_or_else(|| Error::defect("no digest"))?;
+        let key = Key::of(&ctx, idempotency_key.0, "tx/new", || Ok(*fingerprint))?;
+        let sale = Arc::new(Sale::read(&body));
+        let (begun, store) = (
+            (ctx.clone(), Arc::clone(&sale), key.clone()),
+            &self.app.store,
+        );
+        let received = store
+            .write(move |tx| {
+                let (ctx, sale, key) = begun;
+                if let Some(stored) = idempotency::recall(tx, key.as_ref())? {
+                    return Ok(Once::Stored(stored));
+                }
+                load::receive(tx, &ctx, &body, &sale).map(Once::Fresh)
+            })
+            .await?;
+        let received = match received {
+            Once::Stored(stored) => return Ok(Answer::whole(stored.body)),
+            Once::Fresh(received) => received,
+        };
+        load::all_tickets(store, &ctx, received, &sale).await?;
+        let render = |data: String| Stored {
+            status: 201,
+            body: envelope(&data, "{}"),
+            done: 1,
+        };
+        let stored = store
+            .write(move |tx| {
+                let once =
+                    idempotency::once(tx, key.as_ref(), || load::answer(tx, received), render)?;
+                Ok(once.rendered(render))
+            })
+            .await?;
+        Ok(Answer::whole(stored.body))
+    }
+}

@@ -1,0 +1,261 @@
+//! `/tx/new`: always accepted, kept word for word, loaded as far as it goes, and never twice.
+
+use crate::harness::{Caller, Reply, Server, reply};
+use gatepost::{auth::Role, transactions};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+struct Till<'a> {
+    caller: Caller<'a>,
+    event: i64,
+    product: i64,
+}
+
+impl<'a> Till<'a> {
+    fn at(server: &'a Server) -> Self {
+        let caller = server.caller_with_all();
+        let event = caller.device(&json!({"name": "Fair", "deviceType": "event"}));
+        let product = caller.device(&json!({"name": "Day ticket", "parent": event}));
+        Self {
+            caller,
+            event,
+            product,
+        }
+    }
+
+    fn sale(&self, code: &str, barcodes: &[&str]) -> Value {
+        let tickets: Vec<Value> = barcodes
+            .iter()
+            .map(|barcode| json!({"product": self.product, "description": "Day ticket", "barcode": barcode}))
+            .collect();
+        let (quantity, total) = (barcodes.len(), 2500 * barcodes.len());
+        json!({
+            "context": self.event, "code": code, "totalAmount": total, "createdAt": 1_790_000_000,
+            "recordedBy": "Ada", "notes": "Grüße",
+            "transactions": [{"paymentMethod": "cash", "amount": total, "change": 0}],
+            "items": [{"code": format!("{code}0000"), "product": self.product, "quantity": quantity,
+                "description": "Day ticket", "unitAmount": 2500, "totalAmount": total,
+                "discountAmount": null, "delegates": tickets}],
+        })
+    }
+
+    fn send(&self, body: &Value) -> Reply {
+        self.caller.post("/tx/new", body)
+    }
+
+    fn send_bytes(&self, body: &'static [u8]) -> Reply {
+        reply(self.caller.request(Method::POST, "/tx/new").body(body))
+    }
+}
+
+#[track_caller]
+fn told(reply: &Reply) -> Vec<String> {
+    let listed = reply.data()["inconsistencies"].as_array().expect("a list");
+    let line = |told: &Value| format!("{}: {}", told["path"], told["message"]).replace('"', "");
+    listed.iter().map(line).collect()
+}
+
+fn barcodes(reply: &Reply) -> Vec<String> {
+    let delegates = reply.data()["delegates"].as_array().expect("a list");
+    let barcode = |made: &Value| made["barcode"].as_str().unwrap_or_default().to_owned();
+    delegates.iter().map(barcode).collect()
+}
+
+#[test]
+fn a_ticket_that_was_sold_opens_the_door_of_its_product_and_of_the_event() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    server.settings(&json!({"access": {"ruleSet": "simple"}}));
+    let reply = till.send(&till.sale("TLH26", &["A1", "A2"]));
+    assert_eq!((reply.status, told(&reply)), (201, vec![]));
+    assert_eq!(reply.data()["_type"], "transaction");
+    assert_eq!(reply.data()["code"], "TLH26");
+    assert_eq!(barcodes(&reply), ["A1", "A2"]);
+    let delegate = till.caller.get("/delegate/barcode:A2?fields=sources,data");
+    assert_eq!(delegate.data()["sources"], json!(["tx"]));
+    for device in [till.event, till.product] {
+        let body = json!({"delegate": "barcode:A1", "device": device});
+        assert_eq!(till.caller.interact("check-in", &body).status, 201);
+    }
+    let joins = till
+        .caller
+        .get("/interaction/list?search={\"==\":[\"interactionType\",\"join\"]}");
+    assert_eq!(joins.data().as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn the_same_purchase_again_creates_nothing_twice_and_a_changed_one_adds_its_tickets() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let (small, large) = (
+        till.sale("T", &["A", "B"]),
+        till.sale("T", &["A", "B", "C"]),
+    );
+    let first = till.send(&small);
+    assert_eq!(till.send(&small), first);
+    let revised = till.send(&large);
+    assert_eq!(revised.id(), first.id());
+    assert_eq!(barcodes(&revised), ["A", "B", "C"]);
+    assert!(
+        told(&revised)[0].contains("sent before with other content"),
+        "{revised:?}"
+    );
+    // In whatever order they come again.
+    for body in [&large, &small, &small, &large] {
+        assert_eq!(barcodes(&till.send(body)), ["A", "B", "C"]);
+    }
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 3);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM transactions"), 1);
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM transaction_bodies"),
+        2
+    );
+    assert_eq!(
+        server.value::<i64>("SELECT total_amount FROM transactions"),
+        5000
+    );
+    let kept: Vec<u8> = server.value("SELECT body FROM transaction_bodies ORDER BY id LIMIT 1");
+    assert_eq!(kept, small.to_string().into_bytes());
+}
+
+#[test]
+fn one_purchase_fifty_times_at_once_is_one() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let body = till.sale("T", &["A", "B", "C"]);
+    let replies: Vec<Reply> = std::thread::scope(|scope| {
+        let send = || scope.spawn(|| till.send(&body));
+        let all: Vec<_> = (0..50).map(|_| send()).collect();
+        all.into_iter()
+            .map(|one| one.join().expect("an answer"))
+            .collect()
+    });
+    assert!(
+        replies.iter().all(|reply| *reply == replies[0]),
+        "{replies:?}"
+    );
+    assert_eq!(barcodes(&replies[0]), ["A", "B", "C"]);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 3);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 6);
+}
+
+#[test]
+fn what_does_not_fit_is_told_and_the_rest_is_loaded() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    till.caller.delegate(&json!({"barcode": "TAKEN"}));
+    let mut body = till.sale("T", &["A", "TAKEN"]);
+    body["context"] = json!(9999);
+    body["totalAmount"] = json!(1);
+    body["items"][0]["delegates"][0]["product"] = json!(8888);
+    let reply = till.send(&body);
+    assert_eq!(reply.status, 201);
+    assert_eq!(barcodes(&reply), ["A"]);
+    let told = told(&reply);
+    for expected in [
+        "context: there is no device 9999",
+        "items[0].delegates[0].product: there is no device 8888",
+        "transactions: they add up to 5000",
+        "items: they add up to 5000 and not to 1",
+        "items[0].delegates[1].barcode: barcode",
+    ] {
+        assert!(
+            told.iter().any(|line| line.starts_with(expected)),
+            "{expected}: {told:?}"
+        );
+    }
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 0);
+    // Once the code is free, the same body again does not take it: what was looked at was told.
+    assert_eq!(till.send(&body), reply);
+}
+
+#[test]
+fn what_is_no_purchase_at_all_is_kept_word_for_word() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let bodies: [&'static [u8]; 5] = [
+        b"",
+        b"total: 25",
+        b"[1]",
+        b"\xff\xfe\x00",
+        b"{\"code\": \"X\"",
+    ];
+    for body in bodies {
+        let reply = till.send_bytes(body);
+        assert_eq!(reply.status, 201);
+        assert_eq!(told(&reply).len(), 1, "{reply:?}");
+        assert_eq!(reply.data()["code"].as_str().map(str::len), Some(64));
+        assert_eq!(till.send_bytes(body), reply);
+        let id = reply.id();
+        let kept: Vec<u8> = server.value(&format!(
+            "SELECT body FROM transaction_bodies WHERE transaction_id = {id}"
+        ));
+        assert_eq!(kept, body);
+    }
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM transactions"), 5);
+    let large = reply_to(&till, vec![b' '; 8 * 1024 * 1024 + 1]);
+    large.refused(413, 1106, "8388608");
+}
+
+fn reply_to(till: &Till<'_>, body: Vec<u8>) -> Reply {
+    reply(till.caller.request(Method::POST, "/tx/new").body(body))
+}
+
+#[test]
+fn a_purchase_that_was_cut_off_is_finished_at_the_next_start() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let reply = till.send(&till.sale("T", &["A", "B", "C"]));
+    // As a cut between two slices leaves it.
+    let (b, c) = (
+        reply.data()["delegates"][1]["id"].clone(),
+        reply.data()["delegates"][2]["id"].clone(),
+    );
+    server.sql(&format!(
+        "DELETE FROM transaction_delegates WHERE delegate_id IN ({b}, {c});
+         DELETE FROM interactions WHERE first_delegate_id IN ({b}, {c});
+         DELETE FROM presence WHERE delegate_id IN ({b}, {c});
+         DELETE FROM delegates WHERE id IN ({b}, {c});
+         UPDATE transaction_bodies SET loaded = 1;"
+    ));
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime
+        .block_on(transactions::resume(&server.app.store))
+        .expect("it is finished");
+    let barcodes: String =
+        server.value("SELECT group_concat(barcode, ' ') FROM transaction_delegates");
+    assert_eq!(barcodes, "A B C");
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 6);
+    assert_eq!(
+        server.value::<i64>("SELECT loaded FROM transaction_bodies"),
+        3
+    );
+}
+
+#[test]
+fn a_long_purchase_is_loaded_in_slices() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let codes: Vec<String> = (0..600).map(|number| format!("N{number:04}")).collect();
+    let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
+    let reply = till.send(&till.sale("T", &codes));
+    assert_eq!((told(&reply), barcodes(&reply).len()), (vec![], 600));
+}
+
+#[test]
+fn a_key_gives_the_same_answer_and_stands_for_one_body() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let keyed = |body: &Value| {
+        let request = till.caller.request(Method::POST, "/tx/new");
+        reply(request.header("Idempotency-Key", "k").json(body))
+    };
+    let first = keyed(&till.sale("T", &["A"]));
+    assert_eq!(keyed(&till.sale("T", &["A"])), first);
+    keyed(&till.sale("T", &["A", "B"])).refused(409, 1109, "another request");
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 1);
+    let other = server.caller(&[Role::DelegateWrite]);
+    other
+        .post("/tx/new", &json!({}))
+        .refused(403, 1202, "ROLE_OAUTH2_TX_WRITE");
+}
