@@ -86,7 +86,8 @@ impl App {
             .json()
             .expect("JSON");
         let token = granted["access_token"].as_str();
-        *self.token.borrow_mut() = token.unwrap_or_else(|| panic!("{granted}")).to_owned();
+        let token = token.unwrap_or_else(|| panic!("{granted}"));
+        self.token.replace(token.to_owned());
     }
 
     /// The device that it is.
