@@ -1,6 +1,7 @@
 //! A gate app as it behaves on a phone: it reads the QR, asks to be let in, waits, and then does
 //! what it was set up for.
 
+use super::pictures::Pixels;
 use crate::{
     harness::{Reply, reply},
     luck::process::until,
@@ -15,22 +16,11 @@ use std::{cell::RefCell, net::SocketAddr};
 
 /// What a camera sees in a picture: the text of the first QR code in it.
 pub fn scan(picture: &[u8]) -> Option<String> {
-    let mut decoder = png::Decoder::new(std::io::Cursor::new(picture));
-    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
-    let mut reader = decoder.read_info().expect("a PNG");
-    let mut pixels = vec![0; reader.output_buffer_size().expect("a small picture")];
-    let frame = reader.next_frame(&mut pixels).expect("a picture");
-    let (width, samples) = (frame.width as usize, frame.color_type.samples());
-    let grey = |x: usize, y: usize| {
-        let at = y * frame.line_size + x * samples;
-        let colours = if samples > 2 { 3 } else { 1 };
-        let sum: usize = pixels[at..at + colours]
-            .iter()
-            .map(|part| usize::from(*part))
-            .sum();
-        u8::try_from(sum / colours).expect("a byte")
-    };
-    let mut seen = rqrr::PreparedImage::prepare_from_greyscale(width, frame.height as usize, grey);
+    let pixels = Pixels::of(picture);
+    let mut seen =
+        rqrr::PreparedImage::prepare_from_greyscale(pixels.width, pixels.height, |x, y| {
+            pixels.grey(x, y)
+        });
     let codes = seen.detect_grids();
     codes
         .iter()
@@ -96,7 +86,8 @@ impl App {
             .json()
             .expect("JSON");
         let token = granted["access_token"].as_str();
-        *self.token.borrow_mut() = token.unwrap_or_else(|| panic!("{granted}")).to_owned();
+        let token = token.unwrap_or_else(|| panic!("{granted}"));
+        self.token.replace(token.to_owned());
     }
 
     /// The device that it is.

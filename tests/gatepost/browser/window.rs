@@ -257,7 +257,7 @@ impl Browser {
         });
     }
 
-    /// A picture of what the window shows, as PNG in base 64.
+    /// A picture of what the window shows, as PNG.
     #[track_caller]
     pub fn picture(&self) -> Vec<u8> {
         let picture = self.get("/screenshot");
