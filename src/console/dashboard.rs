@@ -306,7 +306,7 @@ async fn show(visit: Visit) -> Result<Response> {
 
 /// The dashboard's parts whenever they are new.
 async fn stream(visit: Visit) -> Result<Response> {
-    let beats = visit.console.live.beats();
+    let beats = visit.beats()?;
     // What one may do decides what one is offered.
     let role = visit.staff()?.role as usize;
     let state = (visit, beats, Arc::new(String::new()));

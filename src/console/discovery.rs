@@ -370,7 +370,7 @@ async fn stream(visit: Visit) -> Result<Response> {
     let shown = visit.query.text("shown");
     let sent = Sent {
         marks: shown.split('.').map(ToOwned::to_owned).collect(),
-        beats: visit.console.live.beats(),
+        beats: visit.beats()?,
         visit,
         next: VecDeque::new(),
     };

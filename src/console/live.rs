@@ -1,11 +1,12 @@
 //! What happens, as it happens: one task counts and looks once in a while, whatever number of
 //! dashboards is open, and wakes every stream that waits. Pages that nobody looks at cost nothing.
 
+use super::{Console, Staff, session};
 use crate::app::App;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::watch;
 
@@ -14,6 +15,8 @@ pub const TICK: Duration = Duration::from_millis(500);
 /// Minutes that the chart of check-ins shows.
 pub const MINUTES: usize = 60;
 const MINUTE_MS: i64 = 60_000;
+/// How often a stream looks whether its session goes on.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Interactions looked at to fill the chart after a start.
 const BACKFILL: i64 = 100_000;
 
@@ -64,8 +67,8 @@ impl Live {
     }
 
     /// The beats from now on.
-    pub fn beats(&self) -> Beats {
-        Beats(self.beat.subscribe())
+    pub(super) fn beats(&self) -> watch::Receiver<Option<u64>> {
+        self.beat.subscribe()
     }
 
     fn minutes(&self) -> std::sync::MutexGuard<'_, Minutes> {
@@ -123,14 +126,39 @@ impl Live {
     }
 }
 
-/// What a stream waits for.
-pub struct Beats(watch::Receiver<Option<u64>>);
+/// What a stream waits for. It ends with the session that it was opened in.
+pub struct Beats {
+    beats: watch::Receiver<Option<u64>>,
+    console: Arc<Console>,
+    staff: Staff,
+    looked: Instant,
+}
 
 impl Beats {
+    pub(super) fn of(console: &Arc<Console>, staff: &Staff) -> Self {
+        Self {
+            beats: console.live.beats(),
+            console: Arc::clone(console),
+            staff: staff.clone(),
+            looked: Instant::now(),
+        }
+    }
+
     /// The next beat; `None` when the stream is to end.
     pub async fn next(&mut self) -> Option<u64> {
-        self.0.changed().await.ok()?;
-        *self.0.borrow_and_update()
+        self.beats.changed().await.ok()?;
+        if self.looked.elapsed() >= LOOK_EVERY {
+            self.looked = Instant::now();
+            let goes_on = self
+                .console
+                .store
+                .look_up(|connection| session::goes_on(connection, &self.staff));
+            // A store that is busy ends nobody's session.
+            if let Ok(false) = goes_on {
+                return None;
+            }
+        }
+        *self.beats.borrow_and_update()
     }
 }
 

@@ -84,6 +84,24 @@ fn find(
     Ok(Some((staff, seen_at)))
 }
 
+/// Whether a session goes on, with the same role.
+///
+/// # Errors
+/// When it cannot be looked up.
+pub(super) fn goes_on(connection: &Connection, staff: &Staff) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM console_sessions s JOIN users u ON u.id = s.user_id
+             WHERE s.id = ?1 AND s.user_id = ?2 AND s.expires_at > ?3 AND u.console_role = ?4",
+        )?
+        .exists(params![
+            staff.session,
+            staff.user,
+            Timestamp::now(),
+            staff.role.name()
+        ])?)
+}
+
 /// Made from the cookie, which no other site can read.
 fn csrf(token: &str) -> String {
     secret::hex(&secret::digest(format!("csrf {token}").as_bytes()))

@@ -1,7 +1,7 @@
 //! What a page is given: the request, who made it, and what it says, with the few ways of reading
 //! it that pages need.
 
-use super::{Area, Console, Shell, answer, route};
+use super::{Area, Console, Shell, answer, live::Beats, route};
 use crate::{
     auth::{ConsoleRole, Context},
     error::{Error, Kind, Result},
@@ -177,6 +177,14 @@ impl Visit {
     #[must_use]
     pub fn shell(&self, title: &str, area: Option<Area>) -> Shell {
         Shell::new(self, title, area)
+    }
+
+    /// What a stream of this visit waits for.
+    ///
+    /// # Errors
+    /// As [`Visit::staff`].
+    pub fn beats(&self) -> Result<Beats> {
+        Ok(Beats::of(&self.console, self.staff()?))
     }
 
     /// Tells the user, on the next page, that something is done.

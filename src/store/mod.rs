@@ -259,6 +259,7 @@ fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result
 }
 
 fn create(path: &Path) -> Result<Connection> {
+    open::make_private(path)?;
     let connection = Connection::open(path)?;
     // First the schema, then the log: so the file tells what it is from the start.
     migrate::create(&connection)?;

@@ -81,6 +81,22 @@ pub fn look(path: &Path) -> Result<Found> {
     Ok(Found::Version(version))
 }
 
+/// Makes an empty file that its owner alone may read: it holds people, and what opens doors. What SQLite
+/// makes beside it is as private.
+///
+/// # Errors
+/// A sentence for the operator when it cannot be made.
+pub fn make_private(path: &Path) -> Result<()> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(path)
+        .map(drop)
+        .map_err(|cause| refused(format!("{}: {cause}", path.display())))
+}
+
 /// How many pages the file had before a change without a log that was cut off; `None` where there
 /// was no such change. A Gatepost file is changed so only while it is made.
 fn interrupted(path: &Path) -> Option<u32> {

@@ -229,7 +229,7 @@ fn kinds(connection: &Connection) -> Result<Vec<String>> {
 
 /// Who has the version in force, whenever that changes.
 pub async fn stream(visit: Visit) -> Result<Response> {
-    let beats = visit.console.live.beats();
+    let beats = visit.beats()?;
     Ok(answer::events(stream::unfold(
         (visit, beats, String::new()),
         |(visit, mut beats, last)| async move {

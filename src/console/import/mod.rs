@@ -66,7 +66,8 @@ pub(super) fn routes() -> Vec<Route> {
         ),
         Route::post(
             "/console/import/batches/:id/undo",
-            route::OPERATOR,
+            // What an import made is removed for good.
+            route::ADMINISTRATOR,
             batches::undo,
         ),
         Route::post(

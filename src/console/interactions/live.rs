@@ -40,7 +40,7 @@ struct Told {
 pub(super) async fn stream(visit: Visit) -> Result<Response> {
     let zone = visit.console.settings().zone.clone();
     let (filter, _) = Filter::read(&visit.query, &zone);
-    let beats = visit.console.live.beats();
+    let beats = visit.beats()?;
     let told = Told {
         after: visit.query.filled("after").and_then(Place::parse),
         visit,

@@ -181,7 +181,7 @@ fn kept(server: &Server) -> usize {
 #[test]
 fn the_sample_goes_in_and_comes_back_out() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.crew(ConsoleRole::Administrator);
     let list = crew.uploaded("delegates", "attendees.csv", &sample());
     let html = crew.get(&list).shown();
     assert!(html.contains("columns separated by"), "{html}");
@@ -210,7 +210,7 @@ fn the_sample_goes_in_and_comes_back_out() {
     let sources: String = server.value("SELECT sources FROM delegates LIMIT 1");
     assert_eq!(sources, "[\"import\"]");
     let history = crew.get("/console/import/batches").shown();
-    for told in ["attendees.csv", "operator@example.com", "complete"] {
+    for told in ["attendees.csv", "administrator@example.com", "complete"] {
         assert!(history.contains(told), "no {told} in {history}");
     }
     let path = format!("/console/import/batches/{batch}");
@@ -226,7 +226,7 @@ fn the_sample_goes_in_and_comes_back_out() {
 #[test]
 fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.crew(ConsoleRole::Administrator);
     let mut workbook = Workbook::new();
     let notes = workbook.add_worksheet().set_name("Notes").expect("a name");
     notes.write(0, 0, "first name").expect("a cell");
@@ -350,7 +350,7 @@ fn columns_that_do_not_fit_are_told_in_the_words_of_the_page() {
 #[test]
 fn a_key_changes_who_is_there_and_a_device_is_joined() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.crew(ConsoleRole::Administrator);
     let gate = server.caller_with_all();
     let hall = gate.device(&json!({"name": "Hall A", "code": "hall"}));
     let ada = gate.delegate(&json!({"barcode": "A", "firstName": "Ada", "company": "Ada & Co."}));
@@ -540,7 +540,11 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
     );
     viewer
         .post(&format!("{path}/undo"), &[])
-        .refused(403, "needs the role operator");
+        .refused(403, "needs the role administrator");
+    // An operator deletes nothing for good.
+    crew.post(&format!("{path}/undo"), &[])
+        .refused(403, "needs the role administrator");
+    assert!(!crew.get(&path).shown().contains(">Take it back<"));
     viewer
         .upload("delegates", "a.csv", b"first name\nAda\n")
         .refused(403, "needs the role operator");

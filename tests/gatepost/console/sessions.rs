@@ -175,3 +175,26 @@ fn own_address() -> Option<std::net::Ipv4Addr> {
         _ => None,
     }
 }
+
+#[test]
+fn a_stream_ends_with_its_session_and_with_its_role() {
+    let server = Server::start();
+    let admin = server.crew(ConsoleRole::Administrator);
+    let watcher = server.crew(ConsoleRole::Operator);
+    let ends = [
+        "DELETE FROM console_sessions WHERE user_id = (SELECT id FROM users WHERE email = 'operator@example.com')",
+        "UPDATE users SET console_role = 'viewer' WHERE email = 'operator@example.com'",
+    ];
+    let again = Crew::sign_in(&server, "operator@example.com");
+    for (crew, end) in [(again, ends[1]), (watcher, ends[0])] {
+        let streams = ["/console/dashboard/stream", "/console/interactions/stream"]
+            .map(|path| crew.request(Method::GET, path).send().expect("an answer"));
+        assert!(streams.iter().all(|stream| stream.status() == 200));
+        server.sql(end);
+        for stream in streams {
+            // To its end: one that goes on would have the client give up.
+            stream.text().expect("it ends");
+        }
+    }
+    admin.get("/console").shown();
+}

@@ -65,9 +65,9 @@ fn every_request_is_a_line_without_secrets() {
     for secret in ["SECRET", "fields", venue.token.as_str(), "secret"] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
-    // The token endpoint, the two requests, and the delegate.
+    // The token endpoint, the three requests, and the delegate.
     let lines = log.lines().filter(|line| line.contains("gatepost::access"));
-    assert_eq!(lines.count(), 4, "{log}");
+    assert_eq!(lines.count(), 5, "{log}");
 }
 
 #[test]

@@ -382,3 +382,20 @@ fn kill_first_start(folder: &Path, calls: &str, number: usize) -> Option<PathBuf
         None
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_fresh_file_and_what_stands_beside_it_are_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let server = crate::harness::Server::start();
+    server.caller_with_all().delegate(&serde_json::json!({}));
+    for suffix in ["", "-wal", "-shm"] {
+        let mut path = server.path().into_os_string();
+        path.push(suffix);
+        let mode = std::fs::metadata(&path)
+            .expect("a file")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", path.display());
+    }
+}

@@ -28,6 +28,7 @@ fn traces(server: &Server) -> Vec<&'static str> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in one go")]
 fn who_is_deleted_for_good_is_gone_from_everything() {
     let server = Server::start();
     let caller = server.caller_with_all();

@@ -6,6 +6,7 @@ use gatepost::auth::ConsoleRole;
 use serde_json::json;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in one go")]
 fn two_records_become_one_with_all_that_both_did() {
     let server = Server::start();
     let caller = server.caller_with_all();

@@ -57,7 +57,7 @@ fn plain(html: &str) -> String {
 /// Sets a field of a form.
 pub fn set(fields: &mut [(String, String)], name: &str, value: &str) {
     let field = fields.iter_mut().find(|(known, _)| known == name);
-    field.expect("the form has the field").1 = value.to_owned();
+    value.clone_into(&mut field.expect("the form has the field").1);
 }
 
 /// Sends fields.
