@@ -57,7 +57,6 @@ struct Now {
     last_minute: i64,
     most: i64,
     inside: Vec<Inside>,
-    inside_all: i64,
     devices: Vec<Device>,
     online: usize,
     offline: usize,
@@ -162,9 +161,6 @@ impl Now {
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
             inside: inside(connection)?,
-            inside_all: connection
-                .prepare_cached("SELECT coalesce(sum(inside), 0) FROM occupancy")?
-                .query_row([], |row| row.get(0))?,
             offline: devices.len() - online,
             online,
             devices,

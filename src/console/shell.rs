@@ -4,6 +4,7 @@
 use super::{Staff, Visit, answer, assets};
 use crate::{
     auth::ConsoleRole,
+    settings::logo,
     types::{Timestamp, Zone},
 };
 
@@ -124,6 +125,8 @@ pub struct Shell {
     pub staff: Option<Staff>,
     /// What was just done.
     pub flashes: Vec<String>,
+    /// The instance's picture, where it has one.
+    pub logo: Option<String>,
     zone: Zone,
     now: Timestamp,
 }
@@ -144,6 +147,13 @@ impl Shell {
             area,
             staff: visit.staff.clone(),
             flashes,
+            logo: visit
+                .console
+                .store
+                .look_up(logo::since)
+                .ok()
+                .flatten()
+                .map(|since| format!("/logo?v={}", since.0)),
             zone: settings.zone.clone(),
             now: Timestamp::now(),
         }

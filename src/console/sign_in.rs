@@ -8,7 +8,10 @@ use crate::{
     types::UserId,
 };
 use askama::Template;
-use poem::{Response, http::header};
+use poem::{
+    Response,
+    http::{StatusCode, header},
+};
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv4Addr},
@@ -151,7 +154,13 @@ fn again(visit: &Visit, error: &Error, waiting: Option<String>) -> Result<Respon
     let mut page = Page::new(visit, &visit.form);
     page.failure = Some(answer::sentence(&error.message));
     page.waiting = waiting;
-    answer::form_again(&page)
+    let mut response = answer::form_again(&page)?;
+    if let Kind::TooManyAttempts { retry_after_s } = error.kind {
+        response.set_status(StatusCode::TOO_MANY_REQUESTS);
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, retry_after_s.into());
+    }
+    Ok(response)
 }
 
 fn address(visit: &Visit) -> IpAddr {

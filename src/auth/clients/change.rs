@@ -6,7 +6,7 @@ use crate::{
     auth::{Context, Edit, scopes, secret, tokens},
     error::{Error, Result},
     store::Tx,
-    types::ClientId,
+    types::{ClientId, DeviceId},
 };
 use rusqlite::params;
 use serde_json::json;
@@ -78,6 +78,23 @@ pub fn revoke(tx: &Tx<'_>, ctx: &Context, client_id: &str) -> Result<()> {
         .execute(params![client.id, tx.now()])?;
     tokens::cancel_of_client(tx, client.id)?;
     append(tx, ctx, "revoke", &client, None)
+}
+
+/// Revokes every client that is bound to a device; how many were in force.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn revoke_of_device(tx: &Tx<'_>, ctx: &Context, device: DeviceId) -> Result<usize> {
+    let clients: Vec<String> = tx
+        .prepare_cached(
+            "SELECT client_id FROM clients WHERE device_id = ?1 AND revoked_at IS NULL",
+        )?
+        .query_map([device], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for client in &clients {
+        revoke(tx, ctx, client)?;
+    }
+    Ok(clients.len())
 }
 
 /// Gives a client a new secret. The old one is worth nothing from then on; access tokens it was

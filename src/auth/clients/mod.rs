@@ -3,7 +3,7 @@
 
 mod change;
 
-pub use change::{change, end_tokens, revoke, rotate_secret};
+pub use change::{change, end_tokens, revoke, revoke_of_device, rotate_secret};
 
 use super::{Context, Roles, Scope, scopes, secret};
 use crate::{

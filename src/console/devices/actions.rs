@@ -27,13 +27,22 @@ fn found(visit: &Visit) -> Result<Record> {
 pub async fn delete(visit: Visit) -> Result<Response> {
     let record = found(&visit)?;
     let (ctx, id) = (visit.context(), record.id);
-    visit
+    let revoked = visit
         .console
         .store
-        .write(move |tx| write::delete(tx, &ctx, &devices::RESOURCE, id.0))
+        .write(move |tx| {
+            write::delete(tx, &ctx, &devices::RESOURCE, id.0)?;
+            // Who deletes a lost phone means that nobody gets in with it.
+            clients::revoke_of_device(tx, &ctx, id)
+        })
         .await?;
+    let shut_out = if revoked > 0 {
+        " Its app is shut out."
+    } else {
+        ""
+    };
     visit.flash(format!(
-        "{} is deleted. It can be restored from here.",
+        "{} is deleted.{shut_out} It can be restored from here.",
         record.name
     ));
     Ok(answer::go(&page_of(id)))

@@ -206,7 +206,7 @@ fn guesses_at_codes_are_few_even_all_at_once() {
         .count();
     // Ten, and as many more as threads that asked at the same moment.
     assert!((10..=14).contains(&looked_at), "{looked_at}");
-    tell(&server, &key, &next_code(&app)).refused(422, "Too many attempts");
+    tell(&server, &key, &next_code(&app)).refused(429, "Too many attempts");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
     }
     crew.post(path, &form("another horse", "third horse", "third horse"))
         .refused(422, "Too many attempts");
-    sign_in(&server, "viewer@example.com", "another horse").refused(422, "Too many attempts");
+    sign_in(&server, "viewer@example.com", "another horse").refused(429, "Too many attempts");
 }
 
 #[test]

@@ -412,6 +412,27 @@ fn credentials_that_are_revoked_end_at_once() {
 }
 
 #[test]
+fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let device = server
+        .caller_with_all()
+        .device(&json!({"name": "Phone 7", "deviceType": "regoapp"}));
+    let (id, secret) = server.new_client(clients::NewClient {
+        roles: Role::ALL.iter().copied().collect(),
+        device: Some(DeviceId(device)),
+        ..clients::NewClient::named("Phone 7")
+    });
+    let app = server.caller_of(&id, &secret);
+    app.get("/device/list").data();
+    crew.post(&format!("/console/devices/{device}/delete"), &[])
+        .taken();
+    app.get("/device/list").refused(401, 1201, "");
+    let page = crew.get(&format!("/console/devices/{device}")).shown();
+    assert!(page.contains("Its app is shut out"), "{page}");
+}
+
+#[test]
 fn rules_that_cannot_be_read_are_shown_and_mended() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);

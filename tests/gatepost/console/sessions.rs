@@ -81,7 +81,7 @@ fn a_wrong_password_and_a_user_without_a_role_stay_outside() {
     for _ in 0..9 {
         tried("ada@example.com", "wrong");
     }
-    tried("ada@example.com", PASSWORD).refused(422, "Too many attempts");
+    tried("ada@example.com", PASSWORD).refused(429, "Too many attempts");
 }
 
 #[test]
