@@ -148,13 +148,13 @@ pub fn discard_draft(tx: &Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Puts a document in force and forgets the draft: the version in force from then on. It rises
-/// unless the document says what is in force already.
+/// Puts a document in force: the version in force from then on. It rises unless the document says
+/// what is in force already. A draft that somebody works on stays; what it would change is shown
+/// against the new version.
 ///
 /// # Errors
 /// When it cannot be written.
 pub fn publish(tx: &Tx<'_>, ctx: &Context, document: &Document) -> Result<i64> {
-    discard_draft(tx)?;
     let before = published(tx)?;
     if before.document == *document {
         return Ok(before.version);

@@ -204,6 +204,10 @@ pub fn copy_log(log: &Path, begun: &LogHeader, copy: &Path) -> Result<bool> {
         opened => opened.map_err(|cause| failed(log, &cause))?,
     };
     let copied = File::create(copy).map_err(|cause| failed(copy, &cause))?;
+    let permissions = source.metadata().map(|file| file.permissions());
+    permissions
+        .and_then(|found| copied.set_permissions(found))
+        .map_err(|cause| failed(copy, &cause))?;
     let length = source
         .metadata()
         .map_err(|cause| failed(log, &cause))?

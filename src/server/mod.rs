@@ -168,6 +168,10 @@ fn endpoint(
         .at(
             "/",
             make_sync(|_| poem::web::Redirect::see_other("/console")),
+        )
+        .at(
+            "/console/",
+            make_sync(|_| poem::web::Redirect::see_other("/console")),
         );
     let route = pages(console)
         .into_iter()

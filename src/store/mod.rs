@@ -286,6 +286,11 @@ fn back_up_before_migration(connection: &Connection, path: &Path, version: i64) 
     let copy = open::beside(path, &format!(".v{version}.bak"));
     if !copy.exists() {
         connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
+        // Whoever may not read the file may not read its copy.
+        let permissions = std::fs::metadata(path).map(|file| file.permissions());
+        if let Err(cause) = permissions.and_then(|found| std::fs::set_permissions(&copy, found)) {
+            tracing::warn!("{}: {cause}", copy.display());
+        }
         tracing::info!("copied {} to {}", path.display(), copy.display());
     }
     Ok(())

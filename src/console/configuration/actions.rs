@@ -26,6 +26,7 @@ fn seen(visit: &Visit) -> Result<Option<Timestamp>> {
 /// Puts in force what the page showed, and nothing else.
 pub async fn publish(visit: Visit) -> Result<Response> {
     let (ctx, seen) = (visit.context(), seen(&visit)?);
+    let against = visit.form.number("version")?;
     let version = visit
         .console
         .store
@@ -33,6 +34,11 @@ pub async fn publish(visit: Visit) -> Result<Response> {
             let draft = configuration::draft(tx)?
                 .filter(|draft| Some(draft.updated_at) == seen)
                 .ok_or_else(meanwhile)?;
+            // What the draft changes was shown against the version in force then.
+            if Some(configuration::published(tx)?.version) != against {
+                return Err(meanwhile());
+            }
+            configuration::discard_draft(tx)?;
             configuration::publish(tx, &ctx, &draft.document)
         })
         .await?;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     delegates::note::{self, Note},
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     interactions::{
         draft::Draft,
         record::{Outcome, record},
@@ -123,11 +123,20 @@ async fn set_note(visit: Visit) -> Result<Response> {
         Some(Note::new(visit.form.text("level"), words)?)
     };
     let noted = note.is_some();
-    let ctx = visit.context();
+    let (ctx, was) = (visit.context(), visit.form.text("was").to_owned());
     visit
         .console
         .store
-        .write(move |tx| note::set(tx, &ctx, DelegateId(id), note.as_ref()))
+        .write(move |tx| {
+            let now = note::of(tx, DelegateId(id))?.map_or_else(String::new, |note| note.text);
+            if now.trim() != was {
+                return Err(Error::new(
+                    Kind::CodeTaken,
+                    format!("somebody changed this note meanwhile; it says now: \"{now}\". Nothing of yours is saved"),
+                ));
+            }
+            note::set(tx, &ctx, DelegateId(id), note.as_ref())
+        })
         .await?;
     visit.flash(if noted {
         "Gates show this note from now on."

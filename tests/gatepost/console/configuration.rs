@@ -64,8 +64,9 @@ impl Crew<'_> {
     }
 
     fn publish(&self) -> Page {
-        let (seen, _) = self.made_from();
-        self.post(&format!("{PAGE}/publish"), &[("seen", &seen)])
+        let (seen, version) = self.made_from();
+        let made_from = [("seen", seen.as_str()), ("version", version.as_str())];
+        self.post(&format!("{PAGE}/publish"), &made_from)
     }
 }
 

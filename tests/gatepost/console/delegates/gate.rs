@@ -59,6 +59,9 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
     )
     .taken();
     let note = json!({"level": "stop", "note": "Allergic to \"nuts\""});
+    // Whoever has not seen it does not write over it.
+    crew.post(&path, &[("note", "VIP"), ("level", "info")])
+        .refused(409, "changed this note meanwhile");
     let scan = json!({"delegate": "barcode:T-1", "device": hall});
     let tried = caller.post("/interaction/test/check-in", &scan);
     assert_eq!(
@@ -97,8 +100,12 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
     assert_eq!(items[2]["meta"], json!({}), "a lead is no passage");
     let html = crew.get(&format!("/console/delegates/{ada}")).shown();
     assert!(html.contains("Stop: hold the person and read it"));
-    crew.post(&path, &[("note", "x"), ("level", "stop"), ("remove", "1")])
-        .taken();
+    let was = ("was", "Allergic to \"nuts\"");
+    crew.post(
+        &path,
+        &[("note", "x"), ("level", "stop"), ("remove", "1"), was],
+    )
+    .taken();
     let tried = caller.post("/interaction/test/check-out", &scan);
     assert_eq!(tried.body["meta"], json!({}));
 }
