@@ -41,7 +41,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often the file is asked whether another process changed it.
 const FOREIGN_POLL: Duration = Duration::from_millis(200);
 
-/// The name of the file that stands beside ours for a [`Turn::Alone`].
+/// The name of the file that stands beside ours for a `Turn::Alone`.
 pub const BESIDE: &str = "beside";
 
 /// How a job stands in the queue.
