@@ -152,7 +152,9 @@ impl Way {
         browser.go("/console");
         browser.run(
             "window.shown = [];
-             const inside = () => document.querySelector('#inside .count').textContent;
+             const places = '[aria-labelledby=inside] .lines li > span';
+            const inside = () => String([...document.querySelectorAll(places)]
+                .reduce((sum, place) => sum + parseInt(place.textContent), 0));
              new MutationObserver(() => {
                  if (inside() !== window.shown.at(-1)?.inside) {
                      window.shown.push({inside: inside(), at: Date.now()});
