@@ -2,6 +2,7 @@
 
 use crate::{
     auth::{Context, Principal, seen::Seen, throttle::Throttle, tokens::TokenCache},
+    sandbox::Turns,
     settings::{self, Settings},
     store::Store,
 };
@@ -23,6 +24,8 @@ pub struct Inner {
     pub throttle: Throttle,
     /// When each device was last heard of.
     pub seen: Seen,
+    /// Reports that run, and that are being fetched.
+    pub turns: Turns,
     settings: settings::Cache,
 }
 
@@ -36,6 +39,7 @@ impl App {
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
             seen: Seen::default(),
+            turns: Turns::default(),
             settings: settings::Cache::default(),
         }))
     }

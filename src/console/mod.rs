@@ -26,6 +26,7 @@ mod discovery;
 mod import;
 mod interactions;
 mod kept;
+mod reports;
 
 pub mod live;
 pub mod route;
@@ -139,6 +140,7 @@ pub fn routes() -> Vec<Route> {
         discovery::routes(),
         import::routes(),
         interactions::routes(),
+        reports::routes(),
         settings::routes(),
     ]
     .into_iter()

@@ -25,6 +25,7 @@ const LAYERS: [&[&str]; 11] = [
         "events",
         "interactions",
         "oauth",
+        "reports",
         "transactions",
     ],
     &["backup", "export", "import"],

@@ -122,6 +122,7 @@ fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<St
         "device" | "event" => "SELECT coalesce(name, code, '') FROM devices WHERE id = ?1",
         "user" => "SELECT email FROM users WHERE id = ?1",
         "client" => "SELECT name FROM clients WHERE id = ?1",
+        "report" => "SELECT label FROM reports WHERE number = ?1",
         _ => return Ok(None),
     };
     Ok(connection
@@ -141,6 +142,7 @@ fn told(entry: &Entry) -> Option<String> {
     }
     [
         "name",
+        "label",
         "eventName",
         "email",
         "fileName",
