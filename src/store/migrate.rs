@@ -18,7 +18,7 @@ const STEPS: &[M<'static>] = &[
     )),
 ];
 
-/// What a fresh file holds beside its schema.
+/// What a fresh file holds from the start: its reports.
 const CONTENT: &str = include_str!("migrations/reports.sql");
 
 /// The schema version this program writes (SQLite's `user_version`).
