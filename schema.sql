@@ -614,3 +614,76 @@ CREATE TABLE inconsistencies (
 ) STRICT;
 CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
+
+-- Who is told by HTTP what happens. The secret cannot be hashed, as deliveries are signed with it;
+-- the one before signs along for a while, so that a receiver can change over.
+CREATE TABLE webhooks (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- Goes into the ids of deliveries, so that those of two files or two webhooks never are the same.
+    uid             TEXT NOT NULL UNIQUE,
+    name            TEXT NOT NULL UNIQUE,
+    url             TEXT NOT NULL,
+    secret          TEXT NOT NULL,
+    previous_secret TEXT,
+    previous_until  INTEGER,
+    -- Types of interactions, and changes of records such as "delegate.updated"; "*" is any.
+    interactions    TEXT NOT NULL CHECK (json_valid(interactions)),
+    changes         TEXT NOT NULL CHECK (json_valid(changes)),
+    -- Codes of devices that an interaction must be at, or below; NULL: anywhere. Codes and not ids,
+    -- so that it can be set up before the devices are imported.
+    devices         TEXT CHECK (devices IS NULL OR json_valid(devices)),
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+
+-- How far each webhook has come, and how it fares. What happens is not copied for it: interactions
+-- and audit are read on from here, so that a receiver that is away for days costs nothing.
+CREATE TABLE webhook_states (
+    webhook_id      INTEGER PRIMARY KEY REFERENCES webhooks (id) ON DELETE CASCADE,
+    -- Up to these everything is delivered, held, or none of its business.
+    interaction_id  INTEGER NOT NULL,
+    audit_id        INTEGER NOT NULL,
+    -- In a row, whatever was delivered.
+    failures        INTEGER NOT NULL DEFAULT 0,
+    failing_since   INTEGER,
+    next_at         INTEGER,
+    last_success_at INTEGER,
+    paused_at       INTEGER,
+    paused_why      TEXT CHECK (paused_why IN ('asked', 'failing', 'gone')),
+    -- Grows whenever a person decides something, so that what was found out before does not undo it.
+    revision        INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- What the receiver did not take, and what waits behind it in the same lane, that is, what is about
+-- the same record. Only names it: what was said of somebody who is erased stands nowhere.
+CREATE TABLE webhook_held (
+    webhook_id    INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit')),
+    source_id     INTEGER NOT NULL,
+    position      INTEGER NOT NULL,
+    lane          TEXT NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0,
+    next_at       INTEGER NOT NULL,
+    failing_since INTEGER,
+    why           TEXT,
+    PRIMARY KEY (webhook_id, source, source_id)
+) STRICT, WITHOUT ROWID;
+
+-- The last attempts of each webhook, for people who look why something did not arrive.
+CREATE TABLE webhook_attempts (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    source     TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'test')),
+    source_id  INTEGER NOT NULL,
+    type       TEXT NOT NULL,
+    lane       TEXT NOT NULL,
+    -- Delegates it was about: an answer may repeat what it was told of them, and goes with them.
+    people     TEXT NOT NULL CHECK (json_valid(people)),
+    at         INTEGER NOT NULL,
+    took_ms    INTEGER NOT NULL,
+    outcome    TEXT NOT NULL CHECK (outcome IN ('delivered', 'refused', 'failed')),
+    status     INTEGER,
+    -- How the answer begins, or why there was none.
+    answer     TEXT NOT NULL
+) STRICT;
+CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook_id, id);

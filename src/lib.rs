@@ -9,6 +9,7 @@
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
+//! - `webhooks`: others are told by HTTP what happens
 //! - `transactions`: purchases at a till
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
@@ -58,3 +59,4 @@ pub mod store;
 pub mod transactions;
 pub mod types;
 pub mod web;
+pub mod webhooks;

@@ -210,6 +210,10 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("app_config", "document", "version"),
     ("app_config_draft", "document", "id"),
     ("sections", "schema", "NULL"),
+    ("webhooks", "interactions", "id"),
+    ("webhooks", "changes", "id"),
+    ("webhooks", "devices", "id"),
+    ("webhook_attempts", "people", "id"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

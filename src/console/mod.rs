@@ -35,6 +35,7 @@ mod setup;
 mod shell;
 mod sign_in;
 mod visit;
+mod webhooks;
 
 pub use import::Desk;
 pub use route::{Access, Route};
@@ -140,6 +141,7 @@ pub fn routes() -> Vec<Route> {
         import::routes(),
         interactions::routes(),
         settings::routes(),
+        webhooks::routes(),
     ]
     .into_iter()
     .flatten()

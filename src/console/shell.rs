@@ -27,6 +27,8 @@ pub enum Area {
     Access,
     /// The instance.
     Settings,
+    /// Who is told by HTTP what happens.
+    Webhooks,
     /// Who changed what.
     Audit,
     /// One's own sign-in; not in the navigation.
@@ -88,6 +90,13 @@ const PLACES: &[Place] = &[
         name: "App configuration",
         path: "/console/configuration",
         icon: "sliders",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Webhooks,
+        name: "Webhooks",
+        path: "/console/webhooks",
+        icon: "relay",
         role: ConsoleRole::Operator,
     },
     Place {

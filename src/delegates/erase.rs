@@ -143,6 +143,7 @@ fn finish(tx: &Tx<'_>, ctx: &Context, id: i64, traces: &Traces) -> Result<()> {
         remove_user(tx, *person)?;
         for sql in [
             "DELETE FROM messages WHERE delegate_id = ?1",
+            "DELETE FROM webhook_attempts WHERE ?1 IN (SELECT value FROM json_each(people))",
             "DELETE FROM batch_rows WHERE record_id = ?1
              AND batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')",
             "DELETE FROM audit WHERE record_type = 'delegate' AND record_id = ?1",

@@ -27,7 +27,7 @@ const LAYERS: [&[&str]; 11] = [
         "oauth",
         "transactions",
     ],
-    &["backup", "export", "import"],
+    &["backup", "export", "import", "webhooks"],
     &["check", "console", "demo"],
     &["server"],
     &["cli"],

@@ -20,3 +20,4 @@ mod luck;
 mod onboarding;
 mod schemathesis;
 mod smoke;
+mod webhooks;

@@ -64,6 +64,10 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("device_requests", Stays),
     ("device_states", Stays),
     ("device_pings", Stays),
+    ("webhooks", Stays),
+    ("webhook_states", Stays),
+    ("webhook_held", Stays),
+    ("webhook_attempts", Stays),
     ("delegates_search", Stays),
     ("delegates_search_later", Stays),
 ];

@@ -82,6 +82,8 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
         "device" | "event" => Some(format!("/console/devices/{id}")),
         "user" if administers => Some(format!("/console/access/users/{id}")),
         "client" if administers => Some(format!("/console/access/clients/{id}")),
+        // Viewers see the audit, but not how others are told.
+        "webhook" if administers => Some(format!("/console/webhooks/{id}")),
         _ => None,
     }
 }
@@ -122,6 +124,7 @@ fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<St
         "device" | "event" => "SELECT coalesce(name, code, '') FROM devices WHERE id = ?1",
         "user" => "SELECT email FROM users WHERE id = ?1",
         "client" => "SELECT name FROM clients WHERE id = ?1",
+        "webhook" => "SELECT name FROM webhooks WHERE id = ?1",
         _ => return Ok(None),
     };
     Ok(connection
@@ -171,6 +174,11 @@ pub(super) fn deed(action: &str) -> String {
         "merge" => "merged another into",
         "block" => "blocked a code of",
         "undo" => "took back",
+        "resume" => "had go on",
+        "skip" => "had go on without what waited:",
+        "pause" => "paused",
+        "resend" => "sent something again for",
+        "give-up" => "gave something up for",
         other => return other.replace('-', " "),
     };
     words.to_owned()
