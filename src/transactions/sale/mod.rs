@@ -12,9 +12,15 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
-use crate::auth::secret;
+use crate::{
+    auth::secret,
+    types::{Timestamp, json},
+};
 use reading::Reading;
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// The most values of a body that is read: each takes memory many times its length.
+const VALUES_MAX: usize = 1_000_000;
 
 /// Something in a purchase that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +40,8 @@ pub struct Payment {
     pub amount: Option<i64>,
     /// Given back, in cents.
     pub change: Option<i64>,
+    /// What stayed in the till, in cents.
+    pub net: Option<i64>,
     /// The payment's own identifier.
     pub reference: Option<String>,
 }
@@ -93,7 +101,7 @@ pub struct Sale {
     pub items: Vec<Item>,
     /// The tickets among it.
     pub tickets: Vec<Ticket>,
-    /// What does not fit, in the order of the body.
+    /// What does not fit, in the order of the body; of very many the first, and how many more.
     pub inconsistencies: Vec<Inconsistency>,
 }
 
@@ -102,20 +110,51 @@ impl Sale {
     #[must_use]
     pub fn read(body: &[u8]) -> Self {
         let mut reading = Reading::default();
-        let parsed = crate::types::json::check_limits(body)
-            .map_err(|cause| cause.message)
-            .and_then(|()| {
-                serde_json::from_slice::<Value>(body)
-                    .map_err(|cause| format!("it is not JSON: {cause}"))
-            });
-        match parsed {
-            Ok(Value::Object(purchase)) => reading.purchase(&purchase),
+        match parsed(body) {
+            Ok(Value::Object(purchase)) => {
+                // The later of two is read; the till meant one of them.
+                if let Err(cause) = serde_json::from_slice::<Whole>(body) {
+                    reading.tell("", cause.to_string());
+                }
+                reading.purchase(&purchase);
+            }
             Ok(_) => reading.tell("", "it must be a JSON object"),
             Err(message) => reading.tell("", message),
         }
+        reading.finish();
         if reading.sale.code.is_empty() {
             reading.sale.code = secret::hex(&secret::digest(body));
         }
         reading.sale
     }
+}
+
+impl Sale {
+    /// When it was bought, where the till says so.
+    #[must_use]
+    pub fn bought_at(&self) -> Option<Timestamp> {
+        self.created_at_s.and_then(Timestamp::from_unix_s)
+    }
+}
+
+/// An object in which no property stands twice.
+#[derive(serde::Deserialize)]
+struct Whole(
+    #[serde(deserialize_with = "json::no_property_twice")]
+    #[expect(dead_code, reason = "it is read to see whether it can be")]
+    Map<String, Value>,
+);
+
+/// A body as JSON; an absurd number in it is told where it stands, and hides nothing else.
+fn parsed(body: &[u8]) -> Result<Value, String> {
+    let separators = body
+        .iter()
+        .filter(|byte| matches!(byte, b',' | b'[' | b'{'))
+        .count();
+    if separators > VALUES_MAX {
+        return Err(format!(
+            "it has more than {VALUES_MAX} values: it is kept, and not read"
+        ));
+    }
+    serde_json::from_slice(body).map_err(|cause| format!("it is not JSON: {cause}"))
 }

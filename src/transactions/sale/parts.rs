@@ -1,6 +1,7 @@
 //! The parts of a purchase.
 
 use super::{
+    super::ERASED,
     Item, Payment, Ticket,
     reading::{At, Reading},
 };
@@ -8,6 +9,14 @@ use serde_json::{Map, Value};
 
 /// The longest purchase code, in characters.
 const CODE_MAX_CHARS: usize = 255;
+/// The most payments of a purchase.
+const PAYMENTS_MAX: usize = 1_000;
+/// The most items of a purchase: their counter has four digits (spec: Limits).
+const ITEMS_MAX: usize = 10_000;
+/// The most tickets of a purchase.
+const TICKETS_MAX: usize = 100_000;
+/// The most units of a line.
+const QUANTITY_MAX: i64 = 1_000_000;
 
 impl Reading {
     pub(super) fn purchase(&mut self, object: &Map<String, Value>) {
@@ -24,18 +33,19 @@ impl Reading {
             self.sale.created_at_s = None;
         }
         self.sale.recorded_by = self.text(at, "recordedBy", true);
-        for (path, object) in self.objects(at, "transactions") {
+        for (path, object) in self.objects(at, "transactions", PAYMENTS_MAX) {
             self.payment(At {
                 path: &path,
                 object,
             });
         }
-        for (path, object) in self.objects(at, "items") {
+        for (path, object) in self.objects(at, "items", ITEMS_MAX) {
             self.item(At {
                 path: &path,
                 object,
             });
         }
+        self.net();
         self.sums();
         self.counters();
     }
@@ -59,6 +69,7 @@ impl Reading {
             amount: self.cents(at, "amount", true),
             change: self.cents(at, "change", false),
             reference: self.text(at, "transactionId", false),
+            net: None,
         };
         match payment.method.as_deref() {
             Some("cash") | None => {}
@@ -73,7 +84,7 @@ impl Reading {
     }
 
     fn item(&mut self, at: At<'_>) {
-        let item = Item {
+        let mut item = Item {
             code: self.text(at, "code", true),
             product: self.integer(at, "product", true),
             quantity: self.integer(at, "quantity", true),
@@ -82,8 +93,13 @@ impl Reading {
             total_amount: self.cents(at, "totalAmount", true),
             discount_amount: self.cents(at, "discountAmount", false),
         };
-        if item.quantity.is_some_and(|quantity| quantity <= 0) {
-            self.tell(at.of("quantity"), "must be greater than zero");
+        match item.quantity {
+            Some(..=0) => self.tell(at.of("quantity"), "must be greater than zero"),
+            Some(quantity) if quantity > QUANTITY_MAX => {
+                self.tell(at.of("quantity"), format!("must be at most {QUANTITY_MAX}"));
+                item.quantity = None;
+            }
+            _ => {}
         }
         if let (Some(quantity), Some(unit), Some(total)) =
             (item.quantity, item.unit_amount, item.total_amount)
@@ -97,7 +113,8 @@ impl Reading {
                 );
             }
         }
-        let tickets = self.objects(at, "delegates");
+        let free = TICKETS_MAX - self.sale.tickets.len();
+        let tickets = self.objects(at, "delegates", free);
         if let Some(quantity) = item
             .quantity
             .and_then(|quantity| usize::try_from(quantity).ok())
@@ -133,12 +150,11 @@ impl Reading {
             self.tell(at.of("barcode"), cause.message);
             return;
         }
-        if self
-            .sale
-            .tickets
-            .iter()
-            .any(|known| known.barcode == barcode)
-        {
+        if barcode == ERASED {
+            // Somebody who was deleted for good; the ticket is not made anew.
+            return;
+        }
+        if !self.barcodes.insert(barcode.clone()) {
             self.tell(at.of("barcode"), "another ticket of this purchase has it");
             return;
         }

@@ -1,10 +1,12 @@
 //! What has to fit together across a purchase: sums, and the counters of items.
 
 use super::reading::Reading;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// Digits of the counter behind the purchase code in an item's code.
 const COUNTER_DIGITS: usize = 4;
+/// Gaps between counters that are told one by one.
+const GAPS_MAX: usize = 20;
 
 impl Reading {
     pub(super) fn sums(&mut self) {
@@ -45,9 +47,24 @@ impl Reading {
         }
     }
 
+    /// What of each payment stayed in the till: the amount where the amounts are the total already,
+    /// otherwise the amount less the change.
+    pub(super) fn net(&mut self) {
+        let paid: i64 = self.sale.payments.iter().filter_map(|one| one.amount).sum();
+        let kept = self.sale.total_amount == Some(paid);
+        for payment in &mut self.sale.payments {
+            let change = payment.change.filter(|_| !kept).unwrap_or(0);
+            payment.net = payment.amount.map(|amount| amount - change);
+        }
+    }
+
     /// Item codes are the purchase code and a counter from 0000 on.
     pub(super) fn counters(&mut self) {
-        let mut seen = HashSet::new();
+        // Without it, that it is missing is all that can be said.
+        if self.sale.code.is_empty() {
+            return;
+        }
+        let mut seen = BTreeSet::new();
         let codes: Vec<Option<String>> = self
             .sale
             .items
@@ -72,11 +89,50 @@ impl Reading {
                 Some(_) => {}
             }
         }
-        if let Some(missing) = (0..seen.len()).find(|counter| !seen.contains(counter)) {
-            self.tell(
-                "items",
-                format!("there is no item with counter {missing:04}"),
-            );
+        let counters: Vec<usize> = seen.into_iter().collect();
+        let gaps = gaps(&counters);
+        if !gaps.is_empty() {
+            self.tell("items", format!("there is no item with counter {gaps}"));
         }
+    }
+}
+
+/// Counters that are left out below the highest, such as `0001, 0004 to 0009`; of many gaps the first.
+fn gaps(counters: &[usize]) -> String {
+    let mut told = Vec::new();
+    let mut next = 0;
+    for counter in counters {
+        match counter - next {
+            0 => {}
+            1 => told.push(format!("{next:04}")),
+            _ => told.push(format!("{next:04} to {:04}", counter - 1)),
+        }
+        next = counter + 1;
+    }
+    let more = told.len() > GAPS_MAX;
+    told.truncate(GAPS_MAX);
+    if more {
+        told.push("…".to_owned());
+    }
+    told.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_gap_is_told() {
+        for (counters, told) in [
+            (&[][..], ""),
+            (&[0, 1, 2], ""),
+            (&[1], "0000"),
+            (&[0, 2, 5, 6, 9], "0001, 0003 to 0004, 0007 to 0008"),
+            (&[9_999], "0000 to 9998"),
+        ] {
+            assert_eq!(gaps(counters), told);
+        }
+        let even: Vec<usize> = (0..100).step_by(2).collect();
+        assert!(gaps(&even).ends_with(", …"), "{}", gaps(&even));
     }
 }
