@@ -31,6 +31,7 @@ mod kept;
 
 pub mod live;
 pub mod route;
+mod sales;
 pub mod session;
 mod settings;
 mod setup;
@@ -141,6 +142,7 @@ pub fn routes() -> Vec<Route> {
         discovery::routes(),
         import::routes(),
         interactions::routes(),
+        sales::routes(),
         settings::routes(),
     ]
     .into_iter()
