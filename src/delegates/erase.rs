@@ -1,5 +1,5 @@
-//! Erasing a person (contract §8): out of everything, record, interactions, audit, stored answers,
-//! refusals, messages and the search index, merged records included. What a backup holds, it still
+//! Erasing a person (contract §8): out of everything, record, interactions, purchases, audit, stored
+//! answers, refusals, messages and the search index, merged records included. What a backup holds, it still
 //! holds.
 //!
 //! First the record is deleted softly, so that nothing is added to it; then what it left is found,
@@ -15,6 +15,7 @@ use crate::{
     interactions::forget,
     records::write,
     store::{Store, Tx},
+    transactions::{self, ERASED},
     types::DelegateId,
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -73,6 +74,7 @@ pub struct Traces {
     answers: Vec<idempotency::Place>,
     /// What gate notes said.
     notes: BTreeSet<String>,
+    purchases: transactions::erase::Traces,
 }
 
 fn begin(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
@@ -107,7 +109,10 @@ fn traces(connection: &Connection, id: i64) -> Result<Traces> {
             traces.notes.extend(note?);
         }
         texts.push(format!("\"id\":{person},\"_type\":\"delegate\""));
+        // In the answer to a purchase.
+        texts.push(format!("\"id\":{person},\"barcode\""));
     }
+    traces.purchases = transactions::erase::traces(connection, &traces.people)?;
     texts.extend(traces.notes.iter().map(|note| json!(note).to_string()));
     traces.answers = idempotency::holding(connection, &texts)?;
     Ok(traces)
@@ -137,6 +142,7 @@ fn finish(tx: &Tx<'_>, ctx: &Context, id: i64, traces: &Traces) -> Result<()> {
     for place in &traces.answers {
         idempotency::rewrite(tx, *place, |body| without(body, traces))?;
     }
+    transactions::erase::forget(tx, &traces.purchases)?;
     for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
         forget::forget(tx, *person, interactions)?;
         remove_refusals(tx, *person)?;
@@ -225,7 +231,9 @@ fn remove_user(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
 /// A stored answer without what it says of the person: an envelope, or items of a batch.
 fn without(body: &str, traces: &Traces) -> String {
     let blank = |answer: &mut Value| {
-        if tells_of(answer, traces) {
+        if answer["data"]["_type"] == "transaction" {
+            forget_ticket(&mut answer["data"], traces);
+        } else if tells_of(answer, traces) {
             answer["data"] = json!({});
             answer["meta"] = json!({"replayed": true});
         }
@@ -237,6 +245,17 @@ fn without(body: &str, traces: &Traces) -> String {
     }
     // It cannot be read, so nobody can tell what it says.
     json!({"data": {}, "meta": {"replayed": true}}).to_string()
+}
+
+/// The answer to a purchase without the code of the person's ticket.
+fn forget_ticket(purchase: &mut Value, traces: &Traces) {
+    let made = purchase["delegates"].as_array_mut();
+    for made in made.into_iter().flatten() {
+        let id = made["id"].as_i64().map(DelegateId);
+        if id.is_some_and(|id| traces.people.contains(&id)) {
+            made["barcode"] = ERASED.into();
+        }
+    }
 }
 
 fn tells_of(answer: &Value, traces: &Traces) -> bool {
@@ -278,6 +297,10 @@ mod tests {
             (
                 r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
                 r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
+            ),
+            (
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"A"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"[erased]"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
             ),
             (
                 r#"{"key":"a","status":201,"data":{"id":1,"_type":"interaction","secondDelegate":{"id":7,"_type":"delegate"}},"meta":{}},{"key":"b","status":412,"data":{},"meta":{"error":{},"note":{"level":"info","note":"nuts"}}},{"key":"c","status":404,"data":{},"meta":{}}"#,

@@ -65,6 +65,28 @@ fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16])
     }
 }
 
+/// The keyed hash by which something is known that was erased; none before anybody was.
+///
+/// # Errors
+/// When the key cannot be read.
+pub fn keyed_hash(connection: &Connection, text: &str) -> Result<Option<[u8; 32]>> {
+    key(connection)?
+        .map(|key| hash(&key, text.as_bytes()))
+        .transpose()
+}
+
+/// As [`keyed_hash`], for what is being erased.
+///
+/// # Errors
+/// When the key cannot be read or made.
+pub fn lasting_hash(tx: &Tx<'_>, text: &str) -> Result<[u8; 32]> {
+    let key = match key(tx)? {
+        Some(key) => key,
+        None => fresh_key(tx)?,
+    };
+    hash(&key, text.as_bytes())
+}
+
 fn key(connection: &Connection) -> Result<Option<Vec<u8>>> {
     Ok(connection
         .prepare_cached("SELECT key FROM erasure_key WHERE id = 1")?
