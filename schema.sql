@@ -632,3 +632,19 @@ CREATE TABLE inconsistencies (
 CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
 CREATE INDEX inconsistencies_settled ON inconsistencies (settled_at, id) WHERE settled_at IS NOT NULL;
+
+-- Lists that an administrator defined in SQL over documented views (src/sandbox/views.sql). number is
+-- how the audit knows one; an id is told apart in its dashboard only, and both can be changed. Clients
+-- are named by client_id, `*` for all, and may well be of another instance, where the configuration
+-- was prepared.
+CREATE TABLE reports (
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    dashboard   TEXT NOT NULL,
+    id          TEXT NOT NULL,
+    label       TEXT NOT NULL,
+    query       TEXT NOT NULL,
+    parameters  TEXT NOT NULL CHECK (json_valid(parameters)),
+    fixed       TEXT NOT NULL CHECK (json_valid(fixed)),
+    api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
+    UNIQUE (dashboard, id)
+) STRICT;

@@ -68,6 +68,10 @@ pub enum Kind {
     Participants,
     /// `recordedAt`, `data` or a shared value is unusable.
     InteractionContent,
+    /// No such report, or dashboard.
+    ReportNotFound,
+    /// The report is not exposed to the client.
+    ReportNotExposed,
     /// The rules of the device refuse the interaction.
     Refused(Refusal),
 }
@@ -117,6 +121,8 @@ impl Kind {
             Self::InteractionContent => 1503,
             Self::InteractionNotFound => 1504,
             Self::EventNotFound => 1601,
+            Self::ReportNotFound => 1701,
+            Self::ReportNotExposed => 1702,
             Self::Refused(refusal) => refusal.code(),
         }
     }

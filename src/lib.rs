@@ -9,7 +9,7 @@
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
-//! - `transactions`: purchases at a till
+//! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
@@ -49,6 +49,7 @@ pub mod oauth;
 pub mod observe;
 pub mod outgoing;
 pub mod records;
+pub mod reports;
 pub mod rules;
 pub mod sandbox;
 pub mod search;

@@ -210,6 +210,9 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("app_config", "document", "version"),
     ("app_config_draft", "document", "id"),
     ("sections", "schema", "NULL"),
+    ("reports", "parameters", "number"),
+    ("reports", "fixed", "number"),
+    ("reports", "api_clients", "number"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

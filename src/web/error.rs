@@ -65,12 +65,13 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::Participants
         | Kind::InteractionContent => 400,
         Kind::Unauthenticated => 401,
-        Kind::Forbidden => 403,
+        Kind::Forbidden | Kind::ReportNotExposed => 403,
         Kind::NoSuchPath
         | Kind::DelegateNotFound
         | Kind::DeviceNotFound
         | Kind::EventNotFound
-        | Kind::InteractionNotFound => 404,
+        | Kind::InteractionNotFound
+        | Kind::ReportNotFound => 404,
         Kind::MethodNotAllowed => 405,
         Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
         Kind::Refused(_) => 412,

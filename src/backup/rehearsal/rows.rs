@@ -25,6 +25,7 @@ use Fate::{GoesBack, Stays};
 pub const TABLES: &[(&str, Fate)] = &[
     ("settings", GoesBack),
     ("statements", GoesBack),
+    ("reports", GoesBack),
     ("sections", GoesBack),
     ("logo", GoesBack),
     ("app_config_draft", GoesBack),
