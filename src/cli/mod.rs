@@ -69,7 +69,11 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
-        Command::Import(args) => import::run(args, &cli.db, cli.json),
+        Command::Import(args) => match import::run(args, &cli.db, cli.json) {
+            // It has told what was not done.
+            Ok(false) => return ExitCode::FAILURE,
+            imported => imported.map(|_| ()),
+        },
         Command::Export(args) => export::run(&args, &cli.db, cli.json),
         Command::Config(command) => {
             open(&cli.db).and_then(|store| config::run(command, &store, cli.json))
