@@ -4,6 +4,7 @@
 pub mod api;
 pub mod blocked;
 pub mod erase;
+pub mod flag;
 pub mod index;
 pub mod merge;
 mod myself;
