@@ -18,5 +18,6 @@ mod input;
 mod layers;
 mod luck;
 mod onboarding;
+mod people;
 mod schemathesis;
 mod smoke;

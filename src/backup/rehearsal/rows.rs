@@ -4,6 +4,7 @@
 use super::Going;
 use crate::{
     auth::Context,
+    delegates::erased,
     error::Result,
     interactions::recount,
     store::{BESIDE, Tx},
@@ -51,6 +52,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("nonces", Stays),
     ("erased_nonces", Stays),
     ("erasure_key", Stays),
+    ("erasures", Stays),
+    ("one_time_passwords", Stays),
     ("idempotency_keys", Stays),
     ("idempotency_parts", Stays),
     ("audit", Stays),
@@ -68,11 +71,13 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("delegates_search_later", Stays),
 ];
 
-/// People who were deleted for good since the snapshot: they are in it and not here, and no import
-/// that was taken back since had made them.
+/// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
+/// and not here, and no import that was taken back since had made them. Who stands among the erasures
+/// comes back with the rest, and is erased anew before anybody sees it: so nothing of them is missed.
 const ERASED: &str = "CREATE TEMP TABLE erased AS
     SELECT id FROM beside.delegates AS s
     WHERE NOT EXISTS (SELECT 1 FROM main.delegates AS d WHERE d.id = s.id)
+    AND NOT EXISTS (SELECT 1 FROM main.erasures AS e WHERE e.record_type = 'delegate' AND e.record_id = s.id)
     AND NOT EXISTS (
         SELECT 1 FROM beside.batch_rows AS r JOIN main.batches AS b ON b.id = r.batch_id
         WHERE r.record_id = s.id AND r.before IS NULL AND b.kind = 'delegates' AND b.undone_at IS NOT NULL)";
@@ -105,7 +110,12 @@ fn passed_over(table: &str) -> &'static str {
              OR coalesce(s.third_delegate_id IN (SELECT id FROM temp.erased), FALSE)"
         }
         "conflicts" => "s.interaction_id NOT IN (SELECT id FROM main.interactions)",
-        "refusals" | "presence" | "messages" | "blocked_codes" | "gate_notes" => {
+        "refusals"
+        | "presence"
+        | "messages"
+        | "blocked_codes"
+        | "gate_notes"
+        | "transaction_delegates" => {
             "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)"
         }
         "batch_rows" => {
@@ -212,6 +222,7 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     for table in back.iter().rev() {
         delete_surplus(tx, table)?;
     }
+    erased::again(tx, ctx)?;
     for (device, off) in recount::drift(tx)? {
         recount::correct(tx, device, off)?;
     }

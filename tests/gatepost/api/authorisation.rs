@@ -42,6 +42,7 @@ const TABLE: &[(&str, Access)] = &[
     ("deleteDelegate", Roles(&[DelegateWrite])),
     ("getMyself", UserToken),
     ("patchMyself", UserToken),
+    ("deleteMyself", UserToken),
     ("listDevices", Roles(&[DeviceRead])),
     ("createDevice", Roles(&[DeviceWrite])),
     ("getDevice", Roles(&[DeviceRead, OwnRead])),
