@@ -20,6 +20,7 @@
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
 //! - `sandbox`: SQL that an administrator wrote, where it can do no harm
 //! - `store`: the one SQLite file, its one writer and its readers
+//! - `outgoing`: calls to others by HTTP, and where they may go
 //! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
 //! - `observe`: what is counted while it runs
 //! - `types`, `error`: the values and failures that everything speaks in
@@ -45,6 +46,7 @@ pub mod import;
 pub mod interactions;
 pub mod oauth;
 pub mod observe;
+pub mod outgoing;
 pub mod records;
 pub mod rules;
 pub mod sandbox;

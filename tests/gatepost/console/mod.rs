@@ -69,7 +69,7 @@ impl Page {
 
 /// A client that follows no redirects.
 pub fn browser() -> Client {
-    Client::builder()
+    crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
         .expect("a client")
