@@ -563,8 +563,13 @@ CREATE TABLE transactions (
     client_id    INTEGER,
     user_id      INTEGER,
     created_at   INTEGER NOT NULL,
-    updated_at   INTEGER NOT NULL
+    updated_at   INTEGER NOT NULL,
+    -- Since when it says no more of somebody who was deleted for good; no snapshot brings that back.
+    erased_at    INTEGER
 ) STRICT;
+-- The list and the totals, by the time of the purchase; a till without a clock says none.
+CREATE INDEX transactions_bought ON transactions (coalesce(bought_at, created_at), id);
+CREATE INDEX transactions_staff ON transactions (recorded_by);
 
 -- What tills sent, word for word: the first of a purchase is loaded; one that differs is kept, adds its
 -- tickets, and is told as an inconsistency.
@@ -590,6 +595,8 @@ CREATE TABLE transaction_payments (
     amount         INTEGER,
     change         INTEGER,
     reference      TEXT,
+    -- What stayed in the till: tills send what was handed over, or that less the change.
+    net            INTEGER,
     PRIMARY KEY (transaction_id, line)
 ) STRICT, WITHOUT ROWID;
 
@@ -617,6 +624,14 @@ CREATE TABLE transaction_delegates (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transaction_delegates_delegate ON transaction_delegates (delegate_id);
 
+-- Tickets of people who were deleted for good, as keyed hashes: a purchase that is sent once more does
+-- not make them anew.
+CREATE TABLE erased_tickets (
+    transaction_id INTEGER NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
+    hash           BLOB NOT NULL,
+    PRIMARY KEY (transaction_id, hash)
+) STRICT, WITHOUT ROWID;
+
 -- What did not fit in a purchase, until somebody has looked into it.
 CREATE TABLE inconsistencies (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -624,10 +639,13 @@ CREATE TABLE inconsistencies (
     path       TEXT NOT NULL,
     message    TEXT NOT NULL,
     settled_at INTEGER,
-    settled_by TEXT
+    settled_by TEXT,
+    -- What whoever settled it found out.
+    note       TEXT
 ) STRICT;
 CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
+CREATE INDEX inconsistencies_settled ON inconsistencies (settled_at, id) WHERE settled_at IS NOT NULL;
 
 -- One-time passwords: the newest of each e-mail address, whether somebody has that address or not, so
 -- that nothing tells. Both are hashed: the address under the file's key, the code (argon2id, PHC

@@ -19,6 +19,8 @@ pub enum Area {
     Devices,
     /// What happened.
     Interactions,
+    /// What was bought.
+    Sales,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -74,6 +76,13 @@ const PLACES: &[Place] = &[
         name: "Interactions",
         path: "/console/interactions",
         icon: "pulse",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Sales,
+        name: "Sales",
+        path: "/console/sales",
+        icon: "receipt",
         role: ConsoleRole::Viewer,
     },
     Place {

@@ -1,6 +1,6 @@
-//! Erasing a person (contract §8): out of everything, record, users, interactions, audit, stored
-//! answers, refusals, messages and the search index, merged records included. What a backup holds, it
-//! still holds; whoever erases is told which those are.
+//! Erasing a person (contract §8): out of everything, record, users, interactions, purchases, audit,
+//! stored answers, refusals, messages and the search index, merged records included. What a backup
+//! holds, it still holds; whoever erases is told which those are.
 //!
 //! First the record is deleted softly, so that nothing is added to it; then what it left is found,
 //! beside the writer; then all of it goes in one transaction. Interrupted between, it is a deleted
@@ -20,6 +20,7 @@ use crate::{
     interactions::forget,
     records::write,
     store::{Store, Tx},
+    transactions::{self, ERASED},
     types::{DelegateId, Timestamp, UserId},
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -141,6 +142,7 @@ pub struct Traces {
     said: BTreeSet<String>,
     /// What is said of a code of theirs that was not found.
     missing: BTreeSet<String>,
+    purchases: transactions::erase::Traces,
 }
 
 fn begin(tx: &Tx<'_>, ctx: &Context, id: i64, leaver: Option<UserId>) -> Result<()> {
@@ -197,6 +199,7 @@ fn traces(connection: &Connection, id: i64) -> Result<Traces> {
     let missing = traces.selectors.iter();
     let missing = missing.map(|selector| RESOURCE.missing(selector).message);
     traces.missing = missing.collect();
+    traces.purchases = transactions::erase::traces(connection, &traces.people)?;
     traces.answers = idempotency::holding(connection, &traces.texts(), 0)?;
     Ok(traces)
 }
@@ -294,6 +297,7 @@ fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> Result<()> 
         idempotency::rewrite(tx, *place, |body| without(body, traces))?;
     }
     remove_refusals(tx, traces)?;
+    transactions::erase::forget(tx, &traces.purchases)?;
     for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
         forget::forget(tx, *person, interactions)?;
         remove_users(tx, *person, leaver)?;
@@ -388,11 +392,9 @@ pub(super) fn remove_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
 /// A stored answer without what it says of the person: an envelope, or items of a batch.
 fn without(body: &str, traces: &Traces) -> String {
     let blank = |answer: &mut Value| {
-        // Of a purchase the rest stands: it is no answer about the person alone.
-        if let Some(made) = answer["data"]["delegates"].as_array_mut() {
-            made.retain(|delegate| !traces.is_one(delegate));
-        }
-        if tells_of(answer, traces) {
+        if answer["data"]["_type"] == "transaction" {
+            forget_ticket(&mut answer["data"], traces);
+        } else if tells_of(answer, traces) {
             answer["data"] = json!({});
             answer["meta"] = json!({"replayed": true});
         }
@@ -404,6 +406,16 @@ fn without(body: &str, traces: &Traces) -> String {
     }
     // It cannot be read, so nobody can tell what it says.
     json!({"data": {}, "meta": {"replayed": true}}).to_string()
+}
+
+/// The answer to a purchase without the code of the person's ticket.
+fn forget_ticket(purchase: &mut Value, traces: &Traces) {
+    let made = purchase["delegates"].as_array_mut();
+    for made in made.into_iter().flatten() {
+        if traces.is_one(made) {
+            made["barcode"] = ERASED.into();
+        }
+    }
 }
 
 fn tells_of(answer: &Value, traces: &Traces) -> bool {
@@ -435,16 +447,16 @@ mod tests {
         let gone = r#"{"data":{},"meta":{"replayed":true}}"#;
         for (body, kept) in [
             (
-                r#"{"data":{"id":7,"_type":"transaction","delegates":[{"id":7,"barcode":"A"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
-                r#"{"data":{"id":7,"_type":"transaction","delegates":[{"id":8,"barcode":"B"}]},"meta":{}}"#,
-            ),
-            (
                 r#"{"data":{"id":7,"_type":"delegate","firstName":"Ada"},"meta":{}}"#,
                 gone,
             ),
             (
                 r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
                 r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
+            ),
+            (
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"A"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"[erased]"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
             ),
             (
                 r#"{"key":"a","status":201,"data":{"id":1,"_type":"interaction","secondDelegate":{"id":7,"_type":"delegate"}},"meta":{}},{"key":"b","status":412,"data":{},"meta":{"error":{},"note":{"level":"info","note":"nuts"}}},{"key":"c","status":404,"data":{},"meta":{}}"#,

@@ -13,6 +13,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0004_console.sql")),
     M::up(include_str!("migrations/0005_transactions.sql")),
     M::up(include_str!("migrations/0009_one_time.sql")),
+    M::up(include_str!("migrations/0010_sales.sql")),
 ];
 
 /// The schema version this program writes (SQLite's `user_version`).

@@ -34,7 +34,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 14] = [
+const SIDEWAYS: [(&str, &str); 15] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -54,6 +54,8 @@ const SIDEWAYS: [(&str, &str); 14] = [
     ("delegates", "interactions"),
     ("transactions", "delegates"),
     ("transactions", "interactions"),
+    // Who is deleted for good is taken out of purchases, too.
+    ("delegates", "transactions"),
 ];
 
 /// Files outside `web`, `server` and `oauth` that speak HTTP and are not an `api.rs`.

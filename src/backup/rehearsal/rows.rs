@@ -48,6 +48,7 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("transaction_items", GoesBack),
     ("transaction_delegates", GoesBack),
     ("inconsistencies", GoesBack),
+    ("erased_tickets", Stays),
     ("app_config", Stays),
     ("nonces", Stays),
     ("erased_nonces", Stays),
@@ -110,6 +111,15 @@ fn passed_over(table: &str) -> &'static str {
              OR coalesce(s.third_delegate_id IN (SELECT id FROM temp.erased), FALSE)"
         }
         "conflicts" => "s.interaction_id NOT IN (SELECT id FROM main.interactions)",
+        // What a purchase said of them is blanked here, and stands in the snapshot as it was.
+        "transactions" => "s.id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)",
+        "transaction_bodies" | "transaction_payments" | "transaction_items" => {
+            "s.transaction_id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)"
+        }
+        "inconsistencies" => {
+            "s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
+                 JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"
+        }
         "refusals"
         | "presence"
         | "messages"
