@@ -236,8 +236,9 @@ impl DelegatesApi {
     /// Delete yourself
     ///
     /// For good: the user, its delegate and all their interactions, with everything that is kept
-    /// elsewhere of them. Every token of the user ends at once. It cannot be taken back. Needs a user's
-    /// token.
+    /// elsewhere of them. Every token of the user ends at once. It cannot be taken back.
+    ///
+    /// Needs a user's token.
     #[oai(
         path = "/delegate/myself",
         method = "delete",

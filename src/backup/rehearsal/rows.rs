@@ -120,8 +120,10 @@ fn passed_over(table: &str) -> &'static str {
             "s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
                  JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"
         }
-        "refusals"
-        | "presence"
+        // Nothing but an erasure deletes one: what is missing was of somebody who is gone, if only by a
+        // code that was theirs.
+        "refusals" => "TRUE",
+        "presence"
         | "messages"
         | "blocked_codes"
         | "gate_notes"

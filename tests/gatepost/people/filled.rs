@@ -48,17 +48,17 @@ impl Words<'_> {
     }
 }
 
-fn neighbours(caller: &Caller<'_>, hall: i64, from: usize) {
+fn neighbours(caller: &Caller<'_>, hall: i64, tag: &str, from: usize) {
     let mut interactions = serde_json::Map::new();
     for at in from..from + NEIGHBOURS {
         let id = caller.delegate(&json!({
-            "firstName": format!("Neighbour {at}"), "lastName": "Lives Next Door", "barcode": format!("N-{at:05}"),
+            "firstName": format!("Neighbour {at}"), "lastName": "Lives Next Door", "barcode": format!("N-{tag}-{at:05}"),
             "email": format!("n{at}@example.com"), "data": {"Data": {"diet": "anything at all", "notes": "x".repeat(at % 90)}},
         }));
         for kind in ["check-in", "lead"] {
             interactions.insert(
                 format!("{kind}-{at}"),
-                json!({"interactionType": kind, "delegate": id, "device": hall, "nonce": format!("{kind}-{at}"),
+                json!({"interactionType": kind, "delegate": id, "device": hall, "nonce": format!("{kind}-{tag}-{at}"),
                        "data": {"said": "y".repeat(at % 70)}}),
             );
         }
@@ -87,7 +87,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         all: Vec::new(),
     };
     let hall = caller.device(&json!({"name": "Hall", "code": format!("hall{tag}"), "data": {"Access": {"entry": "single"}}}));
-    neighbours(&caller, hall, 0);
+    neighbours(&caller, hall, tag, 0);
     let other = caller.delegate(&json!({"firstName": "Grace"}));
 
     // The record, made under a key, changed, with a list, and by the person itself.
@@ -95,7 +95,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     let made = keyed(
         &caller,
         "/delegate/new",
-        &format!("make-{tag}"),
+        &format!("key-make-{}", tag.len()),
         &json!({
             "firstName": words.odd("First"), "lastName": words.odd("Before"), "barcode": old_barcode,
             "email": words.mail("before"), "phone": words.plain("+4930555"), "jobTitle": words.odd("Job"),
@@ -167,7 +167,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         keyed(
             &caller,
             "/interaction/batch",
-            &format!("batch-{tag}"),
+            &format!("key-batch-{}", tag.len()),
             &batch
         )
         .status,
@@ -208,7 +208,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         keyed(
             &caller,
             "/interaction/new/check-out",
-            &format!("noted-{tag}"),
+            &format!("key-noted-{}", tag.len()),
             &noted
         )
         .status,
@@ -223,7 +223,13 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     .taken();
     let scan = json!({"interactions": {"x": {"interactionType": "check-in", "delegate": format!("barcode:{barcode}"), "device": hall}}});
     assert_eq!(
-        keyed(&caller, "/interaction/batch", &format!("lost-{tag}"), &scan).status,
+        keyed(
+            &caller,
+            "/interaction/batch",
+            &format!("key-lost-{}", tag.len()),
+            &scan
+        )
+        .status,
         200
     );
     let double = caller
@@ -256,7 +262,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         &json!({"data": {"Data": {"pushTokens": [words.plain("push-token")]}}}),
     )
     .data();
-    neighbours(&caller, hall, NEIGHBOURS);
+    neighbours(&caller, hall, tag, NEIGHBOURS);
     Person {
         id,
         other,
