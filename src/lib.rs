@@ -18,7 +18,8 @@
 //! - `search`: the search language of lists, to SQL; `sections`: schemas of parts of `data`
 //! - `app`: what every handler is given
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
-//! - `sandbox`: SQL that an administrator wrote, where it can do no harm
+//! - `sandbox`: SQL that an administrator wrote, where it can do no harm; `template`: the same for
+//!   templates
 //! - `store`: the one SQLite file, its one writer and its readers
 //! - `outgoing`: calls to others by HTTP, and where they may go
 //! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
@@ -55,6 +56,7 @@ pub mod sections;
 pub mod server;
 pub mod settings;
 pub mod store;
+pub mod template;
 pub mod transactions;
 pub mod types;
 pub mod web;

@@ -13,7 +13,7 @@ use std::{
 const LAYERS: [&[&str]; 11] = [
     &["error"],
     &["observe", "types"],
-    &["barcode", "outgoing", "rules", "sandbox", "store"],
+    &["barcode", "outgoing", "rules", "sandbox", "store", "template"],
     &["audit", "auth", "settings"],
     &["app", "search", "sections"],
     &["idempotency", "records", "web"],

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// Texts, in the order of the form.
-const TEXTS: [&str; 7] = [
+pub(super) const TEXTS: [&str; 7] = [
     "firstName",
     "lastName",
     "email",
@@ -20,7 +20,7 @@ const TEXTS: [&str; 7] = [
     "company",
     "delegateType",
 ];
-const CODES: [&str; 7] = [
+pub(super) const CODES: [&str; 7] = [
     "barcode",
     "rfid",
     "externalId",
@@ -29,7 +29,7 @@ const CODES: [&str; 7] = [
     "uhfId",
     "slug",
 ];
-const REFERENCES: [&str; 3] = ["parent", "owner", "previous"];
+pub(super) const REFERENCES: [&str; 3] = ["parent", "owner", "previous"];
 /// Flags that every event has.
 pub(super) const FLAGS: &str = "abcdefkpsv";
 
@@ -43,6 +43,16 @@ pub(super) struct Draft {
     pub(super) details: Vec<Detail>,
     /// The other sections, as JSON.
     pub(super) sections: String,
+    /// That flags, or sections, are this editor's where another was faster.
+    pub(super) flags_mark: Option<Mark>,
+    pub(super) sections_mark: Option<Mark>,
+}
+
+/// That something in the form is this editor's, where another changed the record meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// What the other made of it, where they changed it, too.
+    pub(super) now: Option<String>,
 }
 
 /// A line with a text.
@@ -50,6 +60,7 @@ pub(super) struct Draft {
 pub(super) struct Text {
     pub(super) name: &'static str,
     pub(super) value: String,
+    pub(super) mark: Option<Mark>,
 }
 
 impl Text {
@@ -77,6 +88,7 @@ pub(super) struct Detail {
     pub(super) value: String,
     /// The value is JSON: a number, a list, a group.
     pub(super) json: bool,
+    pub(super) mark: Option<Mark>,
 }
 
 impl Draft {
@@ -86,6 +98,7 @@ impl Draft {
             let text = |name| Text {
                 name,
                 value: one_line(text(record, name)),
+                mark: None,
             };
             names.map(text).to_vec()
         };
@@ -95,6 +108,7 @@ impl Draft {
                 .get(name)
                 .and_then(|other| other["id"].as_i64())
                 .map_or_else(String::new, |id| id.to_string()),
+            mark: None,
         };
         let mut sections = record
             .get("data")
@@ -117,6 +131,8 @@ impl Draft {
             flags: text(record, "rawFlags").to_owned(),
             details,
             sections: shown(&sections),
+            flags_mark: None,
+            sections_mark: None,
         }
     }
 
@@ -125,6 +141,7 @@ impl Draft {
         let text = |name| Text {
             name,
             value: form.text(name).to_owned(),
+            mark: None,
         };
         let flags: String = form.all("flag").chain(form.all("flags")).collect();
         let kinds: Vec<&str> = form.all("detail-kind").collect();
@@ -136,6 +153,7 @@ impl Draft {
             key: key.trim().to_owned(),
             value: value.to_owned(),
             json: kinds.get(at) == Some(&"json"),
+            mark: None,
         });
         Self {
             texts: TEXTS.map(text).to_vec(),
@@ -150,6 +168,8 @@ impl Draft {
                 .filter(|detail| !detail.key.is_empty() || !detail.value.is_empty())
                 .collect(),
             sections: form.text("sections").to_owned(),
+            flags_mark: None,
+            sections_mark: None,
         }
     }
 
@@ -253,11 +273,13 @@ impl Detail {
                 key,
                 value,
                 json: false,
+                mark: None,
             },
             other => Self {
                 key,
                 value: other.to_string(),
                 json: true,
+                mark: None,
             },
         }
     }
@@ -299,7 +321,8 @@ pub(super) fn sorted(flags: &str) -> String {
     flags.into_iter().collect()
 }
 
-fn shown(sections: &Map<String, Value>) -> String {
+/// Sections as the form shows them.
+pub(super) fn shown(sections: &Map<String, Value>) -> String {
     if sections.is_empty() {
         return String::new();
     }

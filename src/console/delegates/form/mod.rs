@@ -20,7 +20,6 @@ use crate::{
 };
 use askama::Template;
 use draft::{Detail, Draft, FLAGS};
-use meanwhile::differing;
 use poem::Response;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
@@ -49,6 +48,8 @@ struct Page {
     failure: Option<String>,
     /// What somebody else wrote meanwhile: the property, what is there now.
     meanwhile: Vec<(String, String)>,
+    /// How the record was when the form was opened.
+    seen: String,
 }
 
 impl Page {
@@ -73,9 +74,35 @@ impl Page {
             types,
             failure: None,
             meanwhile: Vec::new(),
+            seen: String::new(),
         };
         let spare = std::iter::repeat_n(Detail::default(), SPARE_LINES);
         page.draft.details.extend(spare);
+        Ok(page)
+    }
+
+    /// The form for the second of two: what they touched is theirs and marked, the rest is as it is
+    /// now.
+    fn stale(visit: &Visit, id: i64, typed: Draft, now: &Draft, updated_at: i64) -> Result<Self> {
+        let (draft, meanwhile) = match meanwhile::recalled(visit.form.text("seen"), &typed) {
+            Some(seen) => (
+                meanwhile::merged(&seen, &typed, now),
+                meanwhile::differing(&seen, now),
+            ),
+            None => {
+                let differing = meanwhile::differing(&typed, now);
+                (typed, differing)
+            }
+        };
+        let mut page = Self::new(visit, Some(id), draft)?;
+        page.updated_at = updated_at;
+        page.seen = meanwhile::remembered(now);
+        page.meanwhile = meanwhile;
+        page.failure = Some(
+            "Somebody else changed this record while you did; nothing of yours is saved yet. The form \
+             shows what is there now, and what you changed, which is marked. Save again what is to stay."
+                .to_owned(),
+        );
         Ok(page)
     }
 }
@@ -114,8 +141,11 @@ async fn edit(visit: Visit) -> Result<Response> {
         .console
         .store
         .look_up(|connection| stored(connection, id, &zone))?;
-    let mut page = Page::new(&visit, Some(id), Draft::of(&current))?;
+    let draft = Draft::of(&current);
+    let seen = meanwhile::remembered(&draft);
+    let mut page = Page::new(&visit, Some(id), draft)?;
     page.updated_at = updated_at;
+    page.seen = seen;
     answer::page(&page)
 }
 
@@ -142,15 +172,7 @@ async fn save(visit: Visit) -> Result<Response> {
             Ok(answer::go(&format!("/console/delegates/{id}")))
         }
         Ok(Saved::Stale(now, updated_at)) => {
-            let meanwhile = differing(&draft, &Draft::of(&now));
-            let mut page = Page::new(&visit, Some(id), draft)?;
-            page.updated_at = updated_at;
-            page.failure = Some(
-                "Somebody else changed this record while you did; nothing of yours is saved yet. \
-                 Look at what is there now, then save again what you want to stay."
-                    .to_owned(),
-            );
-            page.meanwhile = meanwhile;
+            let page = Page::stale(&visit, id, draft, &Draft::of(&now), updated_at)?;
             answer::form_again(&page)
         }
         Err(cause) => again(&visit, Some(id), draft, cause, seen),
@@ -196,6 +218,7 @@ fn again(
     }
     let mut page = Page::new(visit, id, draft)?;
     page.updated_at = updated_at;
+    visit.form.text("seen").clone_into(&mut page.seen);
     page.failure = Some(answer::sentence(&readable(&cause.message)));
     answer::form_again(&page)
 }
