@@ -9,6 +9,7 @@ mod devices;
 mod document;
 mod envelope;
 mod events;
+mod flags;
 mod forms;
 mod interactions;
 mod kept;
