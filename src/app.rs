@@ -3,6 +3,7 @@
 use crate::{
     auth::{Context, Principal, seen::Seen, throttle::Throttle, tokens::TokenCache},
     outgoing,
+    sandbox::Turns,
     settings::{self, Settings},
     store::Store,
 };
@@ -26,6 +27,8 @@ pub struct Inner {
     pub seen: Seen,
     /// Calls to others.
     pub outgoing: outgoing::Client,
+    /// Reports that run, and that are being fetched.
+    pub turns: Turns,
     settings: Arc<settings::Cache>,
 }
 
@@ -42,6 +45,7 @@ impl App {
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
             seen: Seen::default(),
+            turns: Turns::default(),
             settings,
         }))
     }

@@ -19,6 +19,10 @@ pub enum Area {
     Devices,
     /// What happened.
     Interactions,
+    /// What was bought.
+    Sales,
+    /// Lists that were defined once.
+    Reports,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -76,6 +80,20 @@ const PLACES: &[Place] = &[
         name: "Interactions",
         path: "/console/interactions",
         icon: "pulse",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Sales,
+        name: "Sales",
+        path: "/console/sales",
+        icon: "receipt",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Reports,
+        name: "Reports",
+        path: "/console/reports",
+        icon: "report",
         role: ConsoleRole::Viewer,
     },
     Place {

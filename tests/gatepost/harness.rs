@@ -241,6 +241,11 @@ impl Server {
     pub fn caller_as_user(&self, email: &str, roles: &[Role], delegate: Option<i64>) -> Caller<'_> {
         self.user(email, roles, delegate);
         let (id, secret) = self.client(Role::ALL, Scope::ALL);
+        self.sign_in(&id, &secret, email)
+    }
+
+    /// A user with the password [`PASSWORD`] who signs in through a client.
+    pub fn sign_in(&self, id: &str, secret: &str, email: &str) -> Caller<'_> {
         let token = self.token(&json!({
             "grant_type": "password", "client_id": id, "client_secret": secret,
             "username": email, "password": PASSWORD,
