@@ -165,6 +165,20 @@ CREATE TABLE erased_nonces (
     PRIMARY KEY (client_id, hash)
 ) STRICT, WITHOUT ROWID;
 
+-- Who was erased, so that it can be done again in a backup that takes the file's place: which record,
+-- and a salted hash of its id and of the moment at which it was made. The id alone will not do: a file
+-- that went back to an older state may give it again.
+CREATE TABLE erasures (
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'user')),
+    record_id   INTEGER NOT NULL,
+    salt        BLOB NOT NULL,
+    hash        BLOB NOT NULL,
+    at          INTEGER NOT NULL,
+    -- When the last traces were wiped out of the search index, which takes a while.
+    wiped_at    INTEGER,
+    PRIMARY KEY (record_type, record_id, hash)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE erasure_key (
     id  INTEGER PRIMARY KEY CHECK (id = 1),
     key BLOB NOT NULL
@@ -632,3 +646,31 @@ CREATE TABLE inconsistencies (
 CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
 CREATE INDEX inconsistencies_settled ON inconsistencies (settled_at, id) WHERE settled_at IS NOT NULL;
+
+-- Lists that an administrator defined in SQL over documented views (src/sandbox/views.sql). number is
+-- how the audit knows one; an id is told apart in its dashboard only, and both can be changed. Clients
+-- are named by client_id, `*` for all, and may well be of another instance, where the configuration
+-- was prepared.
+CREATE TABLE reports (
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    dashboard   TEXT NOT NULL,
+    id          TEXT NOT NULL,
+    label       TEXT NOT NULL,
+    query       TEXT NOT NULL,
+    parameters  TEXT NOT NULL CHECK (json_valid(parameters)),
+    fixed       TEXT NOT NULL CHECK (json_valid(fixed)),
+    api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
+    UNIQUE (dashboard, id)
+) STRICT;
+
+-- One-time passwords: the newest of each e-mail address, whether somebody has that address or not, so
+-- that nothing tells. Both are hashed: the address under the file's key, the code (argon2id, PHC
+-- string) slowly, as it is short. It goes when it is used, and soon after it ended.
+CREATE TABLE one_time_passwords (
+    address    BLOB PRIMARY KEY,
+    code_hash  TEXT NOT NULL,
+    -- How often it was guessed at, right or wrong.
+    tries      INTEGER NOT NULL DEFAULT 0,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX one_time_passwords_expires ON one_time_passwords (expires_at);

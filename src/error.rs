@@ -41,7 +41,9 @@ pub enum Kind {
     KeyReused,
     /// A bug of ours: details are logged, never sent.
     Defect,
-    /// No valid token, or one that cannot be used here.
+    /// No token at all.
+    TokenMissing,
+    /// A token that is not valid, or cannot be used here.
     Unauthenticated,
     /// A role, scope or user is lacking.
     Forbidden,
@@ -68,6 +70,10 @@ pub enum Kind {
     Participants,
     /// `recordedAt`, `data` or a shared value is unusable.
     InteractionContent,
+    /// No such report, or dashboard.
+    ReportNotFound,
+    /// The report is not exposed to the client.
+    ReportNotExposed,
     /// The rules of the device refuse the interaction.
     Refused(Refusal),
 }
@@ -105,7 +111,7 @@ impl Kind {
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,
             Self::Defect => 1199,
-            Self::Unauthenticated => 1201,
+            Self::TokenMissing | Self::Unauthenticated => 1201,
             Self::Forbidden => 1202,
             Self::TooManyAttempts { .. } => 1203,
             Self::DiscoveryClosed => 1001,
@@ -117,6 +123,8 @@ impl Kind {
             Self::InteractionContent => 1503,
             Self::InteractionNotFound => 1504,
             Self::EventNotFound => 1601,
+            Self::ReportNotFound => 1701,
+            Self::ReportNotExposed => 1702,
             Self::Refused(refusal) => refusal.code(),
         }
     }

@@ -21,6 +21,8 @@ pub enum Area {
     Interactions,
     /// What was bought.
     Sales,
+    /// Lists that were defined once.
+    Reports,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -83,6 +85,13 @@ const PLACES: &[Place] = &[
         name: "Sales",
         path: "/console/sales",
         icon: "receipt",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Reports,
+        name: "Reports",
+        path: "/console/reports",
+        icon: "report",
         role: ConsoleRole::Viewer,
     },
     Place {

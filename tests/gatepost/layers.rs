@@ -13,7 +13,9 @@ use std::{
 const LAYERS: [&[&str]; 11] = [
     &["error"],
     &["observe", "types"],
-    &["barcode", "rules", "sandbox", "store"],
+    &[
+        "barcode", "outgoing", "rules", "sandbox", "store", "template",
+    ],
     &["audit", "auth", "settings"],
     &["app", "search", "sections"],
     &["idempotency", "records", "web"],
@@ -25,6 +27,7 @@ const LAYERS: [&[&str]; 11] = [
         "events",
         "interactions",
         "oauth",
+        "reports",
         "transactions",
     ],
     &["backup", "export", "import"],

@@ -124,6 +124,7 @@ fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<St
         "user" => "SELECT email FROM users WHERE id = ?1",
         "client" => "SELECT name FROM clients WHERE id = ?1",
         "transaction" => "SELECT code FROM transactions WHERE id = ?1",
+        "report" => "SELECT label FROM reports WHERE number = ?1",
         _ => return Ok(None),
     };
     Ok(connection
@@ -143,6 +144,7 @@ fn told(entry: &Entry) -> Option<String> {
     }
     [
         "name",
+        "label",
         "eventName",
         "email",
         "fileName",
