@@ -14,6 +14,7 @@ mod guard;
 mod imports;
 mod interactions;
 mod rehearsal;
+mod sales;
 mod sessions;
 mod settings;
 
