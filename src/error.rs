@@ -41,7 +41,9 @@ pub enum Kind {
     KeyReused,
     /// A bug of ours: details are logged, never sent.
     Defect,
-    /// No valid token, or one that cannot be used here.
+    /// No token at all.
+    TokenMissing,
+    /// A token that is not valid, or cannot be used here.
     Unauthenticated,
     /// A role, scope or user is lacking.
     Forbidden,
@@ -109,7 +111,7 @@ impl Kind {
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,
             Self::Defect => 1199,
-            Self::Unauthenticated => 1201,
+            Self::TokenMissing | Self::Unauthenticated => 1201,
             Self::Forbidden => 1202,
             Self::TooManyAttempts { .. } => 1203,
             Self::DiscoveryClosed => 1001,

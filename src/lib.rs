@@ -9,6 +9,7 @@
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
+//! - `webhooks`: others are told by HTTP what happens
 //! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
@@ -18,8 +19,10 @@
 //! - `search`: the search language of lists, to SQL; `sections`: schemas of parts of `data`
 //! - `app`: what every handler is given
 //! - `settings`, `audit`, `auth`: what is in force, who changed what, who may
-//! - `sandbox`: SQL that an administrator wrote, where it can do no harm
+//! - `sandbox`: SQL that an administrator wrote, where it can do no harm; `template`: the same for
+//!   templates
 //! - `store`: the one SQLite file, its one writer and its readers
+//! - `outgoing`: calls to others by HTTP, and where they may go
 //! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
 //! - `observe`: what is counted while it runs
 //! - `types`, `error`: the values and failures that everything speaks in
@@ -45,6 +48,7 @@ pub mod import;
 pub mod interactions;
 pub mod oauth;
 pub mod observe;
+pub mod outgoing;
 pub mod records;
 pub mod reports;
 pub mod rules;
@@ -54,6 +58,8 @@ pub mod sections;
 pub mod server;
 pub mod settings;
 pub mod store;
+pub mod template;
 pub mod transactions;
 pub mod types;
 pub mod web;
+pub mod webhooks;

@@ -7,6 +7,7 @@
 //! - `visit` is what a page is given; `shell` what every page shows around its own part; `answer`
 //!   what it may give back
 //! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `export`: lists to take along
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
@@ -23,6 +24,7 @@ mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
+mod export;
 mod import;
 mod interactions;
 mod kept;
@@ -30,12 +32,14 @@ mod reports;
 
 pub mod live;
 pub mod route;
+mod sales;
 pub mod session;
 mod settings;
 mod setup;
 mod shell;
 mod sign_in;
 mod visit;
+mod webhooks;
 
 pub use import::Desk;
 pub use route::{Access, Route};
@@ -140,8 +144,10 @@ pub fn routes() -> Vec<Route> {
         discovery::routes(),
         import::routes(),
         interactions::routes(),
+        sales::routes(),
         reports::routes(),
         settings::routes(),
+        webhooks::routes(),
     ]
     .into_iter()
     .flatten()

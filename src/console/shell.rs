@@ -19,6 +19,8 @@ pub enum Area {
     Devices,
     /// What happened.
     Interactions,
+    /// What was bought.
+    Sales,
     /// Lists that were defined once.
     Reports,
     /// Apps that ask to be let in.
@@ -29,6 +31,8 @@ pub enum Area {
     Access,
     /// The instance.
     Settings,
+    /// Who is told by HTTP what happens.
+    Webhooks,
     /// Who changed what.
     Audit,
     /// One's own sign-in; not in the navigation.
@@ -79,6 +83,13 @@ const PLACES: &[Place] = &[
         role: ConsoleRole::Viewer,
     },
     Place {
+        area: Area::Sales,
+        name: "Sales",
+        path: "/console/sales",
+        icon: "receipt",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
         area: Area::Reports,
         name: "Reports",
         path: "/console/reports",
@@ -97,6 +108,13 @@ const PLACES: &[Place] = &[
         name: "App configuration",
         path: "/console/configuration",
         icon: "sliders",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Webhooks,
+        name: "Webhooks",
+        path: "/console/webhooks",
+        icon: "relay",
         role: ConsoleRole::Operator,
     },
     Place {

@@ -36,6 +36,7 @@ use crate::{
     console::{self, Console, route::Guarded},
     discovery::Listening,
     error::Result,
+    webhooks::Office,
 };
 use connections::Connections;
 use metrics::Sources;
@@ -98,12 +99,14 @@ pub async fn run(
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
+    let webhooks = Office::new(&app);
     let resumed = app.clone();
     tokio::spawn(async move {
         if let Err(cause) = crate::transactions::resume(&resumed.store).await {
             tracing::error!("purchases that were cut off: {cause}");
         }
     });
+    crate::delegates::erase::wipe_soon(&app);
     let shutdown = async {
         shutdown.await;
         console.live.stop();
@@ -124,7 +127,9 @@ pub async fn run(
         () = apps::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}
+        () = webhooks.run() => {}
     }
+    webhooks.at_the_end().await;
     apps::at_the_end(&app).await;
     Ok(())
 }

@@ -291,7 +291,9 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::Unavailable => "the store could not take it; resend with the same nonce",
         Kind::KeyReused => "nonce or idempotency key used before with another body",
         Kind::Defect => "a defect; the log has the request's id",
-        Kind::Unauthenticated => "token missing, unknown, expired, cancelled, or not a user's",
+        Kind::TokenMissing | Kind::Unauthenticated => {
+            "token missing, unknown, expired, cancelled, or not a user's"
+        }
         Kind::Forbidden => "role, scope or user lacking",
         Kind::TooManyAttempts { .. } => "too many attempts",
         Kind::DiscoveryClosed => "the Device Discovery page of the console is not open",

@@ -64,7 +64,7 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::InteractionType
         | Kind::Participants
         | Kind::InteractionContent => 400,
-        Kind::Unauthenticated => 401,
+        Kind::TokenMissing | Kind::Unauthenticated => 401,
         Kind::Forbidden | Kind::ReportNotExposed => 403,
         Kind::NoSuchPath
         | Kind::DelegateNotFound
@@ -113,6 +113,10 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
         .status(status(error.kind))
         .content_type("application/json");
     let response = match error.kind {
+        // Whoever brought none is told no fault of it (RFC 6750 section 3.1).
+        Kind::TokenMissing => {
+            response.header(header::WWW_AUTHENTICATE, "Bearer realm=\"gatepost\"")
+        }
         Kind::Unauthenticated => response.header(
             header::WWW_AUTHENTICATE,
             "Bearer realm=\"gatepost\", error=\"invalid_token\"",

@@ -18,6 +18,8 @@ mod input;
 mod layers;
 mod luck;
 mod onboarding;
+mod people;
 mod reports;
 mod schemathesis;
 mod smoke;
+mod webhooks;

@@ -9,6 +9,7 @@ mod reports;
 mod sections;
 mod settings;
 mod statements;
+mod webhooks;
 
 use super::context;
 use crate::{
@@ -27,6 +28,7 @@ const PARTS: &[Part] = &[
     statements::PART,
     reports::PART,
     app_config::PART,
+    webhooks::PART,
 ];
 
 /// A part of the document.
@@ -78,7 +80,7 @@ pub enum Command {
     },
     /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
     #[command(
-        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nReports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ."
+        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nReports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.\nWebhooks: [{\"name\", \"url\", \"interactions\": [\"check-in\"], \"changes\": [\"delegate.*\"], \"devices\": [codes], \"active\", \"secret\"}]; a secret is taken, never written out."
     )]
     Apply {
         /// The JSON document.

@@ -80,8 +80,11 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
     match entry.record_type.as_str() {
         "delegate" => Some(format!("/console/delegates/{id}")),
         "device" | "event" => Some(format!("/console/devices/{id}")),
+        "transaction" => Some(format!("/console/sales/{id}")),
         "user" if administers => Some(format!("/console/access/users/{id}")),
         "client" if administers => Some(format!("/console/access/clients/{id}")),
+        // Viewers see the audit, but not how others are told.
+        "webhook" if administers => Some(format!("/console/webhooks/{id}")),
         _ => None,
     }
 }
@@ -122,7 +125,9 @@ fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<St
         "device" | "event" => "SELECT coalesce(name, code, '') FROM devices WHERE id = ?1",
         "user" => "SELECT email FROM users WHERE id = ?1",
         "client" => "SELECT name FROM clients WHERE id = ?1",
+        "transaction" => "SELECT code FROM transactions WHERE id = ?1",
         "report" => "SELECT label FROM reports WHERE number = ?1",
+        "webhook" => "SELECT name FROM webhooks WHERE id = ?1",
         _ => return Ok(None),
     };
     Ok(connection
@@ -173,6 +178,13 @@ pub(super) fn deed(action: &str) -> String {
         "merge" => "merged another into",
         "block" => "blocked a code of",
         "undo" => "took back",
+        "settle" => "settled what did not fit in",
+        "reopen" => "took up again what did not fit in",
+        "resume" => "had go on",
+        "skip" => "had go on without what waited:",
+        "pause" => "paused",
+        "resend" => "sent something again for",
+        "give-up" => "gave something up for",
         other => return other.replace('-', " "),
     };
     words.to_owned()
@@ -182,6 +194,7 @@ pub(super) fn deed(action: &str) -> String {
 pub(super) fn kind(record_type: &str) -> String {
     match record_type {
         "batch" => "import".to_owned(),
+        "transaction" => "purchase".to_owned(),
         other => other.replace(['-', '_'], " "),
     }
 }

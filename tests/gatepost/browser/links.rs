@@ -2,7 +2,7 @@
 //! gets to.
 
 use gatepost::console::{self, Route};
-use reqwest::{Method, blocking::Client, header, redirect};
+use reqwest::{Method, header, redirect};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Addresses of one route that are followed: pages differ by what they show, lists by their filters.
@@ -53,7 +53,7 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// Follows every link from the dashboard on.
 pub fn follow(origin: &str, cookies: &str) -> Found {
     let routes = console::routes();
-    let http = Client::builder()
+    let http = crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
         .expect("a client");

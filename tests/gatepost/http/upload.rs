@@ -2,10 +2,7 @@
 
 use super::Venue;
 use crate::luck::process::GATEPOST;
-use reqwest::{
-    blocking::{Body, Client},
-    header, redirect,
-};
+use reqwest::{blocking::Body, header, redirect};
 use std::{
     collections::VecDeque,
     io::{self, Read, Write},
@@ -49,7 +46,7 @@ fn a_list_may_take_its_time_and_nothing_else_may() {
     stdin.write_all(b"correct horse\n").expect("a password");
     drop(stdin);
     assert!(added.wait().expect("an end").success());
-    let http = Client::builder()
+    let http = crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
         .expect("a client");

@@ -1,0 +1,676 @@
+//! What templates may call: minijinja's own filters and tests, each with its price, and a few of
+//! ours. A filter that is not on the list is not there.
+
+use super::{
+    meter::{CELL, fault, nest, spend, spend_walk, weigh},
+    operators::{add, is_container},
+};
+use jiff::{civil::DateTime, fmt::strtime};
+use minijinja::{
+    Environment, Error, State, Value, filters as built_in, functions, tests as built_in_tests,
+    value::{Kwargs, Rest, ValueKind, ValueOrKwargs},
+};
+
+/// The longest list that `range` makes.
+const MOST_NUMBERS: i64 = 10_000;
+/// The longest path of an attribute, and the like.
+const ARGUMENT_BYTES: usize = 256;
+const FORMAT_BYTES: usize = 64;
+/// Sorting compares each value about so often.
+const COMPARISONS: usize = 16;
+/// The most that escaping, quoting or changing the case makes of a byte.
+const GROWTH: usize = 6;
+
+/// What has to be paid before a filter or test is called with these arguments.
+type Price = fn(&mut State, &[Value]) -> Result<(), Error>;
+
+const FILTERS: &[&str] = &[
+    "abs",
+    "attr",
+    "batch",
+    "bool",
+    "capitalize",
+    "count",
+    "d",
+    "date",
+    "default",
+    "dictsort",
+    "e",
+    "escape",
+    "first",
+    "float",
+    "format",
+    "groupby",
+    "int",
+    "items",
+    "join",
+    "last",
+    "length",
+    "lines",
+    "list",
+    "lower",
+    "map",
+    "max",
+    "min",
+    "reject",
+    "rejectattr",
+    "replace",
+    "reverse",
+    "round",
+    "select",
+    "selectattr",
+    "slice",
+    "sort",
+    "split",
+    "string",
+    "sum",
+    "title",
+    "tojson",
+    "trim",
+    "unique",
+    "upper",
+    "urlencode",
+];
+
+const TESTS: &[&str] = &[
+    "boolean",
+    "defined",
+    "divisibleby",
+    "endingwith",
+    "eq",
+    "equalto",
+    "even",
+    "false",
+    "float",
+    "ge",
+    "greaterthan",
+    "gt",
+    "in",
+    "int",
+    "integer",
+    "iterable",
+    "le",
+    "lessthan",
+    "lower",
+    "lt",
+    "mapping",
+    "ne",
+    "none",
+    "number",
+    "odd",
+    "sequence",
+    "startingwith",
+    "string",
+    "true",
+    "undefined",
+    "upper",
+];
+
+const FUNCTIONS: &[&str] = &["dict", "namespace", "range"];
+
+pub(super) fn is_filter(name: &str) -> bool {
+    FILTERS.contains(&name)
+}
+
+pub(super) fn is_test(name: &str) -> bool {
+    TESTS.contains(&name)
+}
+
+pub(super) fn is_function(name: &str) -> bool {
+    FUNCTIONS.contains(&name)
+}
+
+pub(super) fn register(environment: &mut Environment<'static>) {
+    // Several names for one, as Jinja has them.
+    let mut filter = |names: &[&'static str], call: Value, price: Price| {
+        for name in names {
+            environment.add_filter(*name, priced(call.clone(), price));
+        }
+    };
+    filter(&["abs"], Value::from_function(built_in::abs), touch);
+    filter(&["bool"], Value::from_function(built_in::bool), touch);
+    filter(&["int"], Value::from_function(built_in::int), touch);
+    filter(&["float"], Value::from_function(built_in::float), touch);
+    filter(&["round"], Value::from_function(built_in::round), rounded);
+    filter(
+        &["default", "d"],
+        Value::from_function(built_in::default),
+        touch,
+    );
+    filter(
+        &["length", "count"],
+        Value::from_function(built_in::length),
+        touch,
+    );
+    filter(&["first"], Value::from_function(built_in::first), touch);
+    filter(&["last"], Value::from_function(built_in::last), entries);
+    filter(&["attr"], Value::from_function(built_in::attr), by_small);
+    filter(&["list"], Value::from_function(built_in::list), entries);
+    filter(
+        &["reverse"],
+        Value::from_function(built_in::reverse),
+        entries,
+    );
+    filter(&["items"], Value::from_function(built_in::items), nested);
+    filter(&["batch"], Value::from_function(built_in::batch), in_groups);
+    filter(&["slice"], Value::from_function(built_in::slice), in_groups);
+    filter(&["map"], Value::from_function(built_in::map), by_small);
+    filter(&["select"], Value::from_function(built_in::select), entries);
+    filter(&["reject"], Value::from_function(built_in::reject), entries);
+    filter(
+        &["selectattr"],
+        Value::from_function(built_in::selectattr),
+        by_path,
+    );
+    filter(
+        &["rejectattr"],
+        Value::from_function(built_in::rejectattr),
+        by_path,
+    );
+    filter(&["upper"], Value::from_function(built_in::upper), whole);
+    filter(&["lower"], Value::from_function(built_in::lower), whole);
+    filter(&["title"], Value::from_function(built_in::title), whole);
+    filter(
+        &["capitalize"],
+        Value::from_function(built_in::capitalize),
+        whole,
+    );
+    filter(&["string"], Value::from_function(built_in::string), whole);
+    filter(
+        &["escape", "e"],
+        Value::from_function(built_in::escape),
+        whole,
+    );
+    filter(
+        &["urlencode"],
+        Value::from_function(built_in::urlencode),
+        whole,
+    );
+    filter(&["tojson"], Value::from_function(built_in::tojson), alone);
+    filter(&["trim"], Value::from_function(built_in::trim), trimmed);
+    filter(&["split"], Value::from_function(built_in::split), pieces);
+    filter(&["lines"], Value::from_function(built_in::lines), pieces);
+    filter(
+        &["replace"],
+        Value::from_function(built_in::replace),
+        replacing,
+    );
+    filter(
+        &["format"],
+        Value::from_function(built_in::format),
+        formatting,
+    );
+    filter(&["join"], Value::from_function(built_in::join), joining);
+    filter(&["sort"], Value::from_function(built_in::sort), ordering);
+    filter(
+        &["unique"],
+        Value::from_function(built_in::unique),
+        ordering,
+    );
+    filter(&["min"], Value::from_function(built_in::min), ordering);
+    filter(&["max"], Value::from_function(built_in::max), ordering);
+    filter(
+        &["groupby"],
+        Value::from_function(built_in::groupby),
+        grouping,
+    );
+    filter(
+        &["dictsort"],
+        Value::from_function(built_in::dictsort),
+        grouping,
+    );
+    environment.add_filter("sum", sum);
+    environment.add_filter("date", date);
+    register_tests(environment);
+    environment.add_function("range", range);
+    environment.add_function(
+        "dict",
+        priced(Value::from_function(functions::dict), nested),
+    );
+    environment.add_function(
+        "namespace",
+        priced(Value::from_function(functions::namespace), nested),
+    );
+}
+
+fn register_tests(environment: &mut Environment<'static>) {
+    let mut test = |names: &[&'static str], call: Value, price: Price| {
+        for name in names {
+            environment.add_test(*name, priced(call.clone(), price));
+        }
+    };
+    test(
+        &["defined"],
+        Value::from_function(built_in_tests::is_defined),
+        touch,
+    );
+    test(
+        &["undefined"],
+        Value::from_function(built_in_tests::is_undefined),
+        touch,
+    );
+    test(
+        &["none"],
+        Value::from_function(built_in_tests::is_none),
+        touch,
+    );
+    test(
+        &["boolean"],
+        Value::from_function(built_in_tests::is_boolean),
+        touch,
+    );
+    test(
+        &["odd"],
+        Value::from_function(built_in_tests::is_odd),
+        touch,
+    );
+    test(
+        &["even"],
+        Value::from_function(built_in_tests::is_even),
+        touch,
+    );
+    test(
+        &["divisibleby"],
+        Value::from_function(built_in_tests::is_divisibleby),
+        touch,
+    );
+    test(
+        &["number"],
+        Value::from_function(built_in_tests::is_number),
+        touch,
+    );
+    test(
+        &["integer", "int"],
+        Value::from_function(built_in_tests::is_integer),
+        touch,
+    );
+    test(
+        &["float"],
+        Value::from_function(built_in_tests::is_float),
+        touch,
+    );
+    test(
+        &["string"],
+        Value::from_function(built_in_tests::is_string),
+        touch,
+    );
+    test(
+        &["sequence"],
+        Value::from_function(built_in_tests::is_sequence),
+        touch,
+    );
+    test(
+        &["iterable"],
+        Value::from_function(built_in_tests::is_iterable),
+        touch,
+    );
+    test(
+        &["mapping"],
+        Value::from_function(built_in_tests::is_mapping),
+        touch,
+    );
+    test(
+        &["true"],
+        Value::from_function(built_in_tests::is_true),
+        touch,
+    );
+    test(
+        &["false"],
+        Value::from_function(built_in_tests::is_false),
+        touch,
+    );
+    test(
+        &["lower"],
+        Value::from_function(built_in_tests::is_lower),
+        touch,
+    );
+    test(
+        &["upper"],
+        Value::from_function(built_in_tests::is_upper),
+        touch,
+    );
+    test(
+        &["startingwith"],
+        Value::from_function(built_in_tests::is_startingwith),
+        whole,
+    );
+    test(
+        &["endingwith"],
+        Value::from_function(built_in_tests::is_endingwith),
+        whole,
+    );
+    test(
+        &["eq", "equalto"],
+        Value::from_function(built_in_tests::is_eq),
+        whole,
+    );
+    test(&["ne"], Value::from_function(built_in_tests::is_ne), whole);
+    test(
+        &["lt", "lessthan"],
+        Value::from_function(built_in_tests::is_lt),
+        whole,
+    );
+    test(&["le"], Value::from_function(built_in_tests::is_le), whole);
+    test(
+        &["gt", "greaterthan"],
+        Value::from_function(built_in_tests::is_gt),
+        whole,
+    );
+    test(&["ge"], Value::from_function(built_in_tests::is_ge), whole);
+    test(&["in"], Value::from_function(built_in_tests::is_in), whole);
+}
+
+/// The call, paid for. What comes back is at hand: a list that would be worked out later, at each
+/// look, is one now.
+fn priced(
+    call: Value,
+    price: Price,
+) -> impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static {
+    move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+        let arguments = arguments.into_values();
+        spend(state, 2 * CELL)?;
+        price(state, &arguments)?;
+        let result = call.call(state, &arguments)?;
+        if result.kind() == ValueKind::Iterable {
+            let listed: Vec<Value> = result.try_iter()?.collect();
+            spend(state, listed.len() * CELL)?;
+            return Ok(Value::from(listed));
+        }
+        Ok(result)
+    }
+}
+
+/// How many entries there are to go through; of a text, its characters.
+fn length(value: Option<&Value>) -> usize {
+    value.map_or(0, |value| match value.as_str() {
+        Some(text) => text.len(),
+        None => value.len().unwrap_or(0),
+    })
+}
+
+/// Texts are read through, of lists the length is known.
+fn touch(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    let bytes = arguments
+        .iter()
+        .map(|value| value.as_str().map_or(0, str::len))
+        .sum();
+    spend(state, bytes)
+}
+
+/// The digits of a float are written out.
+fn rounded(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    spend(state, 2_048)?;
+    touch(state, arguments)
+}
+
+fn entries(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    spend(state, length(arguments.first()) * CELL)
+}
+
+fn nested(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    nest(state)?;
+    for argument in arguments {
+        spend(state, length(Some(argument)) * 2 * CELL)?;
+    }
+    Ok(())
+}
+
+/// Everything is read through, and may grow as it is written anew.
+fn whole(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    spend_walk(state, arguments, GROWTH)
+}
+
+/// As [`whole`], with nothing else said: an indentation could be any number.
+fn alone(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    if arguments.len() > 1 {
+        return Err(fault("this filter takes no arguments here"));
+    }
+    whole(state, arguments)
+}
+
+/// What stands beside the list is looked at for each entry, so it is small.
+fn by_small(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    for argument in arguments.iter().skip(1) {
+        if argument.is_kwargs() {
+            for name in argument.try_iter()? {
+                small(&argument.get_item(&name)?)?;
+            }
+        } else {
+            small(argument)?;
+        }
+    }
+    spend(state, length(arguments.first()) * 2 * CELL)
+}
+
+fn small(argument: &Value) -> Result<(), Error> {
+    if is_container(argument) || argument.as_str().map_or(0, str::len) > ARGUMENT_BYTES {
+        return Err(fault(format!(
+            "an argument here is a text of at most {ARGUMENT_BYTES} bytes, or a number"
+        )));
+    }
+    Ok(())
+}
+
+/// The path is small; what a test is given is paid for by the test, each time.
+fn by_path(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    arguments.get(1).map_or(Ok(()), small)?;
+    spend(state, length(arguments.first()) * 2 * CELL)
+}
+
+/// A group is filled up to its size.
+fn in_groups(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    nest(state)?;
+    let most = 1_000;
+    if arguments
+        .iter()
+        .skip(1)
+        .filter_map(Value::as_i64)
+        .any(|size| size > most)
+    {
+        return Err(fault(format!("a group has at most {most} entries")));
+    }
+    spend(state, (length(arguments.first()) + 1_000) * 2 * CELL)
+}
+
+fn trimmed(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    arguments.get(1).map_or(Ok(()), small)?;
+    let characters = length(arguments.get(1)).max(1);
+    spend(state, length(arguments.first()).saturating_mul(characters))
+}
+
+fn pieces(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    let text = arguments
+        .first()
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let found = match arguments.get(1).and_then(Value::as_str) {
+        Some("") => text.len(),
+        Some(separator) => text.matches(separator).count(),
+        None => text.split(char::is_whitespace).count(),
+    };
+    spend(state, 2 * text.len() + (found + 2) * 2 * CELL)
+}
+
+fn replacing(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    let text = |at: usize| {
+        arguments
+            .get(at)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let found = match text(1) {
+        "" => text(0).len() + 1,
+        sought => text(0).matches(sought).count(),
+    };
+    let made = text(0).len() + found.saturating_mul(text(2).len());
+    spend(state, made.saturating_mul(GROWTH))?;
+    whole(state, arguments)
+}
+
+/// `%9.2f`: a width has two digits, and may stand at each value.
+fn formatting(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    let format = arguments
+        .first()
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let mut digits = 0;
+    for letter in format.chars() {
+        digits = if letter.is_ascii_digit() {
+            digits + 1
+        } else {
+            0
+        };
+        if digits > 2 || letter == '*' {
+            return Err(fault("a width in a format has at most two digits"));
+        }
+    }
+    let values = format.matches('%').count();
+    spend(state, format.len() * 100)?;
+    spend_walk(state, arguments, GROWTH * (values + 1))
+}
+
+fn joining(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    let joiner: usize = arguments
+        .iter()
+        .skip(1)
+        .map(|value| length(Some(value)))
+        .sum();
+    let number = length(arguments.first());
+    spend(state, number.saturating_mul(joiner).saturating_mul(GROWTH))?;
+    let positional = arguments.get(2).filter(|value| !value.is_kwargs());
+    by_attribute(state, arguments, positional, GROWTH)
+}
+
+fn ordering(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    by_attribute(state, arguments, None, COMPARISONS)
+}
+
+fn grouping(state: &mut State, arguments: &[Value]) -> Result<(), Error> {
+    nest(state)?;
+    let positional = arguments.get(1).filter(|value| !value.is_kwargs());
+    by_attribute(state, arguments, positional, COMPARISONS)
+}
+
+/// Pays for reading every entry so many times, or where an attribute is named, that of every entry.
+fn by_attribute(
+    state: &mut State,
+    arguments: &[Value],
+    positional: Option<&Value>,
+    times: usize,
+) -> Result<(), Error> {
+    let named = match arguments.last() {
+        Some(last) if last.is_kwargs() => last.get_attr("attribute")?,
+        _ => Value::UNDEFINED,
+    };
+    let Some(path) = positional.unwrap_or(&named).as_str() else {
+        return spend_walk(state, arguments, times);
+    };
+    small(&Value::from(path))?;
+    let Some(list) = arguments.first() else {
+        return Ok(());
+    };
+    for entry in list.try_iter()? {
+        for path in path.split(',') {
+            let weight = weigh(&at_path(&entry, path.trim())?)?;
+            spend(state, weight.saturating_mul(times) + 2 * path.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// `data.Data.seat` of an entry; undefined where there is none.
+fn at_path(entry: &Value, path: &str) -> Result<Value, Error> {
+    let mut value = entry.clone();
+    for part in path.split('.') {
+        if value.is_undefined() || value.is_none() {
+            return Ok(Value::UNDEFINED);
+        }
+        value = match part.parse::<usize>() {
+            Ok(at) => value.get_item(&Value::from(at))?,
+            Err(_) => value.get_attr(part)?,
+        };
+    }
+    Ok(value)
+}
+
+/// `prices|sum`, `items|sum(attribute="price")`: of numbers; what is not there is passed over.
+fn sum(
+    state: &mut State,
+    values: Value,
+    attribute: Option<String>,
+    named: Kwargs,
+) -> Result<Value, Error> {
+    let attribute = match attribute {
+        Some(attribute) => Some(attribute),
+        None => named.get("attribute")?,
+    };
+    named.assert_all_used()?;
+    if let Some(path) = &attribute {
+        small(&Value::from(path.as_str()))?;
+    }
+    spend(state, length(Some(&values)) * 2 * CELL)?;
+    let mut total = Value::from(0);
+    for entry in values.try_iter()? {
+        let value = match &attribute {
+            Some(path) => at_path(&entry, path)?,
+            None => entry,
+        };
+        if value.is_undefined() || value.is_none() {
+            continue;
+        }
+        if !value.is_number() {
+            return Err(fault(format!("a {} cannot be summed up", value.kind())));
+        }
+        total = add(state, &total, &value)?;
+    }
+    Ok(total)
+}
+
+/// `session.startAt|date("%H:%M")`: a time as records show it, which is in the instance's zone.
+fn date(state: &mut State, at: Value, format: String) -> Result<Value, Error> {
+    if at.is_undefined() || at.is_none() {
+        return Ok(Value::UNDEFINED);
+    }
+    spend(state, 1_024)?;
+    if format.len() > FORMAT_BYTES {
+        return Err(fault(format!(
+            "a format of dates has at most {FORMAT_BYTES} bytes"
+        )));
+    }
+    let local: DateTime = at
+        .as_str()
+        .and_then(|text| text.get(..19))
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| fault("date: this is no time such as 2026-11-21 09:00:00"))?;
+    strtime::format(&format, local)
+        .map(Value::from)
+        .map_err(|error| fault(format!("date: {error}")))
+}
+
+/// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`.
+fn range(
+    state: &mut State,
+    first: i64,
+    stop: Option<i64>,
+    step: Option<i64>,
+) -> Result<Value, Error> {
+    let (start, stop) = stop.map_or((0, first), |stop| (first, stop));
+    let step = step.unwrap_or(1);
+    if step == 0 {
+        return Err(fault("range: a step of 0 leads nowhere"));
+    }
+    let mut numbers = Vec::new();
+    let mut next = Some(start);
+    while let Some(number) = next {
+        if (step > 0 && number >= stop) || (step < 0 && number <= stop) {
+            break;
+        }
+        if i64::try_from(numbers.len()).unwrap_or(i64::MAX) >= MOST_NUMBERS {
+            return Err(fault(format!("range makes at most {MOST_NUMBERS} numbers")));
+        }
+        numbers.push(Value::from(number));
+        next = number.checked_add(step);
+    }
+    spend(state, numbers.len() * CELL)?;
+    Ok(Value::from(numbers))
+}
