@@ -10,6 +10,7 @@
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
 //! - `transactions`: purchases at a till
+//! - `comms`: e-mail, texts and push: templates, the outbox, gateways, automations
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
@@ -34,6 +35,7 @@ pub mod backup;
 pub mod barcode;
 pub mod check;
 pub mod cli;
+pub mod comms;
 pub mod console;
 pub mod delegates;
 pub mod demo;

@@ -210,6 +210,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("app_config", "document", "version"),
     ("app_config_draft", "document", "id"),
     ("sections", "schema", "NULL"),
+    ("gateways", "definition", "NULL"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

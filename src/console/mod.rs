@@ -28,6 +28,7 @@ mod export;
 mod import;
 mod interactions;
 mod kept;
+mod messages;
 
 pub mod live;
 pub mod route;
@@ -143,6 +144,7 @@ pub fn routes() -> Vec<Route> {
         import::routes(),
         interactions::routes(),
         sales::routes(),
+        messages::routes(),
         settings::routes(),
     ]
     .into_iter()

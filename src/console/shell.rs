@@ -21,6 +21,8 @@ pub enum Area {
     Interactions,
     /// What was bought.
     Sales,
+    /// What is sent to people.
+    Messages,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -83,6 +85,13 @@ const PLACES: &[Place] = &[
         name: "Sales",
         path: "/console/sales",
         icon: "receipt",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Messages,
+        name: "Messages",
+        path: "/console/messages",
+        icon: "mail",
         role: ConsoleRole::Viewer,
     },
     Place {

@@ -148,7 +148,10 @@ fn finish(tx: &Tx<'_>, ctx: &Context, id: i64, traces: &Traces) -> Result<()> {
         remove_refusals(tx, *person)?;
         remove_user(tx, *person)?;
         for sql in [
-            "DELETE FROM messages WHERE delegate_id = ?1",
+            "DELETE FROM messages WHERE delegate_id = ?1
+             OR (delegate_id IS NULL AND address COLLATE NOCASE IN (
+                 SELECT email FROM delegates WHERE id = ?1
+                 UNION SELECT phone FROM delegates WHERE id = ?1))",
             "DELETE FROM batch_rows WHERE record_id = ?1
              AND batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')",
             "DELETE FROM audit WHERE record_type = 'delegate' AND record_id = ?1",

@@ -206,6 +206,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             Kind::TooManyAttempts { retry_after_s: 0 },
         ]),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
+        ("/delegate/send-comm", _) => errors.push(Kind::DelegateNotFound),
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")

@@ -12,6 +12,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0003_tls.sql")),
     M::up(include_str!("migrations/0004_console.sql")),
     M::up(include_str!("migrations/0005_transactions.sql")),
+    M::up(include_str!("migrations/0008_messages.sql")),
     M::up(include_str!("migrations/0010_sales.sql")),
 ];
 

@@ -5,9 +5,12 @@
 //! stored in one transaction.
 
 mod app_config;
+mod automations;
+mod gateways;
 mod sections;
 mod settings;
 mod statements;
+mod templates;
 
 use super::context;
 use crate::{
@@ -25,6 +28,10 @@ const PARTS: &[Part] = &[
     sections::PART,
     statements::PART,
     app_config::PART,
+    // What automations send stands before them.
+    templates::PART,
+    gateways::PART,
+    automations::PART,
 ];
 
 /// A part of the document.
@@ -76,7 +83,7 @@ pub enum Command {
     },
     /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
     #[command(
-        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ."
+        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too),\ncommunications ({\"enabled\", \"email\", \"sms\", \"push\", \"countryCode\"}).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.\nTemplates: [{\"slug\", \"id\", \"type\": \"email\", \"sms\" or \"push\", \"subject\", \"content\", \"html\"}], Jinja over delegate, interaction, settings and now.\nGateways: {\"email\": {\"kind\": \"smtp\", \"host\", \"port\", \"security\", \"user\", \"from\"}, \"sms\": {\"kind\": \"http\", \"url\", \"headers\", \"body\", ...}, \"push\": ...}; a \"secret\"\nis set where there is one, kept where there is none, and never exported.\nAutomations: [{\"name\", \"interactionType\", \"device\" (code), \"delegateType\", \"type\", \"template\", \"withinMinutes\", \"active\"}]."
     )]
     Apply {
         /// The JSON document.

@@ -82,6 +82,9 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
         "device" | "event" => Some(format!("/console/devices/{id}")),
         "transaction" => Some(format!("/console/sales/{id}")),
         "user" if administers => Some(format!("/console/access/users/{id}")),
+        "message" => Some(format!("/console/messages/{id}")),
+        "template" => Some(format!("/console/messages/templates/{id}")),
+        "automation" => Some(format!("/console/messages/automations/{id}")),
         "client" if administers => Some(format!("/console/access/clients/{id}")),
         _ => None,
     }
@@ -143,6 +146,7 @@ fn told(entry: &Entry) -> Option<String> {
     }
     [
         "name",
+        "slug",
         "eventName",
         "email",
         "fileName",
@@ -175,6 +179,8 @@ pub(super) fn deed(action: &str) -> String {
         "undo" => "took back",
         "settle" => "settled what did not fit in",
         "reopen" => "took up again what did not fit in",
+        "resend" => "sent again",
+        "cancel" => "called back",
         other => return other.replace('-', " "),
     };
     words.to_owned()

@@ -61,6 +61,7 @@ const TABLE: &[(&str, Access)] = &[
     ("createInteractions", Roles(&[InteractionWrite])),
     ("deleteInteraction", Roles(&[InteractionWrite])),
     ("recordTransaction", Roles(&[TxWrite])),
+    ("sendComm", Roles(&[CommSend])),
 ];
 
 /// One operation of the server's document.

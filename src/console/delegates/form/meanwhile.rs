@@ -342,9 +342,8 @@ mod tests {
 
     #[test]
     fn a_form_that_nobody_touched_shows_what_is_there() {
-        let seen = draft(
-            &json!({"firstName": "Ada", "data": {"Data": {"meal": "vegan"}, "S": {"a": 1}}}),
-        );
+        let seen =
+            draft(&json!({"firstName": "Ada", "data": {"Data": {"meal": "vegan"}, "S": {"a": 1}}}));
         let now =
             draft(&json!({"lastName": "L", "rawFlags": "p", "data": {"Data": {"size": "M"}}}));
         let merged = merged(&seen, &seen, &now);
