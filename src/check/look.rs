@@ -217,6 +217,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("webhooks", "changes", "id"),
     ("webhooks", "devices", "id"),
     ("webhook_attempts", "people", "id"),
+    ("gateways", "definition", "NULL"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

@@ -28,6 +28,7 @@ mod export;
 mod import;
 mod interactions;
 mod kept;
+mod messages;
 mod reports;
 
 pub mod live;
@@ -146,6 +147,7 @@ pub fn routes() -> Vec<Route> {
         interactions::routes(),
         sales::routes(),
         reports::routes(),
+        messages::routes(),
         settings::routes(),
         webhooks::routes(),
     ]

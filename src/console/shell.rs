@@ -23,6 +23,8 @@ pub enum Area {
     Sales,
     /// Lists that were defined once.
     Reports,
+    /// What is sent to people.
+    Messages,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -94,6 +96,13 @@ const PLACES: &[Place] = &[
         name: "Reports",
         path: "/console/reports",
         icon: "report",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Messages,
+        name: "Messages",
+        path: "/console/messages",
+        icon: "mail",
         role: ConsoleRole::Viewer,
     },
     Place {
