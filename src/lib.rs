@@ -9,7 +9,7 @@
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
-//! - `transactions`: purchases at a till
+//! - `transactions`: purchases at a till; `content`: regions that are rendered for a record
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
@@ -34,6 +34,7 @@ pub mod barcode;
 pub mod check;
 pub mod cli;
 pub mod console;
+pub mod content;
 pub mod delegates;
 pub mod demo;
 pub mod devices;

@@ -47,7 +47,9 @@ impl Principal {
         if R::DEVICE {
             self.own_device()?;
         }
-        let passes = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|role| self.has(*role));
+        let passes = R::ANY_OF.is_empty()
+            || (R::OR_DEVICE && self.device.is_some())
+            || R::ANY_OF.iter().any(|role| self.has(*role));
         if passes {
             Ok(())
         } else {

@@ -210,6 +210,10 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("app_config", "document", "version"),
     ("app_config_draft", "document", "id"),
     ("sections", "schema", "NULL"),
+    ("regions", "tags", "NULL"),
+    ("regions", "refs", "NULL"),
+    ("region_versions", "tags", "version"),
+    ("region_versions", "refs", "version"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

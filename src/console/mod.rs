@@ -19,6 +19,7 @@ pub mod answer;
 mod assets;
 mod audit;
 mod configuration;
+mod content;
 mod dashboard;
 mod delegates;
 mod devices;
@@ -136,6 +137,7 @@ pub fn routes() -> Vec<Route> {
         delegates::routes(),
         devices::routes(),
         configuration::routes(),
+        content::routes(),
         discovery::routes(),
         import::routes(),
         interactions::routes(),

@@ -19,6 +19,8 @@ pub enum Area {
     Devices,
     /// What happened.
     Interactions,
+    /// What apps show of the crew's own.
+    Content,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -74,6 +76,13 @@ const PLACES: &[Place] = &[
         name: "Interactions",
         path: "/console/interactions",
         icon: "pulse",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Content,
+        name: "Content",
+        path: "/console/content",
+        icon: "page",
         role: ConsoleRole::Viewer,
     },
     Place {

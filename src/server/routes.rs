@@ -8,6 +8,7 @@ use crate::{
     app::App,
     apps::api::AppsApi,
     console::{self, Console},
+    content::api::ContentApi,
     delegates::api::DelegatesApi,
     devices::api::DevicesApi,
     discovery::{Discovery, api::DiscoveryApi},
@@ -44,6 +45,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         EventsApi { app: app() },
         InteractionsApi { app: app() },
         TransactionsApi { app: app() },
+        ContentApi { app: app() },
         ServiceApi { app: app() },
     )
 }

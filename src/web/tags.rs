@@ -17,6 +17,8 @@ pub enum Tag {
     Discovery,
     /// Purchases.
     Transactions,
+    /// Regions that are rendered for a delegate or a device.
+    Content,
     /// Tokens.
     Authentication,
     /// The service itself.

@@ -19,6 +19,7 @@ const LAYERS: [&[&str]; 11] = [
     &["idempotency", "records", "web"],
     &[
         "apps",
+        "content",
         "delegates",
         "devices",
         "discovery",
@@ -34,7 +35,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 14] = [
+const SIDEWAYS: [(&str, &str); 16] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -45,8 +46,10 @@ const SIDEWAYS: [(&str, &str); 14] = [
     ("web", "records"),
     // The domain's own edges: an event is a device; an interaction is of delegates and devices, and
     // a delegate carries its interactions in every answer; an app runs on a device, and becomes one
-    // when it is let in.
+    // when it is let in. A region is rendered for a delegate or a device.
     ("apps", "devices"),
+    ("content", "delegates"),
+    ("content", "devices"),
     ("discovery", "devices"),
     ("events", "devices"),
     ("interactions", "delegates"),

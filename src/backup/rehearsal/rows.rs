@@ -27,6 +27,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("statements", GoesBack),
     ("sections", GoesBack),
     ("logo", GoesBack),
+    ("regions", GoesBack),
+    ("region_versions", GoesBack),
     ("app_config_draft", GoesBack),
     ("delegates", GoesBack),
     ("devices", GoesBack),
