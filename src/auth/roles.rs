@@ -186,6 +186,9 @@ pub trait Requirement: Send + Sync + 'static {
 
     /// Whether the token's client must be bound to a device, on which the operation acts.
     const DEVICE: bool = false;
+
+    /// Whether being bound to a device admits as well, to what is of that device.
+    const OR_DEVICE: bool = false;
 }
 
 /// A valid token and nothing more.
@@ -227,6 +230,14 @@ impl Requirement for ListReports {
     const ANY_OF: &'static [Role] = &[];
     const SCOPES: &'static [Scope] = &[Scope::ReportList, Scope::Trusted];
     const SIGNED_IN: bool = true;
+}
+
+/// May read every device, those that the caller owns, or the one that it runs on.
+pub struct ReadDeviceOrOwn;
+
+impl Requirement for ReadDeviceOrOwn {
+    const ANY_OF: &'static [Role] = ReadDevice::ANY_OF;
+    const OR_DEVICE: bool = true;
 }
 
 macro_rules! requirements {

@@ -20,6 +20,7 @@ pub mod answer;
 mod assets;
 mod audit;
 mod configuration;
+mod content;
 mod dashboard;
 mod delegates;
 mod devices;
@@ -142,6 +143,7 @@ pub fn routes() -> Vec<Route> {
         delegates::routes(),
         devices::routes(),
         configuration::routes(),
+        content::routes(),
         discovery::routes(),
         import::routes(),
         interactions::routes(),

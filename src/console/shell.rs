@@ -25,6 +25,8 @@ pub enum Area {
     Reports,
     /// What is sent to people.
     Messages,
+    /// What apps show of the crew's own.
+    Content,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -103,6 +105,13 @@ const PLACES: &[Place] = &[
         name: "Messages",
         path: "/console/messages",
         icon: "mail",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Content,
+        name: "Content",
+        path: "/console/content",
+        icon: "page",
         role: ConsoleRole::Viewer,
     },
     Place {

@@ -9,6 +9,7 @@ use crate::{
     apps::api::AppsApi,
     comms::api::CommsApi,
     console::{self, Console},
+    content::api::ContentApi,
     delegates::api::DelegatesApi,
     devices::api::DevicesApi,
     discovery::{Discovery, api::DiscoveryApi},
@@ -48,6 +49,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         TransactionsApi { app: app() },
         ReportsApi { app: app() },
         CommsApi::new(app()),
+        ContentApi { app: app() },
         ServiceApi { app: app() },
     )
 }

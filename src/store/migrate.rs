@@ -12,6 +12,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0003_tls.sql")),
     M::up(include_str!("migrations/0004_console.sql")),
     M::up(include_str!("migrations/0005_transactions.sql")),
+    M::up(include_str!("migrations/0006_content.sql")),
     M::up(concat!(
         include_str!("migrations/0007_reports.sql"),
         include_str!("migrations/reports.sql")

@@ -29,6 +29,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("reports", GoesBack),
     ("sections", GoesBack),
     ("logo", GoesBack),
+    ("regions", GoesBack),
+    ("region_versions", GoesBack),
     ("app_config_draft", GoesBack),
     ("delegates", GoesBack),
     ("devices", GoesBack),

@@ -7,6 +7,7 @@
 mod app_config;
 mod automations;
 mod gateways;
+mod regions;
 mod reports;
 mod sections;
 mod settings;
@@ -31,6 +32,7 @@ const PARTS: &[Part] = &[
     statements::PART,
     reports::PART,
     app_config::PART,
+    regions::PART,
     // What automations send stands before them.
     templates::PART,
     gateways::PART,
