@@ -12,6 +12,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0003_tls.sql")),
     M::up(include_str!("migrations/0004_console.sql")),
     M::up(include_str!("migrations/0005_transactions.sql")),
+    M::up(include_str!("migrations/0011_rest.sql")),
 ];
 
 /// The schema version this program writes (SQLite's `user_version`).
