@@ -171,6 +171,8 @@ pub(super) fn deed(action: &str) -> String {
         "merge" => "merged another into",
         "block" => "blocked a code of",
         "undo" => "took back",
+        "publish" => "published",
+        "discard" => "discarded",
         other => return other.replace('-', " "),
     };
     words.to_owned()
