@@ -4,9 +4,10 @@
 //! # Layout
 //!
 //! - `route` says which paths there are and who may go there, and lets nobody else in
-//! - `visit` is what a page is given; `shell` what every page shows around its own part; `answer`
-//!   what it may give back
-//! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `visit` is what a page is given; `shell` what every page shows
+//!   around its own part; `answer` what it may give back
+//! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
+//!   many are inside
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
@@ -26,6 +27,7 @@ mod discovery;
 mod import;
 mod interactions;
 mod kept;
+mod people;
 
 pub mod live;
 pub mod route;
@@ -75,6 +77,8 @@ pub struct Console {
     pub discovery: Arc<Discovery>,
     /// Lists that are imported.
     pub imports: Arc<Desk>,
+    /// How many people are inside.
+    people: people::People,
     /// The dashboard's parts, for each role.
     dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
     flashes: Mutex<answer::Flashes>,
@@ -94,6 +98,7 @@ impl Console {
         Arc::new(Self {
             live: Live::new(app.clone()),
             discovery: Discovery::new(app.clone()),
+            people: people::People::default(),
             dashboard: Default::default(),
             setup: Setup::default(),
             imports: Arc::new(Desk::new(app.store.path())),

@@ -7,6 +7,7 @@ mod audit;
 mod backups;
 mod configuration;
 mod crew;
+mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
