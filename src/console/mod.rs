@@ -4,7 +4,7 @@
 //! # Layout
 //!
 //! - `route` says which paths there are and who may go there, and lets nobody else in
-//! - `visit` is what a page is given; `shell` what every page shows
+//! - `visit` is what a page is given, `upload` the file of a form; `shell` what every page shows
 //!   around its own part; `answer` what it may give back
 //! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
 //!   many are inside
@@ -36,6 +36,7 @@ mod settings;
 mod setup;
 mod shell;
 mod sign_in;
+pub mod upload;
 mod visit;
 
 pub use import::Desk;

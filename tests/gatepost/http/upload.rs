@@ -3,7 +3,7 @@
 use super::Venue;
 use crate::luck::process::GATEPOST;
 use reqwest::{
-    blocking::{Body, Client},
+    blocking::Body,
     header, redirect,
 };
 use std::{
@@ -71,7 +71,8 @@ fn a_list_may_take_its_time_and_nothing_else_may() {
         .and_then(|rest| rest.split('"').next())
         .expect("a token");
     let sent = |path: &str, kind: &str, pieces: &[&'static str]| {
-        http.post(format!("{url}{path}?csrf={token}"))
+        http.post(format!("{url}{path}"))
+            .header("x-csrf-token", token)
             .header(header::COOKIE, &cookie)
             .header(header::CONTENT_TYPE, kind)
             .body(slow(pieces))
