@@ -15,6 +15,7 @@ mod guard;
 mod imports;
 mod interactions;
 mod rehearsal;
+mod secrets;
 mod sessions;
 mod settings;
 
