@@ -1,9 +1,13 @@
 //! What an administrator sets for the whole instance: its name, time zone, address, default access
-//! rules, who may call from a browser, when backups are made, where calls to others may go. Kept in the `settings` table, one row
+//! rules, who may call from a browser, when backups are made, where calls to others may go, whether
+//! messages go to delegates. Kept in the `settings` table, one row
 //! a name. The picture that stands for the instance is in `logo`.
 
 mod address;
+mod communications;
 pub mod logo;
+
+pub use communications::Communications;
 
 use crate::{
     audit,
@@ -25,7 +29,7 @@ use std::{
 /// The longest name of an instance, in characters.
 const NAME_MAX_CHARS: usize = 200;
 /// The longest time between two backups, in minutes: a week.
-const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
+pub const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
 /// Backups that are kept at the most.
 const BACKUP_KEEP_MAX: u32 = 1_000;
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
@@ -52,6 +56,8 @@ pub struct Settings {
     pub backups: Option<BackupPlan>,
     /// `outgoing`: how far calls to others may go; not to this machine unless set.
     pub reach: Reach,
+    /// `communications`: whether messages go to delegates, and by which ways; all unless set.
+    pub communications: Communications,
     /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -106,6 +112,7 @@ impl Settings {
         "corsOrigins",
         "backups",
         "outgoing",
+        "communications",
     ];
 
     /// The instance's name.
@@ -149,6 +156,7 @@ impl Settings {
             "publicUrl" => self.public_url = Some(address::public_url(&text()?)?),
             "backups" => self.backups = Some(BackupPlan::parse(value)?),
             "outgoing" => self.reach = reach(value)?,
+            "communications" => self.communications = Communications::parse(value)?,
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             _ => return Err(unknown(name)),
         }
@@ -229,7 +237,7 @@ pub fn check(changes: &Map<String, Value>) -> Result<()> {
 
 fn unknown(name: &str) -> Error {
     Error::invalid(format!(
-        "{name}: there is no such setting; there are {}",
+        "{name}: there is no such setting; there are {} and, in a configuration, logo",
         Settings::NAMES.join(", ")
     ))
 }

@@ -6,7 +6,9 @@ mod account;
 mod audit;
 mod backups;
 mod configuration;
+mod content;
 mod crew;
+mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
@@ -15,6 +17,7 @@ mod imports;
 mod interactions;
 mod rehearsal;
 mod sales;
+mod secrets;
 mod sessions;
 mod settings;
 
