@@ -11,6 +11,8 @@
 //!   checked copy
 //! - `webhooks`: others are told by HTTP what happens
 //! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL
+//! - `comms`: e-mail, texts and push: templates, the outbox, gateways, automations
+//! - `content`: regions that are rendered for a record
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
@@ -35,7 +37,9 @@ pub mod backup;
 pub mod barcode;
 pub mod check;
 pub mod cli;
+pub mod comms;
 pub mod console;
+pub mod content;
 pub mod delegates;
 pub mod demo;
 pub mod devices;

@@ -217,6 +217,11 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("webhooks", "changes", "id"),
     ("webhooks", "devices", "id"),
     ("webhook_attempts", "people", "id"),
+    ("gateways", "definition", "NULL"),
+    ("regions", "tags", "NULL"),
+    ("regions", "refs", "NULL"),
+    ("region_versions", "tags", "version"),
+    ("region_versions", "refs", "version"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

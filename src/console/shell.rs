@@ -23,6 +23,10 @@ pub enum Area {
     Sales,
     /// Lists that were defined once.
     Reports,
+    /// What is sent to people.
+    Messages,
+    /// What apps show of the crew's own.
+    Content,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -94,6 +98,20 @@ const PLACES: &[Place] = &[
         name: "Reports",
         path: "/console/reports",
         icon: "report",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Messages,
+        name: "Messages",
+        path: "/console/messages",
+        icon: "mail",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Content,
+        name: "Content",
+        path: "/console/content",
+        icon: "page",
         role: ConsoleRole::Viewer,
     },
     Place {

@@ -18,6 +18,7 @@ mod listener;
 mod logo;
 mod metrics;
 pub mod openapi;
+mod opened;
 mod pulse;
 pub mod routes;
 mod schedule;
@@ -33,6 +34,7 @@ pub use tls::Tls;
 
 use crate::{
     apps,
+    comms::Sender,
     console::{self, Console, route::Guarded},
     discovery::Listening,
     error::Result,
@@ -112,6 +114,8 @@ pub async fn run(
         console.live.stop();
         console.imports.stop();
     };
+    let sender = Sender::new(app.clone());
+    sender.recover().await;
     let served = listener::serve(listener, door, connections, &limits, shutdown);
     let followed = async {
         match &tls {
@@ -128,8 +132,10 @@ pub async fn run(
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}
         () = webhooks.run() => {}
+        () = sender.run() => {}
     }
     webhooks.at_the_end().await;
+    sender.finish().await;
     apps::at_the_end(&app).await;
     Ok(())
 }
@@ -154,6 +160,7 @@ fn endpoint(
     let document = openapi::document(app, &console.discovery)?;
     let page = openapi::page(app, &console.discovery, &document);
     let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
+    let of_opened = app.clone();
     let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
@@ -169,6 +176,13 @@ fn endpoint(
         .at(
             "/logo",
             get(make_sync(move |request| logo::show(&of_logo, &request))),
+        )
+        .at(
+            "/o/:name",
+            get(poem::endpoint::make(move |request| {
+                let app = of_opened.clone();
+                async move { opened::show(&app, &request).await }
+            })),
         )
         .at(
             "/",

@@ -10,6 +10,7 @@
 mod api;
 mod browser;
 mod cli;
+mod comms;
 mod console;
 mod data;
 mod harness;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 pub(super) const PART: Part = Part {
     key: "webhooks",
+    help: "Webhooks: [{\"name\", \"url\", \"interactions\": [\"check-in\"], \"changes\": [\"delegate.*\"], \"devices\": [codes], \"active\", \"secret\"}]; a secret is taken, never written out.",
     export: document::export,
     plan,
 };

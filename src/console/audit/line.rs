@@ -82,6 +82,9 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
         "device" | "event" => Some(format!("/console/devices/{id}")),
         "transaction" => Some(format!("/console/sales/{id}")),
         "user" if administers => Some(format!("/console/access/users/{id}")),
+        "message" => Some(format!("/console/messages/{id}")),
+        "template" => Some(format!("/console/messages/templates/{id}")),
+        "automation" => Some(format!("/console/messages/automations/{id}")),
         "client" if administers => Some(format!("/console/access/clients/{id}")),
         // Viewers see the audit, but not how others are told.
         "webhook" if administers => Some(format!("/console/webhooks/{id}")),
@@ -148,6 +151,7 @@ fn told(entry: &Entry) -> Option<String> {
     [
         "name",
         "label",
+        "slug",
         "eventName",
         "email",
         "fileName",
@@ -183,8 +187,9 @@ pub(super) fn deed(action: &str) -> String {
         "resume" => "had go on",
         "skip" => "had go on without what waited:",
         "pause" => "paused",
-        "resend" => "sent something again for",
         "give-up" => "gave something up for",
+        "resend" => "sent again",
+        "cancel" => "called back",
         other => return other.replace('-', " "),
     };
     words.to_owned()

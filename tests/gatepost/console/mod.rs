@@ -6,6 +6,7 @@ mod account;
 mod audit;
 mod backups;
 mod configuration;
+mod content;
 mod crew;
 mod delegates;
 mod devices;
@@ -14,6 +15,7 @@ mod guard;
 mod imports;
 mod interactions;
 mod rehearsal;
+mod sales;
 mod sessions;
 mod settings;
 
