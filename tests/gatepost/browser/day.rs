@@ -17,7 +17,21 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     publish(browser);
     write_region(browser);
     back_up(browser);
+    subscribe(browser);
     upload_bad_rows(browser, folder);
+}
+
+/// A webhook whose receiver cannot be reached, and what came of a test.
+fn subscribe(browser: &Browser) {
+    browser.go("/console/webhooks/new");
+    browser.fill("name", "CRM");
+    browser.fill("url", "http://localhost:9/in");
+    browser.press("Make the webhook");
+    browser.arrives_at("/console/access/made");
+    browser.go("/console/webhooks");
+    browser.press("CRM");
+    browser.press("Send a test");
+    browser.tells("The test was not taken");
 }
 
 /// One app is let in and looks around, another waits.
