@@ -165,6 +165,20 @@ CREATE TABLE erased_nonces (
     PRIMARY KEY (client_id, hash)
 ) STRICT, WITHOUT ROWID;
 
+-- Who was erased, so that it can be done again in a backup that takes the file's place: which record,
+-- and a salted hash of its id and of the moment at which it was made. The id alone will not do: a file
+-- that went back to an older state may give it again.
+CREATE TABLE erasures (
+    record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'user')),
+    record_id   INTEGER NOT NULL,
+    salt        BLOB NOT NULL,
+    hash        BLOB NOT NULL,
+    at          INTEGER NOT NULL,
+    -- When the last traces were wiped out of the search index, which takes a while.
+    wiped_at    INTEGER,
+    PRIMARY KEY (record_type, record_id, hash)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE erasure_key (
     id  INTEGER PRIMARY KEY CHECK (id = 1),
     key BLOB NOT NULL
@@ -549,8 +563,13 @@ CREATE TABLE transactions (
     client_id    INTEGER,
     user_id      INTEGER,
     created_at   INTEGER NOT NULL,
-    updated_at   INTEGER NOT NULL
+    updated_at   INTEGER NOT NULL,
+    -- Since when it says no more of somebody who was deleted for good; no snapshot brings that back.
+    erased_at    INTEGER
 ) STRICT;
+-- The list and the totals, by the time of the purchase; a till without a clock says none.
+CREATE INDEX transactions_bought ON transactions (coalesce(bought_at, created_at), id);
+CREATE INDEX transactions_staff ON transactions (recorded_by);
 
 -- What tills sent, word for word: the first of a purchase is loaded; one that differs is kept, adds its
 -- tickets, and is told as an inconsistency.
@@ -576,6 +595,8 @@ CREATE TABLE transaction_payments (
     amount         INTEGER,
     change         INTEGER,
     reference      TEXT,
+    -- What stayed in the till: tills send what was handed over, or that less the change.
+    net            INTEGER,
     PRIMARY KEY (transaction_id, line)
 ) STRICT, WITHOUT ROWID;
 
@@ -603,6 +624,14 @@ CREATE TABLE transaction_delegates (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transaction_delegates_delegate ON transaction_delegates (delegate_id);
 
+-- Tickets of people who were deleted for good, as keyed hashes: a purchase that is sent once more does
+-- not make them anew.
+CREATE TABLE erased_tickets (
+    transaction_id INTEGER NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
+    hash           BLOB NOT NULL,
+    PRIMARY KEY (transaction_id, hash)
+) STRICT, WITHOUT ROWID;
+
 -- What did not fit in a purchase, until somebody has looked into it.
 CREATE TABLE inconsistencies (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -610,10 +639,41 @@ CREATE TABLE inconsistencies (
     path       TEXT NOT NULL,
     message    TEXT NOT NULL,
     settled_at INTEGER,
-    settled_by TEXT
+    settled_by TEXT,
+    -- What whoever settled it found out.
+    note       TEXT
 ) STRICT;
 CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
+CREATE INDEX inconsistencies_settled ON inconsistencies (settled_at, id) WHERE settled_at IS NOT NULL;
+
+-- Lists that an administrator defined in SQL over documented views (src/sandbox/views.sql). number is
+-- how the audit knows one; an id is told apart in its dashboard only, and both can be changed. Clients
+-- are named by client_id, `*` for all, and may well be of another instance, where the configuration
+-- was prepared.
+CREATE TABLE reports (
+    number      INTEGER PRIMARY KEY AUTOINCREMENT,
+    dashboard   TEXT NOT NULL,
+    id          TEXT NOT NULL,
+    label       TEXT NOT NULL,
+    query       TEXT NOT NULL,
+    parameters  TEXT NOT NULL CHECK (json_valid(parameters)),
+    fixed       TEXT NOT NULL CHECK (json_valid(fixed)),
+    api_clients TEXT NOT NULL CHECK (json_valid(api_clients)),
+    UNIQUE (dashboard, id)
+) STRICT;
+
+-- One-time passwords: the newest of each e-mail address, whether somebody has that address or not, so
+-- that nothing tells. Both are hashed: the address under the file's key, the code (argon2id, PHC
+-- string) slowly, as it is short. It goes when it is used, and soon after it ended.
+CREATE TABLE one_time_passwords (
+    address    BLOB PRIMARY KEY,
+    code_hash  TEXT NOT NULL,
+    -- How often it was guessed at, right or wrong.
+    tries      INTEGER NOT NULL DEFAULT 0,
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX one_time_passwords_expires ON one_time_passwords (expires_at);
 
 -- Content regions: templates that are rendered for a delegate or a device, by the path that apps ask
 -- for. Outside of published_from and published_to nobody gets it; without them there is no such bound.

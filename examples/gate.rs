@@ -220,6 +220,8 @@ fn read_queue(queue: &Path) -> Result<Vec<Value>> {
 }
 
 fn work(arguments: Arguments) -> Result<()> {
+    // reqwest leaves the choice of TLS to us in this build. It fails only where one is chosen.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let http = Client::builder().timeout(ANSWER_MAX).build()?;
     let mut gate = Gate {
         arguments,

@@ -2,6 +2,8 @@
 
 use crate::{
     auth::{Context, Principal, seen::Seen, throttle::Throttle, tokens::TokenCache},
+    outgoing,
+    sandbox::Turns,
     settings::{self, Settings},
     store::Store,
 };
@@ -14,7 +16,7 @@ pub struct App(Arc<Inner>);
 /// What the application is made of.
 pub struct Inner {
     /// The one SQLite file.
-    pub store: Store,
+    pub store: Arc<Store>,
     /// `--public-url`, without a trailing slash; what is in force is [`App::public_url`].
     pub public_url: Option<String>,
     /// Valid tokens in memory.
@@ -23,20 +25,28 @@ pub struct Inner {
     pub throttle: Throttle,
     /// When each device was last heard of.
     pub seen: Seen,
-    settings: settings::Cache,
+    /// Calls to others.
+    pub outgoing: outgoing::Client,
+    /// Reports that run, and that are being fetched.
+    pub turns: Turns,
+    settings: Arc<settings::Cache>,
 }
 
 impl App {
     /// An application on an open store.
     #[must_use]
     pub fn new(store: Store, public_url: Option<String>) -> Self {
+        let (store, settings) = (Arc::new(store), Arc::new(settings::Cache::default()));
+        let (of_store, of_settings) = (Arc::clone(&store), Arc::clone(&settings));
         Self(Arc::new(Inner {
+            outgoing: outgoing::Client::new(move || of_settings.get(&of_store).reach),
             store,
             public_url,
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
             seen: Seen::default(),
-            settings: settings::Cache::default(),
+            turns: Turns::default(),
+            settings,
         }))
     }
 

@@ -41,7 +41,9 @@ pub enum Kind {
     KeyReused,
     /// A bug of ours: details are logged, never sent.
     Defect,
-    /// No valid token, or one that cannot be used here.
+    /// No token at all.
+    TokenMissing,
+    /// A token that is not valid, or cannot be used here.
     Unauthenticated,
     /// A role, scope or user is lacking.
     Forbidden,
@@ -72,6 +74,10 @@ pub enum Kind {
     RegionUnavailable,
     /// A region's template failed; told to the caller, for whoever wrote it must mend it.
     RegionFailed,
+    /// No such report, or dashboard.
+    ReportNotFound,
+    /// The report is not exposed to the client.
+    ReportNotExposed,
     /// The rules of the device refuse the interaction.
     Refused(Refusal),
 }
@@ -109,7 +115,7 @@ impl Kind {
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,
             Self::Defect => 1199,
-            Self::Unauthenticated => 1201,
+            Self::TokenMissing | Self::Unauthenticated => 1201,
             Self::Forbidden => 1202,
             Self::TooManyAttempts { .. } => 1203,
             Self::DiscoveryClosed => 1001,
@@ -123,6 +129,8 @@ impl Kind {
             Self::EventNotFound => 1601,
             Self::RegionUnavailable => 1801,
             Self::RegionFailed => 1199,
+            Self::ReportNotFound => 1701,
+            Self::ReportNotExposed => 1702,
             Self::Refused(refusal) => refusal.code(),
         }
     }

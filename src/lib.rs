@@ -9,7 +9,8 @@
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
-//! - `transactions`: purchases at a till; `content`: regions that are rendered for a record
+//! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL;
+//!   `content`: regions that are rendered for a record
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
@@ -21,6 +22,7 @@
 //! - `sandbox`: SQL that an administrator wrote, where it can do no harm; `template`: the same for
 //!   templates
 //! - `store`: the one SQLite file, its one writer and its readers
+//! - `outgoing`: calls to others by HTTP, and where they may go
 //! - `rules`: who may enter where, pure; `barcode`: ticket codes with check symbols, pure
 //! - `observe`: what is counted while it runs
 //! - `types`, `error`: the values and failures that everything speaks in
@@ -47,7 +49,9 @@ pub mod import;
 pub mod interactions;
 pub mod oauth;
 pub mod observe;
+pub mod outgoing;
 pub mod records;
+pub mod reports;
 pub mod rules;
 pub mod sandbox;
 pub mod search;

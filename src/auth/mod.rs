@@ -4,6 +4,7 @@
 pub mod clients;
 mod edit;
 pub mod handover;
+pub mod keyed;
 pub mod password;
 pub mod principal;
 pub mod roles;

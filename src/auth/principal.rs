@@ -23,7 +23,8 @@ pub struct Principal {
     pub delegate: Option<DelegateId>,
     /// The client's roles, or the user's for a user's token.
     pub roles: Roles,
-    /// The scopes granted to the client; none through a user's token.
+    /// The scopes granted to the client; through a user's token, those that its client holds now, but
+    /// never `TRUSTED`.
     pub scopes: Vec<Scope>,
     /// The delegate properties that the client sees; `None`: all.
     pub visible_properties: Option<Arc<[String]>>,
@@ -47,6 +48,7 @@ impl Principal {
         if R::DEVICE {
             self.own_device()?;
         }
+        self.require_scope::<R>()?;
         let passes = R::ANY_OF.is_empty()
             || (R::OR_DEVICE && self.device.is_some())
             || R::ANY_OF.iter().any(|role| self.has(*role));
@@ -55,6 +57,24 @@ impl Principal {
         } else {
             Err(lacking(R::ANY_OF))
         }
+    }
+
+    fn require_scope<R: Requirement>(&self) -> Result<()> {
+        let asked = R::SCOPES;
+        if !asked.is_empty() && !asked.iter().any(|scope| self.scopes.contains(scope)) {
+            let names: Vec<_> = asked.iter().map(|scope| scope.name()).collect();
+            return Err(Error::new(
+                Kind::Forbidden,
+                format!("this needs the scope {} of the client", names.join(" or ")),
+            ));
+        }
+        if R::SIGNED_IN && self.user.is_none() {
+            return Err(Error::new(
+                Kind::Forbidden,
+                "this needs a user who signed in through the client (password grant)",
+            ));
+        }
+        Ok(())
     }
 
     /// The device that the token's client is bound to.

@@ -178,6 +178,12 @@ pub trait Requirement: Send + Sync + 'static {
     /// Whether only a user's token will do, as for `myself`.
     const USER: bool = false;
 
+    /// Any of these scopes admits, beside the roles; none are needed where it is empty.
+    const SCOPES: &'static [Scope] = &[];
+
+    /// Whether there must be a user, as for the list of reports.
+    const SIGNED_IN: bool = false;
+
     /// Whether the token's client must be bound to a device, on which the operation acts.
     const DEVICE: bool = false;
 
@@ -214,6 +220,24 @@ pub struct ReadDeviceOrOwn;
 impl Requirement for ReadDeviceOrOwn {
     const ANY_OF: &'static [Role] = ReadDevice::ANY_OF;
     const OR_DEVICE: bool = true;
+}
+
+/// The client may read reports (spec: Report endpoints).
+pub struct ReadReports;
+
+impl Requirement for ReadReports {
+    const ANY_OF: &'static [Role] = &[];
+    const SCOPES: &'static [Scope] = &[Scope::ReportRead, Scope::Trusted];
+}
+
+/// The client may list reports, and a user signed in through it. `TRUSTED` never comes through a
+/// user's token.
+pub struct ListReports;
+
+impl Requirement for ListReports {
+    const ANY_OF: &'static [Role] = &[];
+    const SCOPES: &'static [Scope] = &[Scope::ReportList, Scope::Trusted];
+    const SIGNED_IN: bool = true;
 }
 
 macro_rules! requirements {

@@ -7,6 +7,7 @@
 //! - `schedule`: when the next one is due; `folder`: whether one can be put somewhere
 //! - `inspect`: is a backup still sound, and what is in it?
 //! - `rehearsal`: back to a snapshot, without a restart
+//! - `restore`: a backup in the file's place, who was erased erased again
 //!
 //! # How
 //!
@@ -37,6 +38,7 @@ pub mod folder;
 pub mod inspect;
 pub mod ledger;
 pub mod rehearsal;
+pub mod restore;
 pub mod run;
 pub mod schedule;
 mod verify;

@@ -17,7 +17,7 @@ const LINES_MAX: usize = 20;
 /// Delegates looked at in one read transaction; between two of them the log may be begun anew.
 const DELEGATES_AT_ONCE: usize = 500;
 
-const RESTORE: &str = "stop the server, set the file aside (do not delete it), and put the last backup in its place; see \"Backup and restore\" in the README";
+const RESTORE: &str = "stop the server, and put the last backup in the file's place with `gatepost restore`, which sets the file aside; see \"Backup and restore\" in the README";
 const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
 const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
 const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
@@ -214,6 +214,9 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("regions", "refs", "NULL"),
     ("region_versions", "tags", "version"),
     ("region_versions", "refs", "version"),
+    ("reports", "parameters", "number"),
+    ("reports", "fixed", "number"),
+    ("reports", "api_clients", "number"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Gates go on meanwhile: no write waits for it. To a slow disk while thousands check in each
 /// second, copy to the server's own disk first and carry that copy over. To restore: stop the
-/// server, put the copy in the file's place, start the server.
+/// server, and `gatepost restore` the copy.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  gatepost backup\n  gatepost backup --output /media/stick/\n  gatepost backup --output last-night.db --force --json"

@@ -47,6 +47,7 @@ fn to_json(seed: u64, made: &Made, seconds: f64) -> serde_json::Value {
         "delegates": made.delegates,
         "interactions": made.interactions,
         "refused": made.refused,
+        "sales": made.sales,
         "barcode": made.barcode,
         "seconds": seconds,
     })
@@ -60,6 +61,7 @@ Made an event of two days, from {FIRST_DAY} on, in {db} (seed {seed}, {seconds:.
   1 event (id {event}), {rooms} rooms, {sessions} sessions, {sponsors} sponsors
   {delegates} delegates, one of them with the barcode {barcode}
   {interactions} interactions, and {refused} that the rules refused
+  {sales} sales at the box office and the shop, some of which do not add up
 
 Next:
   gatepost serve --db {db}
@@ -71,6 +73,7 @@ Next:
         delegates = made.delegates,
         interactions = made.interactions,
         refused = made.refused,
+        sales = made.sales,
         barcode = made.barcode,
     )
 }

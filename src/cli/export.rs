@@ -21,11 +21,13 @@ use tempfile::NamedTempFile;
 Examples:
   gatepost export delegates > delegates.csv
   gatepost export interactions --format xlsx --output scans.xlsx
+  gatepost export transactions --output sales.xlsx
   gatepost export delegates --search '{\"fi\":[\"check-in\",{},\"== 0\"]}' --output no-shows.csv
   gatepost export all --output event-2026
 
 It runs beside `serve`. Records name each other by their codes; to take everything into another
-file, import devices first, then delegates, then interactions.")]
+file, import devices first, then delegates, then interactions. Transactions are for the books: they
+take no --search, and are not imported again.")]
 pub struct Args {
     /// What to export; all: a folder with a file each.
     #[arg(value_name = "WHAT")]
@@ -47,6 +49,7 @@ enum Choice {
     Devices,
     Interactions,
     Events,
+    Transactions,
     All,
 }
 
@@ -64,6 +67,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         Choice::Devices => What::Devices,
         Choice::Interactions => What::Interactions,
         Choice::Events => What::Events,
+        Choice::Transactions => What::Transactions,
         Choice::All if args.search.is_some() => {
             return Err(Error::invalid(
                 "--search: name what to search; all takes none",
@@ -198,7 +202,12 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     };
     let folder = tempfile::tempdir_in(parent).map_err(told)?;
     let mut counts = Vec::new();
-    for what in [What::Devices, What::Delegates, What::Interactions] {
+    for what in [
+        What::Devices,
+        What::Delegates,
+        What::Interactions,
+        What::Transactions,
+    ] {
         let name = format!("{}.{}", what.name(), format.extension());
         counts.push((
             what,

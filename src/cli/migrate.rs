@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, Result},
-    store::{Durability, Found, Store, migrate::CURRENT, open},
+    store::{Found, migrate::CURRENT, open},
 };
 use serde_json::json;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
             Ok(())
         };
     }
-    drop(Store::open(db, Durability::Full)?);
+    drop(super::open(db)?);
     tell(json, db, CURRENT);
     Ok(())
 }

@@ -11,10 +11,12 @@ mod import;
 mod log;
 mod migrate;
 mod openapi;
+mod restore;
 mod serve;
 mod user;
 
 use crate::{
+    audit,
     error::Result,
     settings,
     store::{Durability, Store},
@@ -55,6 +57,7 @@ enum Command {
     #[command(subcommand)]
     User(user::UserCommand),
     Backup(backup::Args),
+    Restore(restore::Args),
     Check(check::Args),
     #[command(subcommand)]
     Barcode(barcode::BarcodeCommand),
@@ -69,7 +72,11 @@ pub fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
-        Command::Import(args) => import::run(args, &cli.db, cli.json),
+        Command::Import(args) => match import::run(args, &cli.db, cli.json) {
+            // It has told what was not done.
+            Ok(false) => return ExitCode::FAILURE,
+            imported => imported.map(|_| ()),
+        },
         Command::Export(args) => export::run(&args, &cli.db, cli.json),
         Command::Config(command) => {
             open(&cli.db).and_then(|store| config::run(command, &store, cli.json))
@@ -81,6 +88,7 @@ pub fn run() -> ExitCode {
             open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
         }
         Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
+        Command::Restore(args) => restore::run(&args, &cli.db, cli.json),
         Command::Check(args) => match check::run(&args, &cli.db, cli.json) {
             Ok(false) => return ExitCode::FAILURE,
             checked => checked.map(|_| ()),
@@ -107,7 +115,36 @@ pub fn run() -> ExitCode {
 
 /// Opens the file for a command; `serve` may run on it meanwhile.
 fn open(db: &std::path::Path) -> Result<Store> {
-    Store::open(db, Durability::Full)
+    let store = Store::open(db, Durability::Full)?;
+    tell_of_copy(&store)?;
+    Ok(store)
+}
+
+/// Tells, once and in the audit for good, that somebody put a backup in the file's place by hand: that
+/// brings back who was erased since.
+fn tell_of_copy(store: &Store) -> Result<()> {
+    let used = |connection: &rusqlite::Connection| -> Result<bool> {
+        Ok(connection.prepare("SELECT 1 FROM audit")?.exists([])?)
+    };
+    if !store.was_copy() || !store.look_up(used)? {
+        return Ok(());
+    }
+    user::changed_by_command(store, |tx, ctx| {
+        let change = audit::Change {
+            action: "restore",
+            record_type: "file",
+            record_id: None,
+            before: None,
+            after: Some(serde_json::json!({"byHand": true})),
+        };
+        audit::append(tx, ctx, &change)
+    })?;
+    eprintln!(
+        "gatepost: {} is a backup that was put here by hand. People who were erased after it was made are in it \
+         again. `gatepost restore BACKUP --erased-in OLD_FILE` erases them again.",
+        store.path().display()
+    );
+    Ok(())
 }
 
 /// The context of a command that writes.

@@ -66,6 +66,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
     let store = Store::open(db, args.durability)?;
+    super::tell_of_copy(&store)?;
     let tls = tls(&args, &store)?;
     let public_url = args
         .public_url

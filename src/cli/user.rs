@@ -148,7 +148,17 @@ pub fn run(command: UserCommand, store: &Store, json: bool) -> Result<()> {
             show_one(store, &email, json)
         }
         UserCommand::Remove { email } => {
-            changed_by_command(store, move |tx, ctx| users::remove(tx, ctx, &email))
+            let zone = zone(store)?;
+            let removed = changed_by_command(store, move |tx, ctx| {
+                let user = users::find(tx, &email)?;
+                users::remove(tx, ctx, &email)?;
+                Ok(user)
+            })?;
+            if json {
+                print_json(&json!({"removed": listed(&removed, &zone)}))
+            } else {
+                Ok(())
+            }
         }
     }
 }

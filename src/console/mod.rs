@@ -7,6 +7,7 @@
 //! - `visit` is what a page is given; `shell` what every page shows around its own part; `answer`
 //!   what it may give back
 //! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `export`: lists to take along
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
@@ -24,12 +25,15 @@ mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
+mod export;
 mod import;
 mod interactions;
 mod kept;
+mod reports;
 
 pub mod live;
 pub mod route;
+mod sales;
 pub mod session;
 mod settings;
 mod setup;
@@ -141,6 +145,8 @@ pub fn routes() -> Vec<Route> {
         discovery::routes(),
         import::routes(),
         interactions::routes(),
+        sales::routes(),
+        reports::routes(),
         settings::routes(),
     ]
     .into_iter()

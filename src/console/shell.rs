@@ -21,6 +21,10 @@ pub enum Area {
     Interactions,
     /// What apps show of the crew's own.
     Content,
+    /// What was bought.
+    Sales,
+    /// Lists that were defined once.
+    Reports,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -83,6 +87,20 @@ const PLACES: &[Place] = &[
         name: "Content",
         path: "/console/content",
         icon: "page",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Sales,
+        name: "Sales",
+        path: "/console/sales",
+        icon: "receipt",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Reports,
+        name: "Reports",
+        path: "/console/reports",
+        icon: "report",
         role: ConsoleRole::Viewer,
     },
     Place {

@@ -1,6 +1,6 @@
 //! `/delegate/...` (spec: Delegate endpoints).
 
-use super::{RESOURCE, SEARCHED, find, find_readable};
+use super::{RESOURCE, SEARCHED, erase, find, find_readable};
 use crate::{
     app::App,
     auth::roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
@@ -231,6 +231,34 @@ impl DelegatesApi {
             })
             .await?;
         Ok(self.shown(&caller, own, None)?)
+    }
+
+    /// Delete yourself
+    ///
+    /// For good: the user, its delegate and all their interactions, with everything that is kept
+    /// elsewhere of them. Every token of the user ends at once. It cannot be taken back.
+    ///
+    /// Needs a user's token.
+    #[oai(
+        path = "/delegate/myself",
+        method = "delete",
+        operation_id = "deleteMyself"
+    )]
+    async fn delete_myself(
+        &self,
+        caller: Granted<UserToken>,
+        request_id: RequestId,
+    ) -> Outcome<NoContent> {
+        let own = own_delegate(&caller)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let copies = erase::erase(&self.app, ctx, own, caller.user).await?;
+        if !copies.is_empty() {
+            tracing::warn!(
+                "delegate {own} erased itself; these copies of the file still have them: {}",
+                copies.join(", ")
+            );
+        }
+        Ok(NoContent)
     }
 
     /// Get a delegate

@@ -1,21 +1,27 @@
-//! Erasing a person (contract §8): out of everything, record, interactions, audit, stored answers,
-//! refusals, messages and the search index, merged records included. What a backup holds, it still
-//! holds.
+//! Erasing a person (contract §8): out of everything, record, users, interactions, purchases, audit,
+//! stored answers, refusals, messages and the search index, merged records included. What a backup
+//! holds, it still holds; whoever erases is told which those are.
 //!
 //! First the record is deleted softly, so that nothing is added to it; then what it left is found,
 //! beside the writer; then all of it goes in one transaction. Interrupted between, it is a deleted
-//! record, which can be erased again.
+//! record, which can be erased again. Last the search index and the write-ahead log are rid of what
+//! they have; a start goes on with that where it was cut off.
 
-use super::{RESOURCE, blocked};
+use super::{
+    RESOURCE, blocked, copies,
+    erased::{self, Kind as Erased},
+};
 use crate::{
+    app::App,
     audit::{self, Change},
-    auth::Context,
-    error::Result,
+    auth::{Context, keyed::Key, users},
+    error::{Error, Kind, Result},
     idempotency,
     interactions::forget,
     records::write,
     store::{Store, Tx},
-    types::DelegateId,
+    transactions::{self, ERASED},
+    types::{DelegateId, Timestamp, UserId},
 };
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
@@ -24,16 +30,73 @@ use std::collections::BTreeSet;
 /// Pages of the search index that are merged in one go; it takes a few milliseconds.
 const MERGED_PAGES: i64 = 16;
 
-/// Erases a delegate, deleted or not. The search index keeps three letters here and there until
-/// [`wipe_index`] is done.
+/// Erases a delegate, deleted or not: what copies of the file still have them. `leaver` is the user
+/// who asks to be erased, and goes too whatever else it may do; other users of the crew are only
+/// untied.
 ///
 /// # Errors
-/// [`crate::error::Kind::DelegateNotFound`], and what keeps the store from writing.
-pub async fn erase(store: &Store, ctx: Context, id: i64) -> Result<()> {
+/// [`Kind::DelegateNotFound`]; [`Kind::Forbidden`] for the last administrator who can sign in; what
+/// keeps the store from writing.
+pub async fn erase(
+    app: &App,
+    ctx: Context,
+    id: i64,
+    leaver: Option<UserId>,
+) -> Result<Vec<String>> {
+    let store = &app.store;
     let of_begin = ctx.clone();
-    store.write(move |tx| begin(tx, &of_begin, id)).await?;
-    let traces = store.read(move |connection| traces(connection, id)).await?;
-    store.write(move |tx| finish(tx, &ctx, id, &traces)).await
+    store
+        .write(move |tx| begin(tx, &of_begin, id, leaver))
+        .await?;
+    let database = store.path().to_owned();
+    let (traces, copies) = store
+        .read(move |connection| {
+            let traces = traces(connection, id)?;
+            Ok((traces, copies::of(connection, &database, id)?))
+        })
+        .await?;
+    let told = copies.clone();
+    store
+        .write(move |tx| finish(tx, &ctx, id, leaver, &traces, &copies))
+        .await?;
+    store.wipe_log();
+    wipe_soon(app);
+    Ok(told)
+}
+
+/// Has the last traces of whoever was erased wiped, beside everything else: it may take a minute, and
+/// they are gone from everything that is read by now. To be called as well when a run begins, for what
+/// an earlier one was cut off from.
+pub fn wipe_soon(app: &App) {
+    let app = app.clone();
+    tokio::spawn(async move {
+        if let Err(cause) = wipe(&app.store).await {
+            tracing::warn!(
+                "search index or log still have letters of somebody who was erased: {cause}"
+            );
+        }
+    });
+}
+
+/// Takes the last traces out of the search index and the log.
+async fn wipe(store: &Store) -> Result<()> {
+    if !store.look_up(erased::is_unfinished)? {
+        return Ok(());
+    }
+    let begun = Timestamp::now();
+    wipe_index(store).await?;
+    store.write(move |tx| erased::mark_wiped(tx, begun)).await?;
+    store.wipe_log();
+    Ok(())
+}
+
+/// Erases a delegate within one transaction, for a file that nobody waits for.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn at_once(tx: &Tx<'_>, id: i64) -> Result<()> {
+    let traces = traces(tx, id)?;
+    take_out(tx, &traces, None)
 }
 
 /// Has the search index write itself anew without what was deleted from it, in slices that let
@@ -41,7 +104,7 @@ pub async fn erase(store: &Store, ctx: Context, id: i64) -> Result<()> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub async fn wipe_index(store: &Store) -> Result<()> {
+async fn wipe_index(store: &Store) -> Result<()> {
     let mut pages = -MERGED_PAGES;
     loop {
         let changed = store.write_bulk(move |tx| merge_index(tx, pages)).await?;
@@ -71,11 +134,21 @@ pub struct Traces {
     people: Vec<DelegateId>,
     interactions: Vec<forget::Traces>,
     answers: Vec<idempotency::Place>,
-    /// What gate notes said.
-    notes: BTreeSet<String>,
+    /// The newest answer that was looked at.
+    newest_answer: i64,
+    /// Selectors of every code that was ever theirs.
+    selectors: BTreeSet<String>,
+    /// What gate notes said, and why codes were blocked.
+    said: BTreeSet<String>,
+    /// What is said of a code of theirs that was not found.
+    missing: BTreeSet<String>,
+    purchases: transactions::erase::Traces,
 }
 
-fn begin(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
+fn begin(tx: &Tx<'_>, ctx: &Context, id: i64, leaver: Option<UserId>) -> Result<()> {
+    if let Some(user) = leaver {
+        check_leaver(tx, user)?;
+    }
     let alive: Option<bool> = tx
         .prepare_cached("SELECT deleted_at IS NULL FROM delegates WHERE id = ?1")?
         .query_row([id], |row| row.get(0))
@@ -87,12 +160,22 @@ fn begin(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     }
 }
 
+fn check_leaver(tx: &Tx<'_>, user: UserId) -> Result<()> {
+    if users::is_last_administrator(tx, user)? {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "this user is the last administrator who can sign in; make another user administrator first",
+        ));
+    }
+    Ok(())
+}
+
 fn traces(connection: &Connection, id: i64) -> Result<Traces> {
     let mut traces = Traces {
         people: records_of(connection, id)?,
+        newest_answer: idempotency::newest(connection)?,
         ..Traces::default()
     };
-    let mut texts = Vec::new();
     for person in &traces.people {
         traces
             .interactions
@@ -100,17 +183,68 @@ fn traces(connection: &Connection, id: i64) -> Result<Traces> {
         let mut notes = connection.prepare(
             "SELECT note FROM gate_notes WHERE delegate_id = ?1
              UNION SELECT before ->> '$.gateNote.note' FROM audit WHERE record_type = 'delegate' AND record_id = ?1
-             UNION SELECT after ->> '$.gateNote.note' FROM audit WHERE record_type = 'delegate' AND record_id = ?1",
+             UNION SELECT after ->> '$.gateNote.note' FROM audit WHERE record_type = 'delegate' AND record_id = ?1
+             UNION SELECT reason FROM blocked_codes WHERE delegate_id = ?1",
         )?;
         let notes = notes.query_map([person], |row| row.get::<_, Option<String>>(0))?;
         for note in notes {
-            traces.notes.extend(note?);
+            traces.said.extend(note?);
         }
-        texts.push(format!("\"id\":{person},\"_type\":\"delegate\""));
+        traces.selectors.extend(selectors(connection, *person)?);
     }
-    texts.extend(traces.notes.iter().map(|note| json!(note).to_string()));
-    traces.answers = idempotency::holding(connection, &texts)?;
+    for reason in blocked::REASONS.iter().chain([&blocked::MERGED]) {
+        // These words tell nothing of anybody.
+        traces.said.remove(*reason);
+    }
+    let missing = traces.selectors.iter();
+    let missing = missing.map(|selector| RESOURCE.missing(selector).message);
+    traces.missing = missing.collect();
+    traces.purchases = transactions::erase::traces(connection, &traces.people)?;
+    traces.answers = idempotency::holding(connection, &traces.texts(), 0)?;
     Ok(traces)
+}
+
+/// Every code that a delegate has or had, as scans name it.
+fn selectors(connection: &Connection, person: DelegateId) -> Result<BTreeSet<String>> {
+    let mut selectors = BTreeSet::from([format!("id:{person}")]);
+    for blocked in blocked::of(connection, person.0)? {
+        selectors.insert(format!("{}:{}", blocked.kind, blocked.value));
+    }
+    for (column, name) in RESOURCE.codes() {
+        let mut values = connection.prepare_cached(&format!(
+            "SELECT {column} FROM delegates WHERE id = ?1
+             UNION SELECT before ->> '$.{name}' FROM audit WHERE record_type = 'delegate' AND record_id = ?1
+             UNION SELECT after ->> '$.{name}' FROM audit WHERE record_type = 'delegate' AND record_id = ?1"
+        ))?;
+        let values = values.query_map([person], |row| row.get::<_, Option<String>>(0))?;
+        for value in values {
+            selectors.extend(value?.map(|value| format!("{name}:{value}")));
+        }
+    }
+    Ok(selectors)
+}
+
+impl Traces {
+    /// What stands in a stored answer that tells of the person.
+    fn texts(&self) -> Vec<String> {
+        let mut texts = Vec::new();
+        for person in &self.people {
+            texts.push(format!("\"id\":{person},\"_type\":\"delegate\""));
+            // As the answer to a purchase names who was made for it.
+            texts.push(format!("\"id\":{person},\"barcode\":"));
+        }
+        // As it stands within a longer string.
+        texts.extend(self.said.iter().chain(&self.missing).map(|words| {
+            let quoted = json!(words).to_string();
+            quoted[1..quoted.len() - 1].to_owned()
+        }));
+        texts
+    }
+
+    fn is_one(&self, value: &Value) -> bool {
+        let id = value["id"].as_i64().map(DelegateId);
+        id.is_some_and(|id| self.people.contains(&id))
+    }
 }
 
 /// The record and those that were merged into it.
@@ -133,14 +267,40 @@ fn records_of(connection: &Connection, id: i64) -> Result<Vec<DelegateId>> {
     Ok(people)
 }
 
-fn finish(tx: &Tx<'_>, ctx: &Context, id: i64, traces: &Traces) -> Result<()> {
-    for place in &traces.answers {
+fn finish(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    leaver: Option<UserId>,
+    traces: &Traces,
+    copies: &[String],
+) -> Result<()> {
+    take_out(tx, traces, leaver)?;
+    let after = (!copies.is_empty()).then(|| json!({"stillInCopies": copies}));
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action: "erase",
+            record_type: RESOURCE.name,
+            record_id: Some(id),
+            before: None,
+            after,
+        },
+    )
+}
+
+fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> Result<()> {
+    // A scan that was known already may have been answered once more since the traces were found.
+    let late = idempotency::holding(tx, &traces.texts(), traces.newest_answer)?;
+    for place in traces.answers.iter().chain(&late) {
         idempotency::rewrite(tx, *place, |body| without(body, traces))?;
     }
+    remove_refusals(tx, traces)?;
+    transactions::erase::forget(tx, &traces.purchases)?;
     for (person, interactions) in traces.people.iter().zip(&traces.interactions) {
         forget::forget(tx, *person, interactions)?;
-        remove_refusals(tx, *person)?;
-        remove_user(tx, *person)?;
+        remove_users(tx, *person, leaver)?;
         for sql in [
             "DELETE FROM messages WHERE delegate_id = ?1",
             "DELETE FROM batch_rows WHERE record_id = ?1
@@ -152,19 +312,10 @@ fn finish(tx: &Tx<'_>, ctx: &Context, id: i64, traces: &Traces) -> Result<()> {
         ] {
             tx.prepare_cached(sql)?.execute([person])?;
         }
+        erased::note(tx, Erased::Delegate, person.0)?;
         remove_record(tx, *person)?;
     }
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "erase",
-            record_type: RESOURCE.name,
-            record_id: Some(id),
-            before: None,
-            after: None,
-        },
-    )
+    Ok(())
 }
 
 /// The record itself, with its note and blocked codes; the search index wipes what it has of it at
@@ -184,48 +335,66 @@ fn remove_record(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
 }
 
 /// Refusals of the person, and of its codes as they were scanned.
-fn remove_refusals(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
-    let mut selectors = vec![format!("id:{person}")];
-    for blocked in blocked::of(tx, person.0)? {
-        selectors.push(format!("{}:{}", blocked.kind, blocked.value));
-    }
-    for (column, name) in RESOURCE.codes() {
-        let value: Option<String> = tx
-            .prepare_cached(&format!("SELECT {column} FROM delegates WHERE id = ?1"))?
-            .query_row([person], |row| row.get(0))?;
-        selectors.extend(value.map(|value| format!("{name}:{value}")));
-    }
+fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
     tx.prepare_cached(
-        "DELETE FROM refusals WHERE delegate_id = ?1
-         OR delegate IN (SELECT value FROM json_each(?2))",
+        "DELETE FROM refusals WHERE delegate_id IN (SELECT value FROM json_each(?1))
+         OR delegate IN (SELECT value FROM json_each(?2))
+         OR message IN (SELECT value FROM json_each(?3))",
     )?
-    .execute((person, json!(selectors).to_string()))?;
+    .execute((
+        json!(traces.people).to_string(),
+        json!(traces.selectors).to_string(),
+        json!(traces.missing).to_string(),
+    ))?;
     Ok(())
 }
 
-/// A user that the person signs in as goes with it; one of the crew is only untied.
-fn remove_user(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
-    tx.prepare_cached(
-        "DELETE FROM audit WHERE record_type = 'user' AND record_id IN
-         (SELECT id FROM users WHERE delegate_id = ?1 AND console_role IS NULL)",
-    )?
-    .execute([person])?;
-    let gone = tx
-        .prepare_cached("DELETE FROM users WHERE delegate_id = ?1 AND console_role IS NULL")?
-        .execute([person])?;
+/// A user that the person signs in as goes with it; others of the crew are only untied.
+fn remove_users(tx: &Tx<'_>, person: DelegateId, leaver: Option<UserId>) -> Result<()> {
+    let mut own = tx.prepare_cached(
+        "SELECT id FROM users WHERE delegate_id = ?1 AND (console_role IS NULL OR id IS ?2)",
+    )?;
+    let own: Vec<UserId> = own
+        .query_map((person, leaver), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for user in own {
+        check_leaver(tx, user)?;
+        remove_user(tx, user)?;
+    }
     let untied = tx
         .prepare_cached("UPDATE users SET delegate_id = NULL WHERE delegate_id = ?1")?
         .execute([person])?;
-    if gone + untied > 0 {
+    if untied > 0 {
         tx.outdate_caches();
     }
+    Ok(())
+}
+
+/// Removes a user with its tokens, its sessions, its code to sign in by, and what the audit tells of it.
+pub(super) fn remove_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
+    let email: Option<String> = tx
+        .prepare_cached("SELECT email FROM users WHERE id = ?1")?
+        .query_row([user], |row| row.get(0))
+        .optional()?;
+    if let (Some(email), Some(key)) = (email, Key::find(tx)?) {
+        tx.prepare_cached("DELETE FROM one_time_passwords WHERE address = ?1")?
+            .execute([key.hash_address(&email)?])?;
+    }
+    erased::note(tx, Erased::User, user.0)?;
+    tx.prepare_cached("DELETE FROM audit WHERE record_type = 'user' AND record_id = ?1")?
+        .execute([user])?;
+    tx.prepare_cached("DELETE FROM users WHERE id = ?1")?
+        .execute([user])?;
+    tx.outdate_caches();
     Ok(())
 }
 
 /// A stored answer without what it says of the person: an envelope, or items of a batch.
 fn without(body: &str, traces: &Traces) -> String {
     let blank = |answer: &mut Value| {
-        if tells_of(answer, traces) {
+        if answer["data"]["_type"] == "transaction" {
+            forget_ticket(&mut answer["data"], traces);
+        } else if tells_of(answer, traces) {
             answer["data"] = json!({});
             answer["meta"] = json!({"replayed": true});
         }
@@ -239,23 +408,29 @@ fn without(body: &str, traces: &Traces) -> String {
     json!({"data": {}, "meta": {"replayed": true}}).to_string()
 }
 
-fn tells_of(answer: &Value, traces: &Traces) -> bool {
-    let data = &answer["data"];
-    let is_one = |value: &Value| {
-        let id = value["id"].as_i64().map(DelegateId);
-        id.is_some_and(|id| traces.people.contains(&id))
-    };
-    let noted = answer["meta"]["note"]["note"]
-        .as_str()
-        .is_some_and(|note| traces.notes.contains(note));
-    noted
-        || match data["_type"].as_str() {
-            Some("delegate") => is_one(data),
-            Some("interaction") => ["firstDelegate", "secondDelegate", "thirdDelegate"]
-                .iter()
-                .any(|place| is_one(&data[*place])),
-            _ => false,
+/// The answer to a purchase without the code of the person's ticket.
+fn forget_ticket(purchase: &mut Value, traces: &Traces) {
+    let made = purchase["delegates"].as_array_mut();
+    for made in made.into_iter().flatten() {
+        if traces.is_one(made) {
+            made["barcode"] = ERASED.into();
         }
+    }
+}
+
+fn tells_of(answer: &Value, traces: &Traces) -> bool {
+    let (data, meta) = (&answer["data"], &answer["meta"]);
+    let told = [&meta["note"]["note"], &meta["error"]["message"]];
+    let told = told.iter().filter_map(|told| told.as_str()).any(|told| {
+        traces.missing.contains(told) || traces.said.iter().any(|words| told.contains(words))
+    });
+    told || match data["_type"].as_str() {
+        Some("delegate") => traces.is_one(data),
+        Some("interaction") => ["firstDelegate", "secondDelegate", "thirdDelegate"]
+            .iter()
+            .any(|place| traces.is_one(&data[*place])),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -266,7 +441,7 @@ mod tests {
     fn a_stored_answer_loses_what_it_says_of_the_person_alone() {
         let traces = Traces {
             people: vec![DelegateId(7)],
-            notes: BTreeSet::from(["nuts".to_owned()]),
+            said: BTreeSet::from(["nuts".to_owned()]),
             ..Traces::default()
         };
         let gone = r#"{"data":{},"meta":{"replayed":true}}"#;
@@ -278,6 +453,10 @@ mod tests {
             (
                 r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
                 r#"{"data":{"id":8,"_type":"delegate","parent":{"id":7,"_type":"delegate"}},"meta":{}}"#,
+            ),
+            (
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"A"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
+                r#"{"data":{"id":1,"_type":"transaction","delegates":[{"id":7,"barcode":"[erased]"},{"id":8,"barcode":"B"}]},"meta":{}}"#,
             ),
             (
                 r#"{"key":"a","status":201,"data":{"id":1,"_type":"interaction","secondDelegate":{"id":7,"_type":"delegate"}},"meta":{}},{"key":"b","status":412,"data":{},"meta":{"error":{},"note":{"level":"info","note":"nuts"}}},{"key":"c","status":404,"data":{},"meta":{}}"#,

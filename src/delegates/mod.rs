@@ -3,13 +3,17 @@
 
 pub mod api;
 pub mod blocked;
+mod copies;
 pub mod erase;
+pub mod erased;
+pub mod flag;
 pub mod index;
 pub mod merge;
 mod myself;
 pub mod note;
 pub mod restore;
 
+pub use copies::{PUT_ASIDE, of as copies_with};
 pub use myself::check_own_changes;
 
 use crate::{
@@ -192,6 +196,21 @@ pub fn find(connection: &Connection, selector: &DelegateSelector) -> Result<Dele
         Some(id) => Ok(id),
         None => Err(blocked::missing(connection, selector)?),
     }
+}
+
+/// The one delegate who has an e-mail address, with the address as it stands in the record; `None`
+/// where nobody has it, or several do.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn only_one_of(connection: &Connection, email: &str) -> Result<Option<(DelegateId, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, email FROM delegates
+         WHERE email = ?1 COLLATE NOCASE AND email IS NOT NULL AND deleted_at IS NULL LIMIT 2",
+    )?;
+    let found = statement.query_map([email], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut found: Vec<_> = found.collect::<rusqlite::Result<_>>()?;
+    Ok(found.pop().filter(|_| found.is_empty()))
 }
 
 /// The delegate that a selector means, if the caller may read it: with the role all, otherwise the

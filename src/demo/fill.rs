@@ -4,6 +4,7 @@
 use super::{
     FIRST_DAY, Plan,
     people::Person,
+    sales::Sale,
     story::{Happening, Place},
 };
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     },
     records::{Resource, write},
     store::{Store, Tx},
+    transactions,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -38,6 +40,8 @@ pub struct Made {
     pub interactions: usize,
     /// How many check-ins were refused.
     pub refused: usize,
+    /// How many purchases there are.
+    pub sales: usize,
     /// The ticket code of a visitor.
     pub barcode: String,
 }
@@ -65,9 +69,11 @@ pub fn fill(store: &Store, ctx: Context, seed: u64) -> Result<Made> {
         rooms: Vec::new(),
         sessions: Vec::new(),
         sponsors: Vec::new(),
+        products: Vec::new(),
         people: Vec::new(),
         happened: 0,
         refused: 0,
+        sold: 0,
     };
     let done = slices::write(store, work, |_| ())?;
     let interactions = store.look_up(|connection| {
@@ -81,6 +87,7 @@ pub fn fill(store: &Store, ctx: Context, seed: u64) -> Result<Made> {
         delegates: done.people.len(),
         interactions,
         refused: done.refused,
+        sales: done.plan.sales.passes.len() + done.sold,
         barcode: barcode.unwrap_or_default(),
     })
 }
@@ -93,10 +100,13 @@ struct Filling {
     rooms: Vec<i64>,
     sessions: Vec<i64>,
     sponsors: Vec<i64>,
+    products: Vec<i64>,
     people: Vec<i64>,
     /// How much of the story is told.
     happened: usize,
     refused: usize,
+    /// How much was sold at the shop.
+    sold: usize,
 }
 
 impl Steps for Filling {
@@ -115,12 +125,20 @@ impl Steps for Filling {
         } else if let Some(sponsor) = programme.sponsors.get(self.sponsors.len()) {
             let hall = self.rooms[super::programme::EXPO_HALL];
             self.sponsors.push(self.device(tx, sponsor, hall)?);
+        } else if let Some(product) = self.plan.sales.products.get(self.products.len()) {
+            self.products.push(self.device(tx, product, event)?);
+        } else if let Some(sale) = self.passes_from(self.people.len()) {
+            let buyers = self.sell_passes(tx, event, sale)?;
+            self.people.extend(buyers);
         } else if let Some(person) = self.plan.people.get(self.people.len()) {
             self.people.push(self.make_delegate(tx, person)?);
         } else if let Some(happening) = self.plan.story.get(self.happened) {
             let refused = self.happen(tx, event, happening)?;
             self.happened += 1;
             self.refused += usize::from(refused);
+        } else if let Some(sale) = self.plan.sales.shop.get(self.sold) {
+            self.sell(tx, event, sale)?;
+            self.sold += 1;
         } else {
             return Ok(false);
         }
@@ -153,6 +171,50 @@ impl Filling {
 
     fn make_delegate(&self, tx: &Tx<'_>, person: &Person) -> Result<i64> {
         self.create(tx, &delegates::RESOURCE, person.body.clone())
+    }
+
+    /// The sale of passes whose first is of this person.
+    fn passes_from(&self, person: usize) -> Option<&Sale> {
+        let passes = &self.plan.sales.passes;
+        let at = passes
+            .binary_search_by_key(&Some(person), |sale| sale.people.first().copied())
+            .ok()?;
+        passes.get(at)
+    }
+
+    /// Sells passes; who bought them says who they are afterwards.
+    fn sell_passes(&self, tx: &Tx<'_>, event: i64, sale: &Sale) -> Result<Vec<i64>> {
+        let purchase = self.sell(tx, event, sale)?;
+        let mut statement = tx.prepare_cached(
+            "SELECT delegate_id FROM transaction_delegates WHERE transaction_id = ?1 ORDER BY delegate_id",
+        )?;
+        let buyers = statement.query_map([purchase], |row| row.get(0))?;
+        let buyers = buyers.collect::<rusqlite::Result<Vec<i64>>>()?;
+        if buyers.len() != sale.people.len() {
+            return Err(Error::defect("a pass that was sold let nobody in"));
+        }
+        for (buyer, person) in buyers.iter().zip(&sale.people) {
+            let body = self.plan.people[*person].body.clone();
+            write::patch(tx, &self.ctx, &delegates::RESOURCE, *buyer, body)?;
+        }
+        Ok(buyers)
+    }
+
+    /// Takes what a till sends; the purchase.
+    fn sell(&self, tx: &Tx<'_>, event: i64, sale: &Sale) -> Result<i64> {
+        let ctx = Context {
+            source: "tx",
+            ..self.ctx.clone()
+        };
+        let unix_s = self.plan.programme.unix_s(sale.at_s);
+        let mut purchase = 0;
+        for body in sale.bodies(event, &self.products, unix_s) {
+            let read = transactions::Sale::read(&body);
+            let received = transactions::receive(tx, &ctx, &body, &read)?;
+            while transactions::tickets(tx, &ctx, received, &read)? {}
+            purchase = received.transaction;
+        }
+        Ok(purchase)
     }
 
     fn device(&self, tx: &Tx<'_>, body: &Map<String, Value>, parent: i64) -> Result<i64> {

@@ -5,6 +5,7 @@
 //! - `random`: the numbers behind it all
 //! - `names`, `people`: the delegates
 //! - `programme`: the event, its rooms, sessions and sponsors
+//! - `sales`: what was sold at the box office and in the shop
 //! - `story`: what the delegates did; `sessions`: who sat in which session
 //! - `fill`: all of it to the file
 
@@ -13,6 +14,7 @@ mod names;
 mod people;
 mod programme;
 mod random;
+mod sales;
 mod sessions;
 mod story;
 
@@ -32,6 +34,7 @@ pub const INTERACTIONS: usize = 20_000;
 struct Plan {
     programme: programme::Programme,
     people: Vec<people::Person>,
+    sales: sales::Sales,
     /// In the order in which it happened.
     story: Vec<story::Happening>,
 }
@@ -42,10 +45,13 @@ impl Plan {
         let mut random = Random::new(seed);
         let programme = programme::Programme::new(&mut random, first_day);
         let people = people::invent(&mut random, DELEGATES);
-        let story = story::tell(&mut random, &programme, &people);
+        // Numbers of their own: what is sold changes nothing else.
+        let sales = sales::invent(&mut Random::new(!seed), &people);
+        let story = story::tell(&mut random, &programme, &people, sales.bought());
         Self {
             programme,
             people,
+            sales,
             story,
         }
     }

@@ -9,7 +9,7 @@ use super::{
     sessions,
 };
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Seconds of a day.
 const DAY_S: i64 = DAY_MIN * 60;
@@ -76,11 +76,19 @@ pub struct Story<'a> {
     pub refused: usize,
     /// How many `connected` the server will add.
     connected: usize,
+    /// Whose ticket was sold at a till, and when: two joins each, with the event and the ticket.
+    bought: HashMap<usize, i64>,
 }
 
 /// Makes up exactly [`INTERACTIONS`] interactions, those included that the server makes of mutual
-/// requests to connect, and a few check-ins more that the rules refuse; in the order of time.
-pub fn tell(random: &mut Random, programme: &Programme, people: &[Person]) -> Vec<Happening> {
+/// requests to connect and of tickets sold, and a few check-ins more that the rules refuse; in the
+/// order of time.
+pub fn tell(
+    random: &mut Random,
+    programme: &Programme,
+    people: &[Person],
+    bought: HashMap<usize, i64>,
+) -> Vec<Happening> {
     let mut story = Story {
         random,
         programme,
@@ -88,6 +96,7 @@ pub fn tell(random: &mut Random, programme: &Programme, people: &[Person]) -> Ve
         happenings: Vec::with_capacity(INTERACTIONS + 200),
         refused: 0,
         connected: 0,
+        bought,
     };
     let joined_s = story.join();
     let booked = story.book(&joined_s);
@@ -124,8 +133,11 @@ impl Story<'_> {
     fn join(&mut self) -> Vec<i64> {
         (0..self.people.len())
             .map(|person| {
-                let at_s = -self.random.between(2 * DAY_S, 70 * DAY_S);
-                self.add(at_s, "join", person, Place::Event);
+                let mut at_s = -self.random.between(2 * DAY_S, 70 * DAY_S);
+                match self.bought.get(&person) {
+                    Some(bought_s) => at_s = *bought_s,
+                    None => self.add(at_s, "join", person, Place::Event),
+                }
                 if let Part::Exhibitor(sponsor) = self.people[person].part {
                     self.add(at_s + HOUR_S, "own", person, Place::Sponsor(sponsor));
                 }
@@ -289,7 +301,7 @@ impl Story<'_> {
 
     /// Readers at the stands see people, as often as it takes to make the number full.
     fn be_seen(&mut self, day: i64, visits: &[Visit]) {
-        let told = self.happenings.len() + self.connected - self.refused;
+        let told = self.happenings.len() + self.connected + 2 * self.bought.len() - self.refused;
         for _ in told..INTERACTIONS {
             let visit = self.random.pick(visits);
             let at_s =

@@ -2,7 +2,7 @@
 //! to the same data. Read in slices by id: it holds no record for long, and no state of the file,
 //! so that it runs beside a server for as long as it likes. It knows no command line.
 //!
-//! - `rows`: what is read: records and interactions, slice by slice
+//! - `rows`: what is read: records and interactions, slice by slice; `sales`: purchases
 //! - `layout`: the columns of a table, the parts of `data` among them
 //! - `csv`, `json`, `xlsx`: how they are written
 
@@ -10,6 +10,7 @@ mod csv;
 mod json;
 mod layout;
 mod rows;
+mod sales;
 mod xlsx;
 
 pub use rows::{What, Which};

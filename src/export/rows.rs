@@ -1,6 +1,6 @@
 //! What is exported, read in slices by id.
 
-use super::Export;
+use super::{Export, sales};
 use crate::{
     delegates, devices,
     error::{Error, Result},
@@ -33,6 +33,8 @@ pub enum What {
     Events,
     /// Interactions.
     Interactions,
+    /// Purchases at tills.
+    Transactions,
 }
 
 impl What {
@@ -44,6 +46,7 @@ impl What {
             Self::Devices => "devices",
             Self::Events => "events",
             Self::Interactions => "interactions",
+            Self::Transactions => "transactions",
         }
     }
 
@@ -52,7 +55,7 @@ impl What {
             Self::Delegates => Some(&delegates::RESOURCE),
             Self::Devices => Some(&devices::RESOURCE),
             Self::Events => Some(&events::RESOURCE),
-            Self::Interactions => None,
+            Self::Interactions | Self::Transactions => None,
         }
     }
 }
@@ -70,13 +73,18 @@ impl Which {
     /// Those that a search finds (contract §5); events are searched as the devices they are.
     ///
     /// # Errors
-    /// [`crate::error::Kind::InvalidSearch`], and [`crate::error::Kind::Unavailable`] when it takes
-    /// longer than ten minutes.
+    /// [`crate::error::Kind::InvalidSearch`], [`crate::error::Kind::Invalid`] for what no search
+    /// knows, and [`crate::error::Kind::Unavailable`] when it takes longer than ten minutes.
     pub fn found(store: &Store, what: What, search: &str, zone: &Zone) -> Result<Self> {
         let subject: &'static Subject = match what {
             What::Delegates => &delegates::SEARCHED,
             What::Devices | What::Events => &devices::SEARCHED,
             What::Interactions => &interactions::list::SEARCHED,
+            What::Transactions => {
+                return Err(Error::invalid(
+                    "--search: the search language knows no transactions; the console filters them",
+                ));
+            }
         };
         let search = Search::parse(subject, search, zone, None)?;
         let ids = store.look_up(|connection| search.ids(connection, SEARCH_MAX))?;
@@ -106,6 +114,7 @@ pub(super) enum Value {
 pub(super) fn names(what: What) -> Vec<&'static str> {
     match what.resource() {
         Some(resource) => properties(resource).map(|property| property.name).collect(),
+        None if what == What::Transactions => sales::NAMES.to_vec(),
         None => vec![
             "id",
             "_type",
@@ -124,8 +133,10 @@ pub(super) fn names(what: What) -> Vec<&'static str> {
 
 /// Whether they have a `data`.
 pub(super) fn has_data(what: What) -> bool {
-    what.resource()
-        .is_none_or(|resource| resource.property("data").is_some())
+    match what.resource() {
+        Some(resource) => resource.property("data").is_some(),
+        None => what == What::Interactions,
+    }
 }
 
 fn properties(resource: &'static Resource) -> impl Iterator<Item = &'static Property> {
@@ -151,6 +162,7 @@ pub(super) fn each(
             while let Some(row) = rows.next()? {
                 slice.push(match export.what.resource() {
                     Some(resource) => record(resource, row, zone)?,
+                    None if export.what == What::Transactions => sales::read(row, zone)?,
                     None => interaction(connection, row, zone)?,
                 });
             }
@@ -242,6 +254,9 @@ fn end(which: &Which) -> String {
 
 fn sql(what: What, which: &Which) -> String {
     let end = end(which);
+    if what == What::Transactions {
+        return sales::sql(&end);
+    }
     let Some(resource) = what.resource() else {
         let delegates = [
             "first_delegate_id",
@@ -285,7 +300,7 @@ fn sql(what: What, which: &Which) -> String {
 
 /// How a list names another record: by the code that people know, of one that was deleted by the
 /// one that nobody else has got since.
-fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -> String {
+pub(super) fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -> String {
     let code = if table == delegates::RESOURCE.table {
         "CASE WHEN r.deleted_at IS NULL AND r.barcode IS NOT NULL THEN 'barcode:' || r.barcode ELSE 'publicId:' || r.public_id END"
     } else {

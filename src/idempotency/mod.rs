@@ -146,17 +146,27 @@ pub fn part<T>(
 /// Where an answer is kept: its key and which part of it.
 pub type Place = (i64, i64);
 
-/// Where answers are kept that hold one of these texts. They are read one by one: it takes a while.
+/// The newest answer that is kept, for [`holding`].
+///
+/// # Errors
+/// When it cannot be read.
+pub fn newest(connection: &Connection) -> Result<i64> {
+    let sql = "SELECT coalesce(max(id), 0) FROM idempotency_keys";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
+/// Where answers newer than `after` are kept that hold one of these texts. They are read one by one:
+/// all of them take a while.
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn holding(connection: &Connection, texts: &[String]) -> Result<Vec<Place>> {
+pub fn holding(connection: &Connection, texts: &[String], after: i64) -> Result<Vec<Place>> {
     let mut statement = connection.prepare(
         "SELECT key_id, part FROM idempotency_parts
-         WHERE EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(body, value) > 0)",
+         WHERE key_id > ?2 AND EXISTS (SELECT 1 FROM json_each(?1) WHERE instr(body, value) > 0)",
     )?;
     let texts = serde_json::json!(texts).to_string();
-    let places = statement.query_map([texts], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let places = statement.query_map((texts, after), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(places.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -4,7 +4,7 @@
 //! - `draft`: a body to a checked draft, before the store is asked anything
 //! - `forms`, `shared`: what happens to its `data`
 //! - `judge`, `places`: the facts that the rules of entry (`crate::rules`) need
-//! - `record`: the use case: replay, judge, store, all in one transaction
+//! - `record`: the use case: replay, judge, store, all in one transaction; `follow`: what follows
 //! - `presence`: what is kept of each delegate at each device; `recount`: is it what it should be?
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON
@@ -16,6 +16,7 @@ pub mod api;
 pub mod batch;
 pub mod draft;
 pub mod embed;
+mod follow;
 pub mod forget;
 pub mod forms;
 pub mod judge;

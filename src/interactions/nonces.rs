@@ -2,13 +2,12 @@
 
 use super::rows::{self, Interaction};
 use crate::{
+    auth::keyed::Key,
     error::{Error, Kind, Result},
     store::Tx,
     types::ClientId,
 };
-use hmac::{Hmac, KeyInit, Mac};
 use rusqlite::{Connection, OptionalExtension};
-use sha2::Sha256;
 
 /// What a nonce stands for already; `None` when it is new. The inner is `None` when the
 /// interaction was deleted since.
@@ -48,34 +47,21 @@ fn reused() -> Error {
 
 /// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
 fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16]) -> Result<bool> {
-    let Some(key) = key(tx)? else {
+    let Some(key) = Key::find(tx)? else {
         return Ok(false);
     };
     let found: Option<Vec<u8>> = tx
         .prepare_cached("SELECT fingerprint FROM erased_nonces WHERE client_id = ?1 AND hash = ?2")?
         .query_row(
-            rusqlite::params![client, hash(&key, nonce.as_bytes())?],
+            rusqlite::params![client, key.hash(nonce.as_bytes())?],
             |row| row.get(0),
         )
         .optional()?;
     match found {
         None => Ok(false),
-        Some(known) if known == hash(&key, fingerprint)? => Ok(true),
+        Some(known) if known == key.hash(fingerprint)? => Ok(true),
         Some(_) => Err(reused()),
     }
-}
-
-fn key(connection: &Connection) -> Result<Option<Vec<u8>>> {
-    Ok(connection
-        .prepare_cached("SELECT key FROM erasure_key WHERE id = 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?)
-}
-
-fn hash(key: &[u8], text: &[u8]) -> Result<[u8; 32]> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(Error::defect)?;
-    mac.update(text);
-    Ok(mac.finalize().into_bytes().into())
 }
 
 /// Nonces of interactions. There is no index of these: it takes a while, so it is not for the
@@ -101,10 +87,7 @@ pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
     if nonces.is_empty() {
         return Ok(());
     }
-    let key = match key(tx)? {
-        Some(key) => key,
-        None => fresh_key(tx)?,
-    };
+    let key = Key::find_or_make(tx)?;
     for (client, nonce) in nonces {
         let fingerprint: Option<[u8; 16]> = tx
             .prepare_cached(
@@ -120,18 +103,11 @@ pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
         )?
         .execute(rusqlite::params![
             client,
-            hash(&key, nonce.as_bytes())?,
-            hash(&key, &fingerprint)?
+            key.hash(nonce.as_bytes())?,
+            key.hash(&fingerprint)?
         ])?;
     }
     Ok(())
-}
-
-fn fresh_key(tx: &Tx<'_>) -> Result<Vec<u8>> {
-    let mut key = vec![0; 32];
-    getrandom::fill(&mut key).map_err(Error::defect)?;
-    tx.execute("INSERT INTO erasure_key (id, key) VALUES (1, ?1)", [&key])?;
-    Ok(key)
 }
 
 /// Uses a nonce up, in the transaction of its interaction.

@@ -4,6 +4,7 @@
 
 use super::{
     draft::{CONNECTED, Draft, Three},
+    follow,
     judge::{self, Question},
     nonces,
     places::Places,
@@ -131,9 +132,7 @@ fn settle(
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
         nonces::use_up(tx, client, nonce, fingerprint, id)?;
     }
-    if draft.kind == "connect" {
-        connect(tx, ctx, &interaction)?;
-    }
+    follow::from(tx, ctx, &interaction)?;
     Ok(Outcome::Created(interaction))
 }
 
@@ -155,7 +154,7 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
     let participants = find_past(tx, draft)?;
     let [first, second, _] = participants.delegates;
     if let (CONNECTED, Some(one), Some(other)) = (&*draft.kind, first, second)
-        && are_connected(tx, one, other)?
+        && follow::are_connected(tx, one, other)?
     {
         return Ok(Past {
             id: None,
@@ -177,14 +176,9 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
         conflict: None,
     };
     advance_presence(tx, draft, &interaction, &assessment)?;
-    let connected = if draft.kind == "connect" {
-        connect(tx, ctx, &interaction)?
-    } else {
-        None
-    };
     Ok(Past {
         id: interaction.id.map(|id| id.0),
-        connected,
+        connected: follow::from(tx, ctx, &interaction)?,
     })
 }
 
@@ -376,48 +370,4 @@ fn advance_presence(
         id: interaction.id.map_or(0, |id| id.0),
     };
     presence::advance(tx, delegate, device, standing, effect, moment)
-}
-
-/// Makes `connected` of two delegates who have each sent the other a `connect`, once; its id.
-fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Option<i64>> {
-    let [Some(one), Some(other), _] = interaction.delegates else {
-        return Ok(None);
-    };
-    let mutual = one != other && exists_between(tx, other, one, "connect")?;
-    if !mutual || are_connected(tx, one, other)? {
-        return Ok(None);
-    }
-    tx.prepare_cached(
-        "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
-                                   recorded_at, created_at, client_id, user_id)
-         VALUES ('connected', ?1, ?2, ?3, ?4, ?5, ?6)",
-    )?
-    .execute(rusqlite::params![
-        other,
-        one,
-        interaction.recorded_at,
-        tx.now(),
-        ctx.client,
-        ctx.user
-    ])?;
-    Ok(Some(tx.last_insert_rowid()))
-}
-
-fn are_connected(connection: &Connection, one: DelegateId, other: DelegateId) -> Result<bool> {
-    Ok(exists_between(connection, one, other, CONNECTED)?
-        || exists_between(connection, other, one, CONNECTED)?)
-}
-
-fn exists_between(
-    connection: &Connection,
-    first: DelegateId,
-    second: DelegateId,
-    kind: &str,
-) -> Result<bool> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT 1 FROM interactions
-             WHERE first_delegate_id = ?1 AND second_delegate_id = ?2 AND interaction_type = ?3",
-        )?
-        .exists(rusqlite::params![first, second, kind])?)
 }

@@ -1,33 +1,49 @@
 //! SQL that an administrator wrote, run where it can do no harm: on a connection of its own that
 //! cannot write, and that reads documented views and nothing else (design: Security).
 
-use crate::error::{Error, Result};
+mod allowed;
+mod functions;
+mod leash;
+mod report;
+mod turns;
+
+pub use leash::{Leash, Stopped};
+pub use report::Shape;
+pub use turns::{Turn, Turns};
+
+use crate::{
+    error::{Error, Result},
+    types::Zone,
+};
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{
-    Connection,
-    config::DbConfig,
-    hooks::{AuthAction, AuthContext, Authorization},
-    limits::Limit,
+    Connection, OptionalExtension, config::DbConfig, hooks::AuthContext, limits::Limit,
     types::Value,
 };
 use std::{
-    path::Path,
-    time::{Duration, Instant},
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
-/// The views that such SQL may read, and the table of the file that each shows.
-const VIEWS: [(&str, &str); 4] = [
-    ("delegates", "delegates"),
-    ("devices", "devices"),
-    ("events", "devices"),
-    ("interactions", "interactions"),
-];
-/// Their definitions.
+/// The views' definitions.
 const DEFINITIONS: &str = include_str!("views.sql");
-/// The largest value such SQL may make, in bytes.
-const VALUE_MAX_BYTES: i32 = 4 * 1024 * 1024;
+/// The largest value such SQL may make, in bytes; a record's `data` has 1 MiB at the most.
+const VALUE_MAX_BYTES: i32 = 2 * 1024 * 1024;
+/// What else such SQL may have: so much of each that one step of SQLite's machine, which nothing can
+/// interrupt, takes neither a second nor a gigabyte.
+const LIMITS: [(Limit, i32); 7] = [
+    (Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_MAX_BYTES),
+    (Limit::SQLITE_LIMIT_COLUMN, 200),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 64),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+];
+/// The longest statement, in bytes.
+const SQL_MAX_BYTES: i32 = 20_000;
 /// Steps of SQLite's machine between two looks at the clock.
-const STEPS: i32 = 10_000;
+const STEPS: i32 = 500;
 
 /// What means something in a file's address.
 const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
@@ -37,13 +53,20 @@ const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 pub struct View {
     /// Its name.
     pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
     /// Its columns.
     pub columns: Vec<String>,
 }
 
 /// A connection for such SQL.
 #[derive(Debug)]
-pub struct Sandbox(Connection);
+pub struct Sandbox {
+    connection: Connection,
+    path: PathBuf,
+    /// Under which name the file is attached.
+    name: String,
+}
 
 impl Sandbox {
     /// Opens one on the database file.
@@ -53,7 +76,8 @@ impl Sandbox {
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open_in_memory()?;
         connection.busy_timeout(Duration::from_secs(1))?;
-        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        // What is sorted goes to disk, where [`Leash`] sees to it: a million rows are not to be held.
+        connection.pragma_update(None, "temp_store", "FILE")?;
         connection.pragma_update(None, "trusted_schema", false)?;
         // Under a name that nobody can guess: a common table expression with the name of a view
         // looks like that view to the authorizer, and must not reach past it.
@@ -61,18 +85,21 @@ impl Sandbox {
         connection.execute(&format!("ATTACH ?1 AS {name}"), [address(path)])?;
         connection.pragma_update(Some(name.as_str()), "cache_size", -2048)?;
         connection.execute_batch(&DEFINITIONS.replace("file.", &format!("{name}.")))?;
+        functions::offer(&connection, zone(&connection, &name)?)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES)?;
-        connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000)?;
+        for (limit, most) in LIMITS {
+            connection.set_limit(limit, most)?;
+        }
+        let file = name.clone();
         connection.authorizer(Some(move |asked: AuthContext<'_>| {
-            if is_allowed(&asked, &name) {
-                Authorization::Allow
-            } else {
-                Authorization::Deny
-            }
+            allowed::judge(&asked, &file)
         }))?;
-        Ok(Self(connection))
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+            name,
+        })
     }
 
     /// The views, with their columns.
@@ -80,13 +107,16 @@ impl Sandbox {
     /// # Errors
     /// When the file cannot be read.
     pub fn views(&self) -> Result<Vec<View>> {
-        VIEWS
+        allowed::VIEWS
             .iter()
-            .map(|(name, _)| {
-                let statement = self.0.prepare(&format!("SELECT * FROM {name}"))?;
+            .map(|view| {
+                let statement = self
+                    .connection
+                    .prepare(&format!("SELECT * FROM {}", view.name))?;
                 let columns = statement.column_names();
                 Ok(View {
-                    name,
+                    name: view.name,
+                    about: view.about,
                     columns: columns.into_iter().map(ToOwned::to_owned).collect(),
                 })
             })
@@ -98,10 +128,16 @@ impl Sandbox {
     /// # Errors
     /// When SQLite refuses it.
     pub fn limit(&self, most: Duration) -> Result<()> {
-        let end = Instant::now() + most;
-        Ok(self
-            .0
-            .progress_handler(STEPS, Some(move || Instant::now() > end))?)
+        self.hold(most, &Leash::default())
+    }
+
+    /// As [`Sandbox::limit`]; the leash tells why a statement was stopped.
+    ///
+    /// # Errors
+    /// When SQLite refuses it.
+    pub fn hold(&self, most: Duration, leash: &Leash) -> Result<()> {
+        let stop = leash.hold(most, &self.path);
+        Ok(self.connection.progress_handler(STEPS, Some(stop))?)
     }
 
     /// Checks a statement that is to give one value for the record `:id`: alone, read-only, one
@@ -111,9 +147,9 @@ impl Sandbox {
     /// [`crate::error::Kind::Invalid`], in SQLite's words where they are its own.
     pub fn check_scalar(&self, sql: &str) -> Result<()> {
         let statement = self
-            .0
+            .connection
             .prepare(sql)
-            .map_err(|cause| Error::invalid(format!("sql: {cause}")))?;
+            .map_err(|cause| Error::invalid(format!("sql: {}", self.told(&cause))))?;
         if !statement.readonly() || statement.column_count() != 1 {
             return Err(Error::invalid("sql: must be a SELECT of one column"));
         }
@@ -132,7 +168,7 @@ impl Sandbox {
     /// # Errors
     /// When it fails or is interrupted.
     pub fn scalar(&self, sql: &str, id: i64) -> rusqlite::Result<Value> {
-        let mut statement = self.0.prepare_cached(sql)?;
+        let mut statement = self.connection.prepare_cached(sql)?;
         if statement.parameter_count() > 0 {
             statement.raw_bind_parameter(1, id)?;
         }
@@ -144,28 +180,14 @@ impl Sandbox {
     }
 }
 
-/// Allows reading the views, and what the views themselves read of the file.
-fn is_allowed(asked: &AuthContext<'_>, file: &str) -> bool {
-    match asked.action {
-        AuthAction::Select | AuthAction::Recursive => true,
-        AuthAction::Function { function_name } => {
-            !matches!(function_name, "load_extension" | "fts5" | "fts3_tokenizer")
-        }
-        AuthAction::Read {
-            table_name,
-            column_name,
-        } => match asked.database_name {
-            // Where nothing but the row's id is read, SQLite names neither a column nor the view.
-            Some(database) if database == file => VIEWS.iter().any(|view| {
-                view.1 == table_name && (asked.accessor == Some(view.0) || column_name.is_empty())
-            }),
-            Some("temp") => VIEWS.iter().any(|view| view.0 == table_name),
-            // A common table expression or a subquery is in no database.
-            None => true,
-            Some(_) => false,
-        },
-        _ => false,
-    }
+/// The instance's time zone as its settings say; UTC where they do not.
+fn zone(connection: &Connection, name: &str) -> Result<Zone> {
+    let sql = format!("SELECT value ->> '$' FROM {name}.settings WHERE name = 'timeZone'");
+    let named: Option<Option<String>> = connection
+        .query_row(&sql, [], |row| row.get(0))
+        .optional()?;
+    let zone = named.flatten().map(|named| Zone::named(&named));
+    Ok(zone.and_then(Result::ok).unwrap_or_default())
 }
 
 /// The file as SQLite is to open it: for reading.

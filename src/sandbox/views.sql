@@ -1,5 +1,7 @@
 -- What SQL from outside sees, under these names: documented views, columns in snake case, deleted
--- records left out; file stands for the database file. Times are yyyy-mm-dd hh:mm:ss in UTC.
+-- records left out; file stands for the database file. Times are yyyy-mm-dd hh:mm:ss in UTC; amounts
+-- are in cents. Every table that a view reads must have a view of its own name in front of it:
+-- otherwise a common table expression that is called like the view could reach the table itself.
 
 CREATE TEMP VIEW delegates AS
 SELECT id, parent_id, previous_id, owner_id, barcode, rfid, external_id, public_id, code, uhf_id,
@@ -28,3 +30,55 @@ SELECT id, interaction_type, first_delegate_id, second_delegate_id, third_delega
        datetime(recorded_at / 1000, 'unixepoch') AS recorded_at,
        datetime(created_at / 1000, 'unixepoch') AS created_at
 FROM file.interactions;
+
+CREATE TEMP VIEW presence AS
+SELECT delegate_id, device_id, entries AS check_ins,
+       in_at IS NOT NULL AND (out_at IS NULL OR (in_at, in_id) > (out_at, out_id)) AS inside,
+       join_at IS NOT NULL AND (leave_at IS NULL OR (join_at, join_id) > (leave_at, leave_id)) AS joined,
+       datetime(in_at / 1000, 'unixepoch') AS last_in_at,
+       datetime(out_at / 1000, 'unixepoch') AS last_out_at
+FROM file.presence;
+
+CREATE TEMP VIEW refusals AS
+SELECT id, interaction_type, delegate, delegate_id, device, device_id, code, message,
+       datetime(recorded_at / 1000, 'unixepoch') AS recorded_at,
+       datetime(at / 1000, 'unixepoch') AS refused_at
+FROM file.refusals;
+
+CREATE TEMP VIEW conflicts AS
+SELECT id, interaction_id, code, message, datetime(at / 1000, 'unixepoch') AS found_at
+FROM file.conflicts;
+
+CREATE TEMP VIEW device_states AS
+SELECT device_id, datetime(seen_at / 1000, 'unixepoch') AS seen_at,
+       datetime(pinged_at / 1000, 'unixepoch') AS pinged_at,
+       ping ->> '$.battery' AS battery, ping ->> '$.network' AS network, ping ->> '$.status' AS status,
+       ping ->> '$.failedUploads' AS failed_uploads, ping ->> '$.lat' AS lat, ping ->> '$.lon' AS lon,
+       clock_skew_ms / 1000.0 AS clock_skew_s, config_version,
+       datetime(confirmed_at / 1000, 'unixepoch') AS confirmed_at
+FROM file.device_states;
+
+CREATE TEMP VIEW device_pings AS
+SELECT device_id, datetime(at / 1000, 'unixepoch') AS pinged_at,
+       ping ->> '$.battery' AS battery, ping ->> '$.network' AS network, ping ->> '$.status' AS status,
+       ping ->> '$.failedUploads' AS failed_uploads, ping ->> '$.lat' AS lat, ping ->> '$.lon' AS lon,
+       clock_skew_ms / 1000.0 AS clock_skew_s
+FROM file.device_pings;
+
+CREATE TEMP VIEW transactions AS
+SELECT id, code, context_id, total_amount, notes, recorded_by,
+       datetime(bought_at / 1000, 'unixepoch') AS bought_at,
+       datetime(created_at / 1000, 'unixepoch') AS created_at,
+       datetime(updated_at / 1000, 'unixepoch') AS updated_at
+FROM file.transactions;
+
+CREATE TEMP VIEW transaction_payments AS
+SELECT transaction_id, line, method, amount, change, reference FROM file.transaction_payments;
+
+CREATE TEMP VIEW transaction_items AS
+SELECT transaction_id, line, code, product_id, quantity, description, unit_amount, total_amount,
+       discount_amount
+FROM file.transaction_items;
+
+CREATE TEMP VIEW transaction_delegates AS
+SELECT transaction_id, barcode, delegate_id, product_id FROM file.transaction_delegates;

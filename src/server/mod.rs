@@ -104,6 +104,7 @@ pub async fn run(
             tracing::error!("purchases that were cut off: {cause}");
         }
     });
+    crate::delegates::erase::wipe_soon(&app);
     let shutdown = async {
         shutdown.await;
         console.live.stop();

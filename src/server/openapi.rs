@@ -209,6 +209,12 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ("/delegate/{selector}/info" | "/device/{selector}/info", _) => {
             errors.extend([Kind::RegionUnavailable, Kind::RegionFailed]);
         }
+        (path, _) if path.starts_with("/report/") => {
+            errors.push(Kind::ReportNotFound);
+            if path.contains("/export/") {
+                errors.push(Kind::ReportNotExposed);
+            }
+        }
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")
@@ -288,7 +294,9 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::Unavailable => "the store could not take it; resend with the same nonce",
         Kind::KeyReused => "nonce or idempotency key used before with another body",
         Kind::Defect => "a defect; the log has the request's id",
-        Kind::Unauthenticated => "token missing, unknown, expired, cancelled, or not a user's",
+        Kind::TokenMissing | Kind::Unauthenticated => {
+            "token missing, unknown, expired, cancelled, or not a user's"
+        }
         Kind::Forbidden => "role, scope or user lacking",
         Kind::TooManyAttempts { .. } => "too many attempts",
         Kind::DiscoveryClosed => "the Device Discovery page of the console is not open",
@@ -304,6 +312,8 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::InteractionType => "interaction type malformed or reserved",
         Kind::Participants => "participants missing or out of order",
         Kind::InteractionContent => "recordedAt or data unusable, or a shared value unknown",
+        Kind::ReportNotFound => "report or dashboard not found",
+        Kind::ReportNotExposed => "report not exposed to this client",
         Kind::Refused(Refusal::TooMany) => "too many interactions: already used or entered",
         Kind::Refused(Refusal::NotJoined) => "not joined",
         Kind::Refused(Refusal::OutsideWindow) => "outside the time window",

@@ -16,9 +16,10 @@ use crate::{
     events::api::EventsApi,
     interactions::api::InteractionsApi,
     oauth::api::OAuthApi,
+    reports::api::ReportsApi,
     transactions::api::TransactionsApi,
     types::text::shortened,
-    web::Failure,
+    web::{Failure, query::AnyQuery},
 };
 use poem::{
     Endpoint, EndpointExt, Request, Route, RouteMethod, endpoint::BoxEndpoint, http::Method,
@@ -46,6 +47,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         InteractionsApi { app: app() },
         TransactionsApi { app: app() },
         ContentApi { app: app() },
+        ReportsApi { app: app() },
         ServiceApi { app: app() },
     )
 }
@@ -75,9 +77,8 @@ fn routed<O: OpenApi>(operations: O, traffic: &mut Traffic) -> BoxEndpoint<'stat
                     .fold(RouteMethod::new(), |all, (method, endpoint)| {
                         let path = label(&path);
                         let operation = traffic.operation(method.as_str(), &path);
-                        let known = parameters
-                            .remove(&(method.clone(), path))
-                            .unwrap_or_default();
+                        let known = parameters.remove(&(method.clone(), path));
+                        let known = known.unwrap_or_else(|| Some(Arc::default()));
                         let asked =
                             endpoint.before(move |request| with_query(request, known.clone()));
                         all.method(method, Counted::new(asked, operation))
@@ -87,8 +88,8 @@ fn routed<O: OpenApi>(operations: O, traffic: &mut Traffic) -> BoxEndpoint<'stat
     route.boxed()
 }
 
-/// The names of each operation's query parameters.
-fn parameters<O: OpenApi>() -> HashMap<(Method, String), Arc<[String]>> {
+/// The names of each operation's query parameters; none where it takes any (see [`AnyQuery`]).
+fn parameters<O: OpenApi>() -> HashMap<(Method, String), Option<Arc<[String]>>> {
     let paths = O::meta().into_iter().flat_map(|api| api.paths);
     let operations = paths.flat_map(|path| {
         let label = label(&path.path);
@@ -98,12 +99,14 @@ fn parameters<O: OpenApi>() -> HashMap<(Method, String), Arc<[String]>> {
     });
     operations
         .map(|(path, operation)| {
-            let names = operation
+            let query = operation
                 .params
                 .into_iter()
-                .filter(|parameter| parameter.in_type == MetaParamIn::Query)
-                .map(|parameter| parameter.name);
-            ((operation.method, path), names.collect())
+                .filter(|parameter| parameter.in_type == MetaParamIn::Query);
+            let query: Vec<_> = query.collect();
+            let any = query.iter().any(|one| AnyQuery::is(&one.schema));
+            let names = query.into_iter().map(|parameter| parameter.name);
+            ((operation.method, path), (!any).then(|| names.collect()))
         })
         .collect()
 }
@@ -124,7 +127,10 @@ fn label(path: &str) -> String {
 
 /// Hands the query string to poem-openapi's parameters. One that the operation does not know would be
 /// passed over, and of one that stands twice the second (contract §3, 1100).
-async fn with_query(mut request: Request, known: Arc<[String]>) -> poem::Result<Request> {
+async fn with_query(mut request: Request, known: Option<Arc<[String]>>) -> poem::Result<Request> {
+    let Some(known) = known else {
+        return Ok(request);
+    };
     let query = request.uri().query().unwrap_or_default();
     let query: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes())
         .into_owned()

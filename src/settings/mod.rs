@@ -1,5 +1,5 @@
 //! What an administrator sets for the whole instance: its name, time zone, address, default access
-//! rules, who may call from a browser, when backups are made. Kept in the `settings` table, one row
+//! rules, who may call from a browser, when backups are made, where calls to others may go. Kept in the `settings` table, one row
 //! a name. The picture that stands for the instance is in `logo`.
 
 mod address;
@@ -9,11 +9,13 @@ use crate::{
     audit,
     auth::Context,
     error::{Error, Result},
+    outgoing::Reach,
     rules::AccessRules,
     store::{Store, Tx},
     types::{Timestamp, Zone, text::check_text},
 };
 use rusqlite::Connection;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{
     path::PathBuf,
@@ -48,12 +50,14 @@ pub struct Settings {
     pub public_url: Option<String>,
     /// `backups`: when backups are made by themselves; never unless set.
     pub backups: Option<BackupPlan>,
+    /// `outgoing`: how far calls to others may go; not to this machine unless set.
+    pub reach: Reach,
     /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
 
 /// When backups are made, where to, and how many are kept.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BackupPlan {
     /// Minutes between two.
@@ -101,6 +105,7 @@ impl Settings {
         "access",
         "corsOrigins",
         "backups",
+        "outgoing",
     ];
 
     /// The instance's name.
@@ -143,11 +148,28 @@ impl Settings {
             }
             "publicUrl" => self.public_url = Some(address::public_url(&text()?)?),
             "backups" => self.backups = Some(BackupPlan::parse(value)?),
+            "outgoing" => self.reach = reach(value)?,
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             _ => return Err(unknown(name)),
         }
         Ok(())
     }
+}
+
+/// How far calls to others may go: `{"allowLocal": true}`.
+fn reach(value: &Value) -> Result<Reach> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Outgoing {
+        allow_local: bool,
+    }
+    let outgoing = Outgoing::deserialize(value)
+        .map_err(|cause| Error::invalid(format!("outgoing: {cause}")))?;
+    Ok(if outgoing.allow_local {
+        Reach::Local
+    } else {
+        Reach::Network
+    })
 }
 
 /// The settings as they are stored: name and JSON value.

@@ -7,6 +7,9 @@
 //! SQLite syncs the file only with a pass that reaches the log's end: with the writer's, that is.
 //! It would wait for all that the thread copied, so the thread syncs that itself, through a handle
 //! of its own. The handle is never closed: closing it would drop SQLite's locks on the file.
+//!
+//! What was deleted stands in the log until that is written over. Where it must not (contract §8,
+//! erasure) the thread empties the log (`TRUNCATE`), in tries so short that no gate notices.
 
 use crate::error::{Error, Result};
 use rusqlite::Connection;
@@ -16,17 +19,24 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::{
-        Arc,
+        Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicI64, Ordering},
-        mpsc::{SyncSender, sync_channel},
     },
     thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
 /// Log pages (2 KiB each) after which the thread is set to work: 32 MiB.
 const START_PAGES: i64 = 16_384;
 /// A rest that the writer copies itself, between two groups; a few milliseconds.
 const REST_PAGES: i64 = 1_024;
+
+/// For how long emptying the log is tried: what still looks at an older state then has come to stay.
+const EMPTY_MAX: Duration = Duration::from_mins(10);
+/// How long it rests between two tries.
+const EMPTY_AGAIN: Duration = Duration::from_millis(100);
+/// How long one try may wait, and the writer with it (contract §10: 50 ms at most).
+const EMPTY_WAIT_MAX_MS: i32 = 20;
 
 thread_local! {
     /// Log pages after the last commit of this thread's connection.
@@ -38,13 +48,56 @@ struct Shared {
     running: AtomicBool,
     /// Log pages that the last finished pass had copied.
     copied: AtomicI64,
+    asked: Mutex<Asked>,
+    wake: Condvar,
+}
+
+/// What the thread is to do.
+#[derive(Default)]
+struct Asked {
+    pass: bool,
+    /// Until when it tries to empty the log.
+    empty_until: Option<Instant>,
+    end: bool,
+}
+
+impl Shared {
+    fn ask(&self, change: impl FnOnce(&mut Asked)) {
+        change(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        self.wake.notify_one();
+    }
+
+    /// Waits for something to do: whether a pass is asked for, and until when to empty the log. `None`
+    /// at the end.
+    fn next(&self) -> Option<(bool, Option<Instant>)> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if asked.empty_until.is_some() && !asked.pass && !asked.end {
+            let waited = self.wake.wait_timeout(asked, EMPTY_AGAIN);
+            asked = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        while !asked.pass && !asked.end && asked.empty_until.is_none() {
+            let woken = self.wake.wait(asked);
+            asked = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        (!asked.end).then(|| (std::mem::take(&mut asked.pass), asked.empty_until))
+    }
 }
 
 /// The writer's side of checkpointing.
 pub struct Checkpointer {
     shared: Arc<Shared>,
-    wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Empties the log, for whoever must not leave in it what was deleted.
+pub struct Wiper(Arc<Shared>);
+
+impl Wiper {
+    /// Has the log emptied as soon as nobody looks at an older state of the file.
+    pub fn wipe(&self) {
+        let until = Instant::now() + EMPTY_MAX;
+        self.0.ask(|asked| asked.empty_until = Some(until));
+    }
 }
 
 impl Checkpointer {
@@ -57,32 +110,41 @@ impl Checkpointer {
         let shared = Arc::new(Shared {
             running: AtomicBool::new(false),
             copied: AtomicI64::new(0),
+            asked: Mutex::default(),
+            wake: Condvar::new(),
         });
-        let (wake, woken) = sync_channel::<()>(1);
         let of_thread = Arc::clone(&shared);
         let connection = Connection::open(path)?;
         super::connection::prepare(&connection)?;
+        // Of what it does, emptying the log alone waits for anybody, and has the writer wait as long.
+        connection.busy_handler(Some(|asked| {
+            std::thread::sleep(Duration::from_millis(1));
+            asked < EMPTY_WAIT_MAX_MS
+        }))?;
         let thread = std::thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {
-                while woken.recv().is_ok() {
+                while let Some((pass, empty_until)) = of_thread.next() {
                     // Not even a log that cannot be written ends the thread: without it the file's
                     // log would grow for ever.
                     let _ = catch_unwind(AssertUnwindSafe(|| {
-                        match copy_and_sync(&connection, file) {
-                            Ok(copied) => of_thread.copied.store(copied, Ordering::Release),
-                            Err(cause) => tracing::warn!("checkpoint: {cause}"),
-                        }
+                        of_thread.work(&connection, file, pass, empty_until);
                     }));
-                    of_thread.running.store(false, Ordering::Release);
+                    if pass {
+                        of_thread.running.store(false, Ordering::Release);
+                    }
                 }
             })
             .map_err(Error::defect)?;
         Ok(Self {
             shared,
-            wake: Some(wake),
             thread: Some(thread),
         })
+    }
+
+    /// What empties the log.
+    pub fn wiper(&self) -> Wiper {
+        Wiper(Arc::clone(&self.shared))
     }
 
     /// Hears of commits on the writing connection.
@@ -105,9 +167,7 @@ impl Checkpointer {
             self.shared.copied.store(0, Ordering::Release);
         } else {
             self.shared.running.store(true, Ordering::Release);
-            if let Some(wake) = &self.wake {
-                let _ = wake.try_send(());
-            }
+            self.shared.ask(|asked| asked.pass = true);
         }
     }
 
@@ -121,9 +181,41 @@ impl Checkpointer {
     }
 }
 
+impl Shared {
+    fn work(&self, connection: &Connection, file: &File, pass: bool, empty_until: Option<Instant>) {
+        if pass {
+            match copy_and_sync(connection, file) {
+                Ok(copied) => self.copied.store(copied, Ordering::Release),
+                Err(cause) => tracing::warn!("checkpoint: {cause}"),
+            }
+        }
+        let Some(until) = empty_until else {
+            return;
+        };
+        let emptied = empty(connection, file).unwrap_or_else(|cause| {
+            tracing::debug!("emptying the log: {cause}");
+            false
+        });
+        if !emptied && Instant::now() >= until {
+            tracing::warn!(
+                "the write-ahead log still has what was deleted: something reads an old state of the file; it is emptied when the server ends"
+            );
+        }
+        if emptied || Instant::now() >= until {
+            let done = |asked: &mut Asked| {
+                // Unless it was asked for anew meanwhile.
+                if asked.empty_until == Some(until) {
+                    asked.empty_until = None;
+                }
+            };
+            self.ask(done);
+        }
+    }
+}
+
 impl Drop for Checkpointer {
     fn drop(&mut self) {
-        self.wake = None;
+        self.shared.ask(|asked| asked.end = true);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -134,6 +226,15 @@ fn copy_and_sync(connection: &Connection, file: &File) -> Result<i64> {
     let copied = pass(connection)?;
     file.sync_data().map_err(Error::unavailable)?;
     Ok(copied)
+}
+
+/// Empties the log; false when somebody looks at an older state of the file. What is copied and synced
+/// before need not be while the writer waits.
+fn empty(connection: &Connection, file: &File) -> Result<bool> {
+    copy_and_sync(connection, file)?;
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let held_up: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(held_up == 0)
 }
 
 /// Copies what can be copied without waiting for anybody; how many log pages are copied by then.

@@ -61,6 +61,15 @@ pub fn prepare_reader(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Whether the file keeps a write-ahead log.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn keeps_log(connection: &Connection) -> Result<bool> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    Ok(mode == "wal")
+}
+
 /// Has the file keep a write-ahead log, without which readers and the writer wait for each other. A
 /// file remembers it; one whose making was interrupted, or that came back from a backup, does not.
 ///

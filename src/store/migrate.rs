@@ -13,7 +13,16 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0004_console.sql")),
     M::up(include_str!("migrations/0005_transactions.sql")),
     M::up(include_str!("migrations/0006_content.sql")),
+    M::up(concat!(
+        include_str!("migrations/0007_reports.sql"),
+        include_str!("migrations/reports.sql")
+    )),
+    M::up(include_str!("migrations/0009_one_time.sql")),
+    M::up(include_str!("migrations/0010_sales.sql")),
 ];
+
+/// What a fresh file holds beside its schema.
+const CONTENT: &str = include_str!("migrations/reports.sql");
 
 /// The schema version this program writes (SQLite's `user_version`).
 #[expect(clippy::cast_possible_wrap, reason = "a handful of steps")]
@@ -27,7 +36,7 @@ pub fn create(connection: &Connection) -> Result<()> {
     // A check-in touches a few rows on as many pages; half a page is half the log. Must come first.
     connection.pragma_update(None, "page_size", 2048)?;
     connection.execute_batch(&format!(
-        "BEGIN IMMEDIATE; {} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {CURRENT}; COMMIT;",
+        "BEGIN IMMEDIATE; {} {CONTENT} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {CURRENT}; COMMIT;",
         include_str!("../../schema.sql")
     ))?;
     Ok(())
@@ -84,6 +93,24 @@ mod tests {
             .unwrap();
         assert_eq!(version, CURRENT);
     }
+
+    #[test]
+    fn a_migrated_file_begins_with_the_reports_of_a_fresh_one() {
+        let fresh = Connection::open_in_memory().unwrap();
+        create(&fresh).unwrap();
+        let mut migrated = Connection::open_in_memory().unwrap();
+        upgrade(&mut migrated).unwrap();
+        let reports = |connection: &Connection| -> Vec<(String, String)> {
+            let mut statement = connection
+                .prepare("SELECT id, query FROM reports ORDER BY number")
+                .unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+            rows.unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(reports(&migrated), reports(&fresh));
+        assert_eq!(reports(&fresh).len(), 6);
+    }
+
     #[test]
     fn what_an_older_file_holds_is_found_afterwards() {
         let mut connection = Connection::open_in_memory().unwrap();

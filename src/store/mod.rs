@@ -16,7 +16,7 @@ pub use open::{Found, ServeLock};
 pub use tx::{Tx, in_transaction};
 
 use crate::error::{Error, Result};
-use checkpoint::Checkpointer;
+use checkpoint::{Checkpointer, Wiper};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use stats::Stats;
@@ -47,10 +47,12 @@ type Pool = r2d2::Pool<SqliteConnectionManager>;
 pub struct Store {
     path: PathBuf,
     writer: Writer,
+    wiper: Wiper,
     lookups: Pool,
     lists: Pool,
     durability: Durability,
     file: &'static File,
+    was_copy: bool,
 }
 
 /// The database file, to be read as bytes.
@@ -69,10 +71,12 @@ impl Store {
     /// # Errors
     /// A sentence for the operator when the file cannot be used; it is then as it was.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        let mut was_copy = false;
         let mut connection = match open::look(path)? {
             Found::Nothing => create(path)?,
             Found::Version(version) => {
                 let connection = Connection::open(path)?;
+                was_copy = !connection::keeps_log(&connection)?;
                 if version < migrate::CURRENT {
                     back_up_before_migration(&connection, path, version)?;
                 }
@@ -89,6 +93,8 @@ impl Store {
         Ok(Self {
             durability,
             file,
+            was_copy,
+            wiper: checkpointer.wiper(),
             writer: Writer::start(connection, checkpointer)?,
             lookups: pool(path, 4)?,
             lists: pool(path, 4)?,
@@ -100,6 +106,13 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file had no write-ahead log before it was opened: it is a copy that was put here, or
+    /// its making was interrupted.
+    #[must_use]
+    pub fn was_copy(&self) -> bool {
+        self.was_copy
     }
 
     /// How much an acknowledged write survives.
@@ -213,6 +226,11 @@ impl Store {
             .submit(Turn::Bulk, work)?
             .blocking_recv()
             .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// Has the write-ahead log emptied, soon: in it stands what was deleted, until it is written over.
+    pub fn wipe_log(&self) {
+        self.wiper.wipe();
     }
 
     /// Looks a few records up by index, right here: it takes microseconds, less than handing it

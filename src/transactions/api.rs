@@ -1,6 +1,6 @@
 //! `POST /tx/new` (spec: Transaction endpoint).
 
-use super::{load, sale::Sale};
+use super::{load, tickets};
 use crate::{
     app::App,
     auth::{roles::WriteTransactions, secret},
@@ -159,13 +159,13 @@ impl TransactionsApi {
     ) -> Outcome<Created<Transaction>> {
         let mut ctx = self.app.context(&caller, request_id.as_str());
         ctx.source = "tx";
-        let body = body.into_bytes();
+        let body: Arc<[u8]> = body.into_bytes().into();
         let digest = secret::digest(&body);
         let (fingerprint, _) = digest
             .split_first_chunk()
             .ok_or_else(|| Error::defect("no digest"))?;
         let key = Key::of(&ctx, idempotency_key.0, "tx/new", || Ok(*fingerprint))?;
-        let sale = Arc::new(Sale::read(&body));
+        let sale = super::read(Arc::clone(&body)).await?;
         let (begun, store) = (
             (ctx.clone(), Arc::clone(&sale), key.clone()),
             &self.app.store,
@@ -183,7 +183,7 @@ impl TransactionsApi {
             Once::Stored(stored) => return Ok(Answer::whole(stored.body)),
             Once::Fresh(received) => received,
         };
-        load::all_tickets(store, &ctx, received, &sale).await?;
+        tickets::all_tickets(store, &ctx, received, &sale).await?;
         let render = |data: String| Stored {
             status: 201,
             body: envelope(&data, "{}"),

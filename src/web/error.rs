@@ -65,13 +65,14 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::Participants
         | Kind::InteractionContent
         | Kind::RegionUnavailable => 400,
-        Kind::Unauthenticated => 401,
-        Kind::Forbidden => 403,
+        Kind::TokenMissing | Kind::Unauthenticated => 401,
+        Kind::Forbidden | Kind::ReportNotExposed => 403,
         Kind::NoSuchPath
         | Kind::DelegateNotFound
         | Kind::DeviceNotFound
         | Kind::EventNotFound
-        | Kind::InteractionNotFound => 404,
+        | Kind::InteractionNotFound
+        | Kind::ReportNotFound => 404,
         Kind::MethodNotAllowed => 405,
         Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
         Kind::Refused(_) => 412,
@@ -113,6 +114,10 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
         .status(status(error.kind))
         .content_type("application/json");
     let response = match error.kind {
+        // Whoever brought none is told no fault of it (RFC 6750 section 3.1).
+        Kind::TokenMissing => {
+            response.header(header::WWW_AUTHENTICATE, "Bearer realm=\"gatepost\"")
+        }
         Kind::Unauthenticated => response.header(
             header::WWW_AUTHENTICATE,
             "Bearer realm=\"gatepost\", error=\"invalid_token\"",

@@ -82,7 +82,7 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
             .ok_or_else(|| Failure(Error::defect("no application in the request")))?;
         let token = bearer(request).ok_or_else(|| {
             Failure(Error::new(
-                Kind::Unauthenticated,
+                Kind::TokenMissing,
                 "this needs a token: Authorization: Bearer <access token>",
             ))
         })?;

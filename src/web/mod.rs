@@ -6,6 +6,7 @@ pub mod envelope;
 pub mod error;
 pub mod granted;
 pub mod page;
+pub mod query;
 pub mod record;
 pub mod request_id;
 pub mod schema;

@@ -15,6 +15,8 @@ pub enum Tag {
     Interactions,
     /// Apps that ask to be let in.
     Discovery,
+    /// Lists that an administrator defined.
+    Reports,
     /// Purchases.
     Transactions,
     /// Regions that are rendered for a delegate or a device.

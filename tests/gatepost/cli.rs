@@ -84,6 +84,30 @@ fn bad_rows_are_told_by_line_and_nothing_is_written() {
 }
 
 #[test]
+fn whatever_comes_of_it_the_answer_in_json_is_one_document() {
+    let folder = with_list("Barcode,First name\nA-1,Ada\nA-1,Bob\n");
+    let told = |args: &[&str], code: i32| -> Value {
+        let output = gatepost(folder.path(), &[args, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        serde_json::from_slice(&output.stdout).expect("one document")
+    };
+    let refused = told(&["import", "delegates", "list.csv"], 1);
+    assert_eq!(refused["bad"][0]["line"], 3);
+    assert_eq!(refused["imported"], 0);
+    let error = refused["error"].as_str().expect("a sentence");
+    assert!(error.contains("1 of 2 rows are bad"), "{error}");
+    let taken = told(&["import", "delegates", "list.csv", "--skip-bad"], 0);
+    assert_eq!((&taken["imported"], taken.get("error")), (&json!(1), None));
+    told(&["import", "--resume", "99"], 1);
+
+    told(&["user", "add", "ada@example.org"], 0);
+    let removed = told(&["user", "remove", "ada@example.org"], 0);
+    assert_eq!(removed["removed"]["email"], "ada@example.org");
+    let again = told(&["user", "remove", "ada@example.org"], 1);
+    assert!(again["error"].is_string());
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let folder = with_list("Ticket code;E-mail\nA-1;ada@example.org\n");
     let told = done(&gatepost(

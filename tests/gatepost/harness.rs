@@ -11,7 +11,7 @@ use gatepost::{
 };
 use reqwest::{
     Method, StatusCode,
-    blocking::{Client, RequestBuilder},
+    blocking::{Client, ClientBuilder, RequestBuilder},
 };
 use serde_json::{Value, json};
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread::JoinHandle};
@@ -19,6 +19,23 @@ use tokio::sync::oneshot;
 
 /// The password of every user.
 pub const PASSWORD: &str = "correct horse";
+
+/// A client of a test in the making. reqwest has no TLS of its own here, so it is given one, which
+/// trusts nobody: tests speak plain HTTP.
+pub fn http() -> ClientBuilder {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("protocols")
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth();
+    Client::builder().tls_backend_preconfigured(tls)
+}
+
+/// A client of a test.
+pub fn plain() -> Client {
+    http().build().expect("a client")
+}
 
 /// A running server.
 pub struct Server {
@@ -122,7 +139,7 @@ impl Server {
             app,
             console,
             folder,
-            http: Client::new(),
+            http: plain(),
             address,
             stop: Some(stop),
             thread: Some(thread),
@@ -143,7 +160,7 @@ impl Server {
 
     fn stop(&mut self) {
         // Idle connections would hold the shutdown up.
-        self.http = Client::new();
+        self.http = plain();
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
@@ -224,6 +241,11 @@ impl Server {
     pub fn caller_as_user(&self, email: &str, roles: &[Role], delegate: Option<i64>) -> Caller<'_> {
         self.user(email, roles, delegate);
         let (id, secret) = self.client(Role::ALL, Scope::ALL);
+        self.sign_in(&id, &secret, email)
+    }
+
+    /// A user with the password [`PASSWORD`] who signs in through a client.
+    pub fn sign_in(&self, id: &str, secret: &str, email: &str) -> Caller<'_> {
         let token = self.token(&json!({
             "grant_type": "password", "client_id": id, "client_secret": secret,
             "username": email, "password": PASSWORD,

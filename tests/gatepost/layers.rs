@@ -13,7 +13,9 @@ use std::{
 const LAYERS: [&[&str]; 11] = [
     &["error"],
     &["observe", "types"],
-    &["barcode", "rules", "sandbox", "store", "template"],
+    &[
+        "barcode", "outgoing", "rules", "sandbox", "store", "template",
+    ],
     &["audit", "auth", "settings"],
     &["app", "search", "sections"],
     &["idempotency", "records", "web"],
@@ -26,6 +28,7 @@ const LAYERS: [&[&str]; 11] = [
         "events",
         "interactions",
         "oauth",
+        "reports",
         "transactions",
     ],
     &["backup", "export", "import"],
@@ -35,7 +38,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 16] = [
+const SIDEWAYS: [(&str, &str); 17] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -57,6 +60,8 @@ const SIDEWAYS: [(&str, &str); 16] = [
     ("delegates", "interactions"),
     ("transactions", "delegates"),
     ("transactions", "interactions"),
+    // Who is deleted for good is taken out of purchases, too.
+    ("delegates", "transactions"),
 ];
 
 /// Files outside `web`, `server` and `oauth` that speak HTTP and are not an `api.rs`.

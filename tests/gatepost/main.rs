@@ -18,5 +18,7 @@ mod input;
 mod layers;
 mod luck;
 mod onboarding;
+mod people;
+mod reports;
 mod schemathesis;
 mod smoke;

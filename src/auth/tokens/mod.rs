@@ -45,8 +45,8 @@ impl Holder {
         }
     }
 
-    /// A user through a client. A user's token has the user's roles, and none of the client's
-    /// scopes.
+    /// A user through a client. A user's token has the user's roles; it is granted no scopes of its
+    /// own, see [`Principal::scopes`].
     #[must_use]
     pub fn of_user(client: ClientId, user: UserId) -> Self {
         Self {
@@ -313,6 +313,12 @@ fn principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
     let held = scopes::from_json(&row.get::<_, String>(8)?);
     let mut scopes = scopes::from_json(&row.get::<_, String>(7)?);
     scopes.retain(|scope| held.contains(scope));
+    // A report asks for the scopes of the client through which its user signed in; to do everything is
+    // nobody's but a client's own.
+    if user.is_some() {
+        scopes = held;
+        scopes.retain(|scope| *scope != Scope::Trusted);
+    }
     Ok(Principal {
         client: row.get(0)?,
         client_name: row.get(1)?,

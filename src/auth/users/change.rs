@@ -8,7 +8,7 @@ use crate::{
     store::Tx,
     types::{DelegateId, Patch, Timestamp, UserId},
 };
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 /// What is to change of a user.
 #[derive(Debug, Clone, Default)]
@@ -121,6 +121,20 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, email: &str) -> Result<()> {
     keep_an_administrator(tx, &user)?;
     tx.outdate_caches();
     append(tx, ctx, "delete", user.id, Some(shown(&user)), None)
+}
+
+/// Whether nobody would be left who can sign in as administrator, were this user gone.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_last_administrator(connection: &Connection, user: UserId) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM users WHERE id = ?1 AND console_role = 'administrator' AND password_hash IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM users WHERE id <> ?1
+                 AND console_role = 'administrator' AND password_hash IS NOT NULL)",
+        )?
+        .exists([user])?)
 }
 
 /// Refuses what would leave nobody who can sign in as administrator; asked after the change, in its

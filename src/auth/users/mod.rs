@@ -3,7 +3,7 @@
 
 mod change;
 
-pub use change::{UserChange, change, edit, remove};
+pub use change::{UserChange, change, edit, is_last_administrator, remove};
 
 use super::{ConsoleRole, Context, Role, Roles, password::Hashed};
 use crate::{
@@ -105,7 +105,10 @@ fn taken(cause: rusqlite::Error, email: &str) -> Error {
 }
 
 /// Enough to catch a slip; whether mail arrives shows when some is sent.
-fn check_email(email: &str) -> Result<()> {
+///
+/// # Errors
+/// [`Kind::Invalid`] for what is no e-mail address.
+pub fn check_email(email: &str) -> Result<()> {
     let (name, domain) = email.rsplit_once('@').unwrap_or_default();
     let odd = |letter: char| letter.is_whitespace() || letter.is_control();
     if name.is_empty()

@@ -108,7 +108,7 @@ pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<R
     let found = run::on_thread(move || inspect::inspect(&path, &database)).await?;
     if !found.is_current() {
         return Err(Error::invalid(
-            "this snapshot was made by another version of Gatepost; stop the server and put it in the file's place",
+            "this snapshot was made by another version of Gatepost; stop the server and put it in the file's place with `gatepost restore`",
         ));
     }
     let folder = run::own_folder(store.path());

@@ -4,6 +4,7 @@
 use super::Going;
 use crate::{
     auth::Context,
+    delegates::erased,
     error::Result,
     interactions::recount,
     store::{BESIDE, Tx},
@@ -25,6 +26,7 @@ use Fate::{GoesBack, Stays};
 pub const TABLES: &[(&str, Fate)] = &[
     ("settings", GoesBack),
     ("statements", GoesBack),
+    ("reports", GoesBack),
     ("sections", GoesBack),
     ("logo", GoesBack),
     ("regions", GoesBack),
@@ -49,10 +51,13 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("transaction_items", GoesBack),
     ("transaction_delegates", GoesBack),
     ("inconsistencies", GoesBack),
+    ("erased_tickets", Stays),
     ("app_config", Stays),
     ("nonces", Stays),
     ("erased_nonces", Stays),
     ("erasure_key", Stays),
+    ("erasures", Stays),
+    ("one_time_passwords", Stays),
     ("idempotency_keys", Stays),
     ("idempotency_parts", Stays),
     ("audit", Stays),
@@ -70,11 +75,13 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("delegates_search_later", Stays),
 ];
 
-/// People who were deleted for good since the snapshot: they are in it and not here, and no import
-/// that was taken back since had made them.
+/// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
+/// and not here, and no import that was taken back since had made them. Who stands among the erasures
+/// comes back with the rest, and is erased anew before anybody sees it: so nothing of them is missed.
 const ERASED: &str = "CREATE TEMP TABLE erased AS
     SELECT id FROM beside.delegates AS s
     WHERE NOT EXISTS (SELECT 1 FROM main.delegates AS d WHERE d.id = s.id)
+    AND NOT EXISTS (SELECT 1 FROM main.erasures AS e WHERE e.record_type = 'delegate' AND e.record_id = s.id)
     AND NOT EXISTS (
         SELECT 1 FROM beside.batch_rows AS r JOIN main.batches AS b ON b.id = r.batch_id
         WHERE r.record_id = s.id AND r.before IS NULL AND b.kind = 'delegates' AND b.undone_at IS NOT NULL)";
@@ -107,7 +114,23 @@ fn passed_over(table: &str) -> &'static str {
              OR coalesce(s.third_delegate_id IN (SELECT id FROM temp.erased), FALSE)"
         }
         "conflicts" => "s.interaction_id NOT IN (SELECT id FROM main.interactions)",
-        "refusals" | "presence" | "messages" | "blocked_codes" | "gate_notes" => {
+        // What a purchase said of them is blanked here, and stands in the snapshot as it was.
+        "transactions" => "s.id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)",
+        "transaction_bodies" | "transaction_payments" | "transaction_items" => {
+            "s.transaction_id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)"
+        }
+        "inconsistencies" => {
+            "s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
+                 JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"
+        }
+        // Nothing but an erasure deletes one: what is missing was of somebody who is gone, if only by a
+        // code that was theirs.
+        "refusals" => "TRUE",
+        "presence"
+        | "messages"
+        | "blocked_codes"
+        | "gate_notes"
+        | "transaction_delegates" => {
             "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)"
         }
         "batch_rows" => {
@@ -214,6 +237,7 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     for table in back.iter().rev() {
         delete_surplus(tx, table)?;
     }
+    erased::again(tx, ctx)?;
     for (device, off) in recount::drift(tx)? {
         recount::correct(tx, device, off)?;
     }

@@ -6,6 +6,7 @@
 
 mod app_config;
 mod regions;
+mod reports;
 mod sections;
 mod settings;
 mod statements;
@@ -25,6 +26,7 @@ const PARTS: &[Part] = &[
     settings::PART,
     sections::PART,
     statements::PART,
+    reports::PART,
     app_config::PART,
     regions::PART,
 ];
@@ -78,7 +80,7 @@ pub enum Command {
     },
     /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
     #[command(
-        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.\nRegions: [{\"path\": \"/api/delegate-info/...\", \"content\": a template, \"tags\", \"references\", \"publishedFrom\", \"publishedTo\"}]; each save is a version."
+        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nReports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.\nRegions: [{\"path\": \"/api/delegate-info/...\", \"content\": a template, \"tags\", \"references\", \"publishedFrom\", \"publishedTo\"}]; each save is a version."
     )]
     Apply {
         /// The JSON document.

@@ -125,11 +125,11 @@ struct ListArgs {
     again: bool,
 }
 
-/// Imports, or tells what it would.
+/// Imports, or tells what it would; false where it has told that not all was done that was asked.
 ///
 /// # Errors
 /// A sentence for the operator; nothing is written then, unless it says so.
-pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
+pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     if let Some(command) = args.what {
         let (what, args) = match command {
             Command::Delegates(args) => (What::Delegates, args),
@@ -148,7 +148,8 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<()> {
     if let Some(id) = args.resume {
         return resume(&store, id, args.file, args.skip_bad, json);
     }
-    list(&store, json)
+    list(&store, json)?;
+    Ok(true)
 }
 
 /// Reads a device as an operator names it: an id, or a selector.
@@ -176,7 +177,7 @@ fn find_device(
         .map_err(|cause| Error::invalid(format!("{option}: {}", cause.message)))
 }
 
-fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<()> {
+fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
     let begun = Instant::now();
     // Before the store: what is no list may be the database itself, which must not be opened by
     // others than SQLite once that has it.
@@ -218,7 +219,13 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<()> {
     finish(job, report, store.filter(|_| !args.dry_run).as_ref(), json)
 }
 
-fn resume(store: &Store, id: i64, file: Option<PathBuf>, skip_bad: bool, json: bool) -> Result<()> {
+fn resume(
+    store: &Store,
+    id: i64,
+    file: Option<PathBuf>,
+    skip_bad: bool,
+    json: bool,
+) -> Result<bool> {
     let begun = Instant::now();
     let batch: Batch = store.look_up(|connection| batches::find(connection, id))?;
     let file = file.unwrap_or_else(|| PathBuf::from(&batch.options.path));
@@ -244,7 +251,7 @@ fn resume(store: &Store, id: i64, file: Option<PathBuf>, skip_bad: bool, json: b
 }
 
 /// Writes what was checked, where it is good and there is a store to write to, and tells.
-fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Result<()> {
+fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Result<bool> {
     let mut progress = Progress::new();
     let total = job.checked.rows;
     if let Some(store) = store.filter(|_| job.is_good()) {
@@ -265,15 +272,32 @@ fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Re
             None => cause,
         })?);
     }
-    print(&if json {
-        report.to_json().to_string()
+    let failure = report.verdict().err();
+    if json {
+        tell(report.to_json(), failure)
     } else {
-        report.to_text()
-    })?;
-    report.verdict()
+        print(&report.to_text())?;
+        Ok(failure.inspect(complain).is_none())
+    }
 }
 
-fn take_back(store: &Store, id: i64, json: bool) -> Result<()> {
+/// Prints an answer as one document, with what failed where something did; whether nothing did.
+fn tell(mut answer: serde_json::Value, failure: Option<Error>) -> Result<bool> {
+    if let Some(failure) = &failure {
+        answer["error"] = json!(failure.message);
+    }
+    print(&answer.to_string())?;
+    Ok(failure
+        .as_ref()
+        .inspect(|failure| complain(failure))
+        .is_none())
+}
+
+fn complain(failure: &Error) {
+    eprintln!("gatepost: {}", failure.message);
+}
+
+fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     let ctx = context(store, "import")?;
     let mut progress = Progress::new();
     let undone = undo(store, ctx, id, Stop::default(), |undo| {
@@ -283,24 +307,24 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<()> {
     let undone = undone?;
     let (removed, restored, left) = (undone.removed, undone.restored, undone.left);
     let mut lines: Vec<_> = undone.told.iter().map(ToString::to_string).collect();
+    let failure = (left > 0).then(|| {
+        Error::invalid(format!(
+            "{left} of import {id} were changed or used since and stay as they are"
+        ))
+    });
     if json {
-        print(&json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines}).to_string())?;
-    } else {
-        let untold = left - lines.len() as u64;
-        if untold > 0 {
-            lines.push(format!("… and {untold} more"));
-        }
-        lines.push(format!(
-            "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
-        ));
-        print(&lines.join("\n"))?;
+        let answer = json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines});
+        return tell(answer, failure);
     }
-    if left == 0 {
-        return Ok(());
+    let untold = left - lines.len() as u64;
+    if untold > 0 {
+        lines.push(format!("… and {untold} more"));
     }
-    Err(Error::invalid(format!(
-        "{left} of import {id} were changed or used since and stay as they are"
-    )))
+    lines.push(format!(
+        "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
+    ));
+    print(&lines.join("\n"))?;
+    Ok(failure.inspect(complain).is_none())
 }
 
 fn list(store: &Store, json: bool) -> Result<()> {

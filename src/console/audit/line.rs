@@ -80,6 +80,7 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
     match entry.record_type.as_str() {
         "delegate" => Some(format!("/console/delegates/{id}")),
         "device" | "event" => Some(format!("/console/devices/{id}")),
+        "transaction" => Some(format!("/console/sales/{id}")),
         "user" if administers => Some(format!("/console/access/users/{id}")),
         "client" if administers => Some(format!("/console/access/clients/{id}")),
         _ => None,
@@ -122,6 +123,8 @@ fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<St
         "device" | "event" => "SELECT coalesce(name, code, '') FROM devices WHERE id = ?1",
         "user" => "SELECT email FROM users WHERE id = ?1",
         "client" => "SELECT name FROM clients WHERE id = ?1",
+        "transaction" => "SELECT code FROM transactions WHERE id = ?1",
+        "report" => "SELECT label FROM reports WHERE number = ?1",
         _ => return Ok(None),
     };
     Ok(connection
@@ -141,6 +144,7 @@ fn told(entry: &Entry) -> Option<String> {
     }
     [
         "name",
+        "label",
         "eventName",
         "email",
         "fileName",
@@ -171,6 +175,8 @@ pub(super) fn deed(action: &str) -> String {
         "merge" => "merged another into",
         "block" => "blocked a code of",
         "undo" => "took back",
+        "settle" => "settled what did not fit in",
+        "reopen" => "took up again what did not fit in",
         other => return other.replace('-', " "),
     };
     words.to_owned()
@@ -180,6 +186,7 @@ pub(super) fn deed(action: &str) -> String {
 pub(super) fn kind(record_type: &str) -> String {
     match record_type {
         "batch" => "import".to_owned(),
+        "transaction" => "purchase".to_owned(),
         other => other.replace(['-', '_'], " "),
     }
 }

@@ -5,7 +5,7 @@ use super::{
     list,
 };
 use crate::{
-    delegates::{RESOURCE, erase, restore},
+    delegates::{RESOURCE, copies_with, erase, restore},
     error::{Kind, Result},
     records::write,
 };
@@ -80,23 +80,25 @@ struct Page {
     name: String,
     interactions: i64,
     /// Copies of the file that still have the person.
-    backups: Vec<String>,
+    copies: Vec<String>,
     failure: Option<String>,
 }
 
 impl Page {
     fn read(visit: &Visit, failure: Option<String>) -> Result<Self> {
         let id = visit.id("id")?;
-        let (name, interactions, backups) = visit.console.store.look_up(|connection| {
+        let database = visit.console.store.path();
+        let (name, interactions, copies) = visit.console.store.look_up(|connection| {
             let name = super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?;
-            Ok((name, interactions(connection, id)?, backups(connection)?))
+            let copies = copies_with(connection, database, id)?;
+            Ok((name, interactions(connection, id)?, copies))
         })?;
         Ok(Self {
             shell: visit.shell(&format!("Delete {name} for good"), Some(Area::Delegates)),
             id,
             name,
             interactions,
-            backups,
+            copies,
             failure,
         })
     }
@@ -111,44 +113,24 @@ fn interactions(connection: &Connection, id: i64) -> Result<i64> {
         .query_row([id], |row| row.get(0))?)
 }
 
-fn backups(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT path FROM backups WHERE failure IS NULL AND finished_at IS NOT NULL ORDER BY id DESC",
-    )?;
-    let backups = statement.query_map([], |row| row.get(0))?;
-    Ok(backups.collect::<rusqlite::Result<_>>()?)
-}
-
 async fn ask(visit: Visit) -> Result<Response> {
     answer::page(&Page::read(&visit, None)?)
 }
 
 async fn erase_one(visit: Visit) -> Result<Response> {
     let id = visit.id("id")?;
-    let page = Page::read(&visit, None)?;
     if visit.form.text("confirm") != id.to_string() {
         let failure = format!("Type the number {id} to confirm; nothing is deleted.");
-        return answer::form_again(&Page {
-            failure: Some(failure),
-            ..page
-        });
+        return answer::form_again(&Page::read(&visit, Some(failure))?);
     }
-    erase::erase(&visit.console.store, visit.context(), id).await?;
-    let app = visit.console.app().clone();
-    // It may take a minute; the person is gone from everything that is read by now.
-    tokio::spawn(async move {
-        if let Err(cause) = erase::wipe_index(&app.store).await {
-            tracing::warn!(
-                "the search index still has letters of somebody who was erased: {cause}"
-            );
-        }
-    });
-    visit.flash(if page.backups.is_empty() {
+    let copies = erase::erase(visit.console.app(), visit.context(), id, None).await?;
+    visit.flash(if copies.is_empty() {
         "The person is deleted for good.".to_owned()
     } else {
         format!(
-            "The person is deleted for good. Backups still have them: {}.",
-            page.backups.join(", ")
+            "The person is deleted for good. These copies of the file still have them: {}. gatepost restore takes \
+             them out of a backup that it puts in place.",
+            copies.join(", ")
         )
     });
     Ok(answer::go("/console/delegates"))

@@ -1,6 +1,6 @@
 //! Name, time zone, address, origins; beside them the logo, the default rules, and what is as it is.
 
-use super::{Frame, access::AccessForm, frame, mark, shell, told};
+use super::{Frame, access::AccessForm, frame, mark, outgoing::OutgoingForm, shell, told};
 use crate::{
     console::{Fields, Route, Shell, Visit, answer, route, setup},
     error::Result,
@@ -40,6 +40,7 @@ pub(super) struct Page {
     origins: String,
     logo: Option<Timestamp>,
     pub(super) access: AccessForm,
+    pub(super) outgoing: OutgoingForm,
     file: String,
     version: &'static str,
     safe: bool,
@@ -77,6 +78,7 @@ impl Page {
             origins: origins.join("\n"),
             logo,
             access: AccessForm::of(stored.get("access")),
+            outgoing: OutgoingForm::of(stored.get("outgoing")),
             file: console.store.path().display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
             safe: console.store.durability() == Durability::Full,

@@ -5,6 +5,7 @@ mod access;
 mod backups;
 mod general;
 mod logo;
+mod outgoing;
 mod rehearsal;
 mod schedule;
 mod sections;
@@ -22,6 +23,7 @@ pub(super) fn routes() -> Vec<Route> {
         general::routes(),
         access::routes(),
         logo::routes(),
+        outgoing::routes(),
         sections::routes(),
         statements::routes(),
         backups::routes(),

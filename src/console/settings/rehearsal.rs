@@ -8,6 +8,7 @@ use crate::{
         run,
     },
     console::{Route, Shell, Visit, answer, route, shell::number},
+    delegates::erase,
     error::{Error, Result},
     settings,
     types::Timestamp,
@@ -132,6 +133,8 @@ async fn go_back(visit: Visit) -> Result<Response> {
     let console = visit.console.clone();
     let returned = tokio::spawn(async move {
         let returned = rehearsal::go_back(&console.store, &ctx, &snapshot).await?;
+        // Who was erased since came back for a moment, within that transaction.
+        erase::wipe_soon(console.app());
         let told = format!(
             "Back to the snapshot of {}: {} interactions of the rehearsal are gone. What was there is in {}.",
             ctx.settings.zone.plain(snapshot.started_at),

@@ -22,6 +22,8 @@ pub(super) struct Dialect {
     delimiter: u8,
     /// None for UTF-8.
     encoding: Option<&'static Encoding>,
+    /// Whether its first line says so (`sep=;`, as spreadsheets write and read it).
+    declared: bool,
 }
 
 impl Dialect {
@@ -42,6 +44,7 @@ impl Dialect {
         let mut dialect = Self {
             delimiter: b',',
             encoding,
+            declared: false,
         };
         let file = File::open(path).map_err(Error::invalid_cause)?;
         let mut head = Vec::new();
@@ -50,8 +53,15 @@ impl Dialect {
             .take(64 * 1024)
             .read_to_end(&mut head)
             .map_err(Error::invalid_cause)?;
-        dialect.delimiter = delimiter_of(&head);
+        let declared = declared_delimiter(&head);
+        dialect.declared = declared.is_some();
+        dialect.delimiter = declared.unwrap_or_else(|| delimiter_of(&head));
         Ok(dialect)
+    }
+
+    /// Whether the first line is no row, but says which delimiter comes.
+    pub(super) fn is_declared(&self) -> bool {
+        self.declared
     }
 
     pub(super) fn about(&self) -> String {
@@ -95,6 +105,15 @@ impl Read for Decoded {
             Self::Plain(file) => file.read(buffer),
             Self::From(decoder) => decoder.read(buffer),
         }
+    }
+}
+
+/// The delimiter that the first line names: `sep=;`.
+fn declared_delimiter(head: &[u8]) -> Option<u8> {
+    let line = head.split(|byte| matches!(byte, b'\r' | b'\n')).next()?;
+    match line.strip_prefix(b"sep=")? {
+        [delimiter] if DELIMITERS.contains(delimiter) => Some(*delimiter),
+        _ => None,
     }
 }
 

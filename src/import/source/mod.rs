@@ -250,7 +250,8 @@ impl Source {
         };
         let strict = matches!(self.format, Format::Csv(_)).then_some(header.len());
         let clean: fn(&str) -> &str = if self.is_ours() { unguarded } else { cleaned };
-        Ok(Box::new(rows.skip(1).map(move |row| {
+        let rows = rows.skip(1).filter(|row| !is_blank(row));
+        Ok(Box::new(rows.map(move |row| {
             row.map(|row| Row {
                 line: row.line,
                 content: checked(row.content, clean, strict),
@@ -265,11 +266,20 @@ impl Source {
             return Err(Error::invalid("was changed while it was read; try again"));
         }
         Ok(match &self.format {
-            Format::Csv(dialect) => Box::new(csv::Records::new(file, dialect)?),
+            Format::Csv(dialect) => {
+                let declaration = usize::from(dialect.is_declared());
+                Box::new(csv::Records::new(file, dialect)?.skip(declaration))
+            }
             Format::Xlsx { sheets, .. } => Box::new(xlsx::rows(file, sheets.clone())?),
             Format::Json { list } => Box::new(json::Objects::new(file, *list)),
         })
     }
+}
+
+/// Whether a row is nothing but delimiters: spreadsheets save formatted rows below a list as those.
+fn is_blank(row: &Result<Row>) -> bool {
+    let cells = row.as_ref().ok().map(|row| &row.content);
+    matches!(cells, Some(Content::Cells(cells)) if cells.iter().all(|cell| cell.trim().is_empty()))
 }
 
 /// A row's cells, cleaned; `width` is what a row of a text must have.

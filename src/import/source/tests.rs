@@ -51,6 +51,24 @@ fn the_delimiter_is_told_by_the_header() {
 }
 
 #[test]
+fn a_first_line_that_names_the_delimiter_is_believed_and_is_no_row() {
+    for end in ["\n", "\r\n"] {
+        let text = ["sep=;", "a,b,c;d", "1,2;3"].join(end);
+        assert_eq!(header(text.as_bytes()), ["a,b,c", "d"]);
+        assert_eq!(
+            rows(text.as_bytes()),
+            [(3, Content::Cells(vec!["1,2".into(), "3".into()]))]
+        );
+    }
+    assert_eq!(header(b"sep=x\n1\n"), ["sep=x"]);
+}
+
+#[test]
+fn rows_of_nothing_but_delimiters_are_passed_over() {
+    assert_eq!(cells(b"a;b;c\n;;\n1;;\n ; ;\n;;;;;\n"), [["1", "", ""]]);
+}
+
+#[test]
 fn a_row_knows_its_line_whatever_ends_it() {
     for end in ["\n", "\r\n", "\r"] {
         let text = ["", "h,i", "", "a,\"b", "c\"", "", "", "d,e", "f,g"].join(end);

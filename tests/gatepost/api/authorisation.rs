@@ -2,7 +2,7 @@
 //! has no row here fails the test, and so does a row that has no operation.
 
 use crate::harness::{Caller, Reply, Server, reply, whole};
-use Access::{AnyToken, DeviceToken, Public, Roles, UserToken};
+use Access::{AnyToken, DeviceToken, Public, Roles, Scopes, UserToken};
 use gatepost::{
     auth::{
         Role::{self, *},
@@ -29,6 +29,9 @@ enum Access {
     /// One of these roles. `OwnRead` lets through to one's own records only, which
     /// [`own_read_admits_to_ones_own_records_alone`] looks at.
     Roles(&'static [Role]),
+    /// One of these scopes of the client, of whatever roles; and, where it says so, a user who signed
+    /// in through it. `TRUSTED` never comes through a user's token.
+    Scopes(&'static [Scope], bool),
 }
 
 /// Every operation with what it requires.
@@ -43,6 +46,7 @@ const TABLE: &[(&str, Access)] = &[
     ("deleteDelegate", Roles(&[DelegateWrite])),
     ("getMyself", UserToken),
     ("patchMyself", UserToken),
+    ("deleteMyself", UserToken),
     ("listDevices", Roles(&[DeviceRead])),
     ("createDevice", Roles(&[DeviceWrite])),
     ("getDevice", Roles(&[DeviceRead, OwnRead])),
@@ -63,6 +67,18 @@ const TABLE: &[(&str, Access)] = &[
     ("createInteractions", Roles(&[InteractionWrite])),
     ("deleteInteraction", Roles(&[InteractionWrite])),
     ("recordTransaction", Roles(&[TxWrite])),
+    (
+        "listReports",
+        Scopes(&[Scope::ReportList, Scope::Trusted], true),
+    ),
+    (
+        "readReportJson",
+        Scopes(&[Scope::ReportRead, Scope::Trusted], false),
+    ),
+    (
+        "readReportCsv",
+        Scopes(&[Scope::ReportRead, Scope::Trusted], false),
+    ),
 ];
 
 /// One operation of the server's document.
@@ -106,6 +122,8 @@ impl Operation {
             .replace("{idType}", "id")
             .replace("{id}", "999999")
             .replace("{event}", "999999")
+            .replace("{dashboard}", "999999")
+            .replace("{export}", "999999")
             .replace("{interactionType}", "lead");
         assert!(!path.contains('{'), "a value for {path}");
         let request = server.request(self.method.clone(), &format!("/api/v5{path}"));
@@ -201,11 +219,14 @@ fn without_a_valid_token_there_is_401_whatever_is_sent() {
             let answer = whole(request);
             answer.reply.refused(401, 1201, "");
             let challenge = answer.header("WWW-Authenticate");
-            assert!(
-                challenge.starts_with("Bearer "),
-                "{what} at {}: {challenge}",
-                operation.id
-            );
+            // Only a token that was brought can be at fault (RFC 6750 section 3.1).
+            let brought = ["garbage", "an expired one"].contains(&what);
+            let expected = if brought {
+                r#"Bearer realm="gatepost", error="invalid_token""#
+            } else {
+                r#"Bearer realm="gatepost""#
+            };
+            assert_eq!(challenge, expected, "{what} at {}", operation.id);
         }
     }
 }
@@ -255,7 +276,43 @@ fn any_token_passes_where_no_role_is_needed() {
                     operation.called_by(other).refused(403, 1202, "device");
                 }
             }
-            Roles(_) => {}
+            Roles(_) | Scopes(..) => {}
+        }
+    }
+}
+
+#[test]
+fn a_scope_is_the_clients_and_some_need_a_user_beside_it() {
+    let server = Server::start();
+    server.user("ada@example.org", Role::ALL, None);
+    for operation in operations(&server) {
+        let Scopes(passing, with_user) = operation.access else {
+            continue;
+        };
+        for scopes in [
+            vec![],
+            vec![Scope::ReportRead],
+            vec![Scope::ReportList],
+            vec![Scope::Trusted],
+        ] {
+            let (id, secret) = server.client(Role::ALL, &scopes);
+            let client = server.caller_of(&id, &secret);
+            let user = server.sign_in(&id, &secret, "ada@example.org");
+            let named = scopes.iter().any(|scope| passing.contains(scope));
+            let trusted = scopes.contains(&Scope::Trusted);
+            if named && !with_user {
+                operation.admits(&client, "a client with the scope");
+            } else {
+                let about = if named { "user" } else { passing[0].name() };
+                operation.called_by(&client).refused(403, 1202, about);
+            }
+            if named && !trusted {
+                operation.admits(&user, "a user through a client with the scope");
+            } else {
+                operation
+                    .called_by(&user)
+                    .refused(403, 1202, passing[0].name());
+            }
         }
     }
 }
@@ -277,6 +334,8 @@ fn trusted_passes_everywhere_but_where_a_user_is_needed() {
                 operation.admits(&trusted, "TRUSTED");
                 operation.forbids(&reports, passing);
             }
+            Scopes(_, true) => operation.called_by(&trusted).refused(403, 1202, "user"),
+            Scopes(_, false) => operation.admits(&trusted, "TRUSTED"),
         }
     }
 }
@@ -296,6 +355,8 @@ fn a_users_token_has_the_users_roles_and_not_the_clients() {
                 operation.forbids(&nobody, passing);
                 operation.admits(&everybody, "a user with every role");
             }
+            // The scopes are the client's.
+            Scopes(..) => operation.admits(&nobody, "a user without roles"),
         }
     }
 }
@@ -380,6 +441,14 @@ fn the_document_says_what_each_operation_requires() {
             AnyToken => assert!(text.contains("valid token"), "{id}: {text}"),
             UserToken => assert!(text.contains("user's token"), "{id}: {text}"),
             DeviceToken => assert!(text.contains("bound to a device"), "{id}: {text}"),
+            Scopes(passing, with_user) => {
+                assert!(text.contains(passing[0].name()), "{id}: {text}");
+                assert_eq!(
+                    text.contains("user who signed in"),
+                    with_user,
+                    "{id}: {text}"
+                );
+            }
             Roles(passing) => {
                 for role in passing {
                     assert!(text.contains(role.name()), "{id}: {text}");

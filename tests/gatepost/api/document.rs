@@ -89,6 +89,9 @@ fn the_operations_are_these() {
     POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
     POST   /oauth/v2/token token 200 400 401 429 503
     GET    /ping ping 200 400 401 403 500 503
+    GET    /report/{dashboard}/export/{export}/data.csv readReportCsv 200 400 401 403 404 500 503
+    GET    /report/{dashboard}/export/{export}/data.json readReportJson 200 400 401 403 404 500 503
+    GET    /report/{dashboard}/list listReports 200 400 401 403 404 500 503
     POST   /tx/new recordTransaction 201 400 401 403 409 413 500 503
     ");
 }
@@ -165,6 +168,8 @@ fn every_body_and_every_record_has_an_example() {
         "Interaction",
         "LocalSettings",
         "Pong",
+        "ReportRows",
+        "Reports",
         "Token",
     ] {
         let schema = &document["components"]["schemas"][name];

@@ -10,6 +10,7 @@ mod devices;
 mod document;
 mod envelope;
 mod events;
+mod flags;
 mod forms;
 mod interactions;
 mod kept;
@@ -39,6 +40,8 @@ fn document_paths(server: &Server) -> Vec<(String, Vec<String>)> {
             .replace("{idType}", "id")
             .replace("{id}", "1")
             .replace("{event}", "1")
+            .replace("{dashboard}", "event")
+            .replace("{export}", "attendance")
             .replace("{interactionType}", "lead");
         let methods = methods.as_object().expect("methods").keys();
         let mut methods: Vec<String> = methods.map(|method| method.to_uppercase()).collect();

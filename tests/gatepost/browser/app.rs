@@ -42,7 +42,7 @@ pub struct App {
 impl App {
     /// An app that has read this address from a QR; what does not resolve is at `server`.
     pub fn new(request: &str, code: &str, server: SocketAddr) -> Self {
-        let http = Client::builder()
+        let http = crate::harness::http()
             .user_agent("Gate app 3.1 (Pixel 8)")
             .resolve(super::NAME, server);
         Self {

@@ -33,7 +33,7 @@ impl Session {
     /// Starts the driver and has it start the browser.
     pub fn open() -> Self {
         let driver = Driver::start();
-        let http = Client::builder()
+        let http = crate::harness::http()
             .timeout(PATIENCE)
             .build()
             .expect("a client");

@@ -53,7 +53,7 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// Follows every link from the dashboard on.
 pub fn follow(origin: &str, cookies: &str) -> Found {
     let routes = console::routes();
-    let http = Client::builder()
+    let http = crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
         .expect("a client");

@@ -18,6 +18,8 @@ mod rehearsal;
 mod sessions;
 mod settings;
 
+pub use delegates::fields as form_fields;
+
 use crate::harness::{PASSWORD, Server};
 use gatepost::auth::{ConsoleRole, password, users};
 use reqwest::{
@@ -68,7 +70,7 @@ impl Page {
 
 /// A client that follows no redirects.
 pub fn browser() -> Client {
-    Client::builder()
+    crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
         .expect("a client")
@@ -103,6 +105,16 @@ impl Server {
             .store
             .write_blocking(move |tx| users::create(tx, &ctx, &new))
             .expect("a user");
+    }
+
+    /// As [`Server::crew`], for a user who may be there already.
+    pub fn crew_once(&self, role: ConsoleRole) -> Crew<'_> {
+        let email = format!("{}@example.com", role.name());
+        let there = format!("SELECT count(*) FROM users WHERE email = '{email}'");
+        if self.value::<i64>(&there) == 0 {
+            self.console_user(&email, role);
+        }
+        Crew::sign_in(self, &email)
     }
 
     /// Somebody of the crew with this role, signed in.

@@ -285,6 +285,70 @@ fn who_was_erased_does_not_come_back() {
 }
 
 #[test]
+fn what_was_erased_after_the_snapshot_comes_back_in_no_form() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let caller = server.caller_with_all();
+    let hall = caller.device(&json!({"code": "hall"}));
+    let body = json!({"code": "P-1", "context": hall, "items": [{"code": "P-10000", "quantity": 1, "unitAmount": 1, "totalAmount": 1,
+        "delegates": [{"product": hall, "description": "Ticket", "barcode": "quetzal-ticket"}]}]});
+    let gone = caller.post("/tx/new", &body).data()["delegates"][0]["id"]
+        .as_i64()
+        .expect("an id");
+    caller
+        .patch(
+            &format!("/delegate/id:{gone}"),
+            &json!({"barcode": "quetzal-new", "lastName": "Quetzalcoatl"}),
+        )
+        .data();
+    // Scanned by a code that is theirs no more: the refusal names nobody but by that.
+    caller
+        .interact(
+            "check-in",
+            &json!({"delegate": "barcode:quetzal-ticket", "device": hall}),
+        )
+        .refused(404, 1301, "");
+    caller
+        .interact(
+            "feedback",
+            &json!({"delegate": gone, "data": {"said": "Quetzalcoatl"}}),
+        )
+        .id();
+    let stays = caller.delegate(&json!({"barcode": "K", "parent": gone}));
+    take_snapshot(&crew);
+    let confirmed = [("confirm", &*gone.to_string())];
+    crew.post(&format!("/console/delegates/{gone}/erase"), &confirmed)
+        .taken();
+    // Its code is somebody else's by now.
+    caller
+        .patch(
+            &format!("/delegate/id:{stays}"),
+            &json!({"barcode": "quetzal-new"}),
+        )
+        .data();
+    go_back(&crew);
+    for left in [
+        format!("delegates WHERE id = {gone}"),
+        format!("transaction_delegates WHERE delegate_id = {gone}"),
+        format!("interactions WHERE first_delegate_id = {gone}"),
+        "refusals".to_owned(),
+    ] {
+        let count: i64 = server.value(&format!("SELECT count(*) FROM {left}"));
+        assert_eq!(count, 0, "{left}");
+    }
+    let found: i64 = server
+        .value("SELECT count(*) FROM delegates_search WHERE delegates_search MATCH 'quetzal'");
+    assert_eq!(found, 0);
+    assert_eq!(
+        caller.get("/delegate/barcode:K").id(),
+        stays,
+        "it has the code that it had"
+    );
+    server
+        .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
+}
+
+#[test]
 fn apps_get_the_snapshots_configuration_as_a_new_version() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Administrator);

@@ -5,6 +5,7 @@ use crate::harness::{Server, whole};
 use gatepost::{
     auth::ConsoleRole,
     console::{self, Access},
+    outgoing::Reach,
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -23,6 +24,28 @@ pub(super) fn hidden(html: &str, form: &str, name: &str) -> String {
         .nth(1)
         .and_then(|rest| rest.split('"').next());
     field.unwrap_or_else(|| panic!("no {name}")).to_owned()
+}
+
+#[test]
+fn calls_go_to_this_machine_only_where_an_administrator_allows_it() {
+    let server = Server::start();
+    let crew = administrator(&server);
+    let form = "/console/settings/outgoing";
+    let seen = || hidden(&crew.get("/console/settings").html, form, "seen");
+    let before = seen();
+    assert_eq!(server.app.outgoing.reach(), Reach::Network);
+    let saved = crew.post(form, &[("seen", &before), ("allowLocal", "1")]);
+    assert_eq!(
+        (saved.status, saved.location.as_str()),
+        (303, "/console/settings")
+    );
+    assert_eq!(server.app.outgoing.reach(), Reach::Local);
+    // Somebody who saw it otherwise changes nothing.
+    crew.post(form, &[("seen", &before)])
+        .refused(422, "Somebody else");
+    assert_eq!(server.app.outgoing.reach(), Reach::Local);
+    assert_eq!(crew.post(form, &[("seen", &seen())]).status, 303);
+    assert_eq!(server.app.outgoing.reach(), Reach::Network);
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn the_configuration_goes_round() {
         "settings": {
             "access": {"entry": "single"},
             "backups": {"everyMinutes": 30, "keep": 5, "folder": "/media/stick"},
+            "outgoing": {"allowLocal": true},
             "corsOrigins": ["https://gate.example.org"],
             "name": "Nordlicht",
             "publicUrl": "https://gate.example.org",
@@ -160,6 +161,8 @@ fn a_document_is_applied_whole_or_not_at_all() {
             "backups.folder",
         ),
         (json!({"backups": {"keep": 1}}), "everyMinutes"),
+        (json!({"outgoing": {"allowLocal": "yes"}}), "outgoing"),
+        (json!({"outgoing": {"allow": true}}), "outgoing"),
         (json!({"doorsOpenedAt": 1}), "doorsOpenedAt"),
     ] {
         let output = apply(&site, &json!({"settings": setting}), &[]);

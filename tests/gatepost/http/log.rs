@@ -98,7 +98,9 @@ fn without_asking_for_it_there_is_no_access_log_and_ids_are_there_all_the_same()
 #[test]
 fn a_streamed_answer_is_logged_with_all_its_bytes() {
     let venue = Venue::open(&["--access-log", "--log-format", "json"]);
-    let response = reqwest::blocking::get(format!("http://{}/docs", venue.served.address));
+    let response = crate::harness::plain()
+        .get(format!("http://{}/docs", venue.served.address))
+        .send();
     let response = response.expect("an answer");
     let id = response.headers()["x-request-id"]
         .to_str()

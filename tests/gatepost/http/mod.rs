@@ -63,7 +63,7 @@ impl Venue {
     /// A page that is no JSON.
     fn text(&self, path: &str) -> (u16, String) {
         let url = format!("http://{}{path}", self.served.address);
-        let response = reqwest::blocking::get(url).expect("an answer");
+        let response = crate::harness::plain().get(url).send().expect("an answer");
         (response.status().as_u16(), response.text().expect("text"))
     }
 

@@ -49,7 +49,7 @@ fn a_list_may_take_its_time_and_nothing_else_may() {
     stdin.write_all(b"correct horse\n").expect("a password");
     drop(stdin);
     assert!(added.wait().expect("an end").success());
-    let http = Client::builder()
+    let http = crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
         .expect("a client");

@@ -1,24 +1,17 @@
-//! Making and changing a record. A change carries the time of what it is a change of: when
-//! somebody else was faster, nothing is written, and the second is told what is there now.
+//! What stands in the form of a record, and the changes that it comes to.
 
-use super::{
-    super::{Area, Fields, Route, Shell, Visit, answer, route},
-    label, list, text,
-};
+use super::super::{label, text};
 use crate::{
-    delegates::{self, RESOURCE, merge::record},
-    error::{Error, Kind, Result},
-    records::write,
-    store::Tx,
-    types::{DelegateId, DelegateSelector, Zone, json},
+    console::Fields,
+    delegates,
+    error::{Error, Result},
+    types::{DelegateSelector, json},
 };
-use askama::Template;
-use poem::Response;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 /// Texts, in the order of the form.
-const TEXTS: [&str; 7] = [
+pub(super) const TEXTS: [&str; 7] = [
     "firstName",
     "lastName",
     "email",
@@ -27,7 +20,7 @@ const TEXTS: [&str; 7] = [
     "company",
     "delegateType",
 ];
-const CODES: [&str; 7] = [
+pub(super) const CODES: [&str; 7] = [
     "barcode",
     "rfid",
     "externalId",
@@ -36,59 +29,46 @@ const CODES: [&str; 7] = [
     "uhfId",
     "slug",
 ];
-const REFERENCES: [&str; 3] = ["parent", "owner", "previous"];
+pub(super) const REFERENCES: [&str; 3] = ["parent", "owner", "previous"];
 /// Flags that every event has.
-const FLAGS: &str = "abcdefkpsv";
-/// Empty lines for more details.
-const SPARE_LINES: usize = 3;
-
-pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/delegates/new", route::OPERATOR, blank),
-        Route::post("/console/delegates/new", route::OPERATOR, create),
-        Route::get("/console/delegates/:id/edit", route::OPERATOR, edit),
-        Route::post("/console/delegates/:id/edit", route::OPERATOR, save),
-    ]
-}
-
-#[derive(Template)]
-#[template(path = "delegates/form.html")]
-struct Page {
-    shell: Shell,
-    /// The record; none for a new one.
-    id: Option<i64>,
-    updated_at: i64,
-    draft: Draft,
-    types: Vec<String>,
-    failure: Option<String>,
-    /// What somebody else wrote meanwhile: the property, what is there now.
-    meanwhile: Vec<(String, String)>,
-}
+pub(super) const FLAGS: &str = "abcdefkpsv";
 
 /// What stands in the form.
 #[derive(Debug, Clone, Default)]
-struct Draft {
-    texts: Vec<Text>,
-    codes: Vec<Text>,
-    references: Vec<Text>,
-    flags: String,
-    details: Vec<Detail>,
+pub(super) struct Draft {
+    pub(super) texts: Vec<Text>,
+    pub(super) codes: Vec<Text>,
+    pub(super) references: Vec<Text>,
+    pub(super) flags: String,
+    pub(super) details: Vec<Detail>,
     /// The other sections, as JSON.
-    sections: String,
+    pub(super) sections: String,
+    /// That flags, or sections, are this editor's where another was faster.
+    pub(super) flags_mark: Option<Mark>,
+    pub(super) sections_mark: Option<Mark>,
 }
 
+/// That something in the form is this editor's, where another changed the record meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// What the other made of it, where they changed it, too.
+    pub(super) now: Option<String>,
+}
+
+/// A line with a text.
 #[derive(Debug, Clone)]
-struct Text {
-    name: &'static str,
-    value: String,
+pub(super) struct Text {
+    pub(super) name: &'static str,
+    pub(super) value: String,
+    pub(super) mark: Option<Mark>,
 }
 
 impl Text {
-    fn label(&self) -> &str {
+    pub(super) fn label(&self) -> &str {
         label(self.name)
     }
 
-    fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         match self.name {
             "email" => "email",
             "phone" => "tel",
@@ -96,27 +76,29 @@ impl Text {
         }
     }
 
-    fn is_type(&self) -> bool {
+    pub(super) fn is_type(&self) -> bool {
         self.name == "delegateType"
     }
 }
 
 /// A line of the free-form details.
 #[derive(Debug, Clone, Default)]
-struct Detail {
-    key: String,
-    value: String,
+pub(super) struct Detail {
+    pub(super) key: String,
+    pub(super) value: String,
     /// The value is JSON: a number, a list, a group.
-    json: bool,
+    pub(super) json: bool,
+    pub(super) mark: Option<Mark>,
 }
 
 impl Draft {
     /// A record as the form shows it.
-    fn of(record: &Map<String, Value>) -> Self {
+    pub(super) fn of(record: &Map<String, Value>) -> Self {
         let texts = |names: [&'static str; 7]| {
             let text = |name| Text {
                 name,
                 value: one_line(text(record, name)),
+                mark: None,
             };
             names.map(text).to_vec()
         };
@@ -126,6 +108,7 @@ impl Draft {
                 .get(name)
                 .and_then(|other| other["id"].as_i64())
                 .map_or_else(String::new, |id| id.to_string()),
+            mark: None,
         };
         let mut sections = record
             .get("data")
@@ -148,14 +131,17 @@ impl Draft {
             flags: text(record, "rawFlags").to_owned(),
             details,
             sections: shown(&sections),
+            flags_mark: None,
+            sections_mark: None,
         }
     }
 
     /// What was typed.
-    fn typed(form: &Fields) -> Self {
+    pub(super) fn typed(form: &Fields) -> Self {
         let text = |name| Text {
             name,
             value: form.text(name).to_owned(),
+            mark: None,
         };
         let flags: String = form.all("flag").chain(form.all("flags")).collect();
         let kinds: Vec<&str> = form.all("detail-kind").collect();
@@ -167,6 +153,7 @@ impl Draft {
             key: key.trim().to_owned(),
             value: value.to_owned(),
             json: kinds.get(at) == Some(&"json"),
+            mark: None,
         });
         Self {
             texts: TEXTS.map(text).to_vec(),
@@ -181,11 +168,13 @@ impl Draft {
                 .filter(|detail| !detail.key.is_empty() || !detail.value.is_empty())
                 .collect(),
             sections: form.text("sections").to_owned(),
+            flags_mark: None,
+            sections_mark: None,
         }
     }
 
     /// The changes that make of a record what was typed.
-    fn changes(
+    pub(super) fn changes(
         &self,
         connection: &Connection,
         current: &Map<String, Value>,
@@ -262,12 +251,12 @@ impl Draft {
         clippy::trivially_copy_pass_by_ref,
         reason = "templates give references"
     )]
-    fn flag(&self, flag: &char) -> bool {
+    pub(super) fn flag(&self, flag: &char) -> bool {
         self.flags.contains(*flag)
     }
 
     /// Flags of the event's own, beside those that every event has.
-    fn more_flags(&self) -> String {
+    pub(super) fn more_flags(&self) -> String {
         let own = self.flags.chars().filter(|flag| !FLAGS.contains(*flag));
         own.collect()
     }
@@ -284,11 +273,13 @@ impl Detail {
                 key,
                 value,
                 json: false,
+                mark: None,
             },
             other => Self {
                 key,
                 value: other.to_string(),
                 json: true,
+                mark: None,
             },
         }
     }
@@ -322,14 +313,16 @@ fn or_null(text: &str) -> Value {
     }
 }
 
-fn sorted(flags: &str) -> String {
+/// Flags as they are stored.
+pub(super) fn sorted(flags: &str) -> String {
     let mut flags: Vec<char> = flags.chars().collect();
     flags.sort_unstable();
     flags.dedup();
     flags.into_iter().collect()
 }
 
-fn shown(sections: &Map<String, Value>) -> String {
+/// Sections as the form shows them.
+pub(super) fn shown(sections: &Map<String, Value>) -> String {
     if sections.is_empty() {
         return String::new();
     }
@@ -353,207 +346,6 @@ fn referred(connection: &Connection, typed: &Text) -> Result<Option<i64>> {
     })?;
     let id = delegates::find(connection, &selector).map_err(told)?;
     Ok(Some(id.0))
-}
-
-impl Page {
-    fn new(visit: &Visit, id: Option<i64>, draft: Draft) -> Result<Self> {
-        let (name, types) = visit.console.store.look_up(|connection| {
-            let name = match id {
-                Some(id) => super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?,
-                None => String::new(),
-            };
-            Ok((name, list::types(connection)?))
-        })?;
-        let title = if id.is_some() {
-            format!("Edit {name}")
-        } else {
-            "New delegate".to_owned()
-        };
-        let mut page = Self {
-            shell: visit.shell(&title, Some(Area::Delegates)),
-            id,
-            updated_at: 0,
-            draft,
-            types,
-            failure: None,
-            meanwhile: Vec::new(),
-        };
-        let spare = std::iter::repeat_n(Detail::default(), SPARE_LINES);
-        page.draft.details.extend(spare);
-        Ok(page)
-    }
-}
-
-async fn blank(visit: Visit) -> Result<Response> {
-    answer::page(&Page::new(&visit, None, Draft::of(&Map::new()))?)
-}
-
-async fn create(visit: Visit) -> Result<Response> {
-    let draft = Draft::typed(&visit.form);
-    let (ctx, typed) = (visit.context(), draft.clone());
-    let done = visit
-        .console
-        .store
-        .write(move |tx| {
-            let body = typed.changes(tx, &Map::new())?;
-            if body.is_empty() {
-                return Err(Error::invalid("enter a name or a code at least"));
-            }
-            write::create(tx, &ctx, &RESOURCE, body)
-        })
-        .await;
-    match done {
-        Ok(id) => {
-            visit.flash("The delegate is entered.");
-            Ok(answer::go(&format!("/console/delegates/{id}")))
-        }
-        Err(cause) => again(&visit, None, draft, cause, 0),
-    }
-}
-
-async fn edit(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let zone = visit.console.settings().zone.clone();
-    let (current, updated_at) = visit
-        .console
-        .store
-        .look_up(|connection| stored(connection, id, &zone))?;
-    let mut page = Page::new(&visit, Some(id), Draft::of(&current))?;
-    page.updated_at = updated_at;
-    answer::page(&page)
-}
-
-/// What became of a change.
-enum Saved {
-    Done,
-    /// Somebody was faster: what is there now, and since when.
-    Stale(Map<String, Value>, i64),
-}
-
-async fn save(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let draft = Draft::typed(&visit.form);
-    let seen = visit.form.number("updated_at")?.unwrap_or_default();
-    let (ctx, typed) = (visit.context(), draft.clone());
-    let done = visit
-        .console
-        .store
-        .write(move |tx| change(tx, &ctx, id, &typed, seen))
-        .await;
-    match done {
-        Ok(Saved::Done) => {
-            visit.flash("Saved.");
-            Ok(answer::go(&format!("/console/delegates/{id}")))
-        }
-        Ok(Saved::Stale(now, updated_at)) => {
-            let meanwhile = differing(&draft, &Draft::of(&now));
-            let mut page = Page::new(&visit, Some(id), draft)?;
-            page.updated_at = updated_at;
-            page.failure = Some(
-                "Somebody else changed this record while you did; nothing of yours is saved yet. \
-                 Look at what is there now, then save again what you want to stay."
-                    .to_owned(),
-            );
-            page.meanwhile = meanwhile;
-            answer::form_again(&page)
-        }
-        Err(cause) => again(&visit, Some(id), draft, cause, seen),
-    }
-}
-
-fn change(
-    tx: &Tx<'_>,
-    ctx: &crate::auth::Context,
-    id: i64,
-    typed: &Draft,
-    seen: i64,
-) -> Result<Saved> {
-    let (current, updated_at) = stored(tx, id, &ctx.settings.zone)?;
-    if updated_at != seen {
-        return Ok(Saved::Stale(current, updated_at));
-    }
-    let body = typed.changes(tx, &current)?;
-    if !body.is_empty() {
-        write::patch(tx, ctx, &RESOURCE, id, body)?;
-    }
-    Ok(Saved::Done)
-}
-
-fn stored(connection: &Connection, id: i64, zone: &Zone) -> Result<(Map<String, Value>, i64)> {
-    let current = record(connection, DelegateId(id), zone)?;
-    let updated_at = connection
-        .prepare_cached("SELECT updated_at FROM delegates WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))?;
-    Ok((current, updated_at))
-}
-
-/// What is there now of that which was typed differently.
-fn differing(typed: &Draft, now: &Draft) -> Vec<(String, String)> {
-    let mut differing = Vec::new();
-    let fields = |draft: &Draft| {
-        let fields = draft
-            .texts
-            .iter()
-            .chain(&draft.codes)
-            .chain(&draft.references);
-        let mut fields: Vec<(String, String)> = fields
-            .map(|field| (field.label().to_owned(), field.value.clone()))
-            .collect();
-        fields.push(("Flags".to_owned(), sorted(&draft.flags)));
-        fields
-    };
-    for ((name, typed), (_, now)) in fields(typed).into_iter().zip(fields(now)) {
-        if typed != now {
-            differing.push((name, now));
-        }
-    }
-    let details = |draft: &Draft| -> Vec<(String, String)> {
-        let details = draft.details.iter();
-        details
-            .map(|detail| (detail.key.clone(), detail.value.clone()))
-            .collect()
-    };
-    let (typed_details, now_details) = (details(typed), details(now));
-    for (key, value) in &now_details {
-        if !typed_details.contains(&(key.clone(), value.clone())) {
-            differing.push((format!("Details › {key}"), value.clone()));
-        }
-    }
-    for (key, _) in &typed_details {
-        if !now_details.iter().any(|(known, _)| known == key) {
-            differing.push((format!("Details › {key}"), String::new()));
-        }
-    }
-    let sections = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    if sections(&typed.sections) != sections(&now.sections) {
-        differing.push(("Other sections".to_owned(), now.sections.clone()));
-    }
-    differing
-}
-
-/// The form with what was typed and what is wrong with it.
-fn again(
-    visit: &Visit,
-    id: Option<i64>,
-    draft: Draft,
-    cause: Error,
-    updated_at: i64,
-) -> Result<Response> {
-    if !matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) {
-        return Err(cause);
-    }
-    let mut page = Page::new(visit, id, draft)?;
-    page.updated_at = updated_at;
-    page.failure = Some(answer::sentence(&readable(&cause.message)));
-    answer::form_again(&page)
-}
-
-/// A message with the property as the form calls it.
-fn readable(message: &str) -> String {
-    match message.split_once(": ") {
-        Some((property, rest)) => format!("{}: {rest}", label(property)),
-        None => message.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,27 @@
+//! Reports (spec: Report endpoints; contract §8): lists that an administrator defines in SQL over
+//! documented views, grouped into dashboards, and exposes to API clients one by one. They are run in
+//! the sandbox, and sent while they are made.
+//!
+//! - `definition`: what a report is, and when it is one
+//! - `parameters`: what its statement is given
+//! - `rows`: where reports are kept, and who may see which
+//! - `run`: one report, as JSON or CSV; `spool`: between the run and a reader who may be slow
+//! - `preview`: its first rows, for the console
+
+pub mod api;
+mod definition;
+mod parameters;
+mod preview;
+mod rows;
+mod run;
+mod spool;
+mod write;
+
+pub use definition::{Report, views};
+pub use parameters::{Fixed, Parameter, Values};
+pub use preview::{Cell, Preview, preview};
+pub use rows::{
+    Stored, all, change, create, dashboards, exposed, find, of_client, put, remove, shipped,
+};
+pub use run::{Output, run};
+pub use write::Format;

@@ -1,0 +1,253 @@
+//! Erasure (contract §8): by the person itself, and by the crew.
+
+use super::{beside, filled::fill, gatepost, traces, wiped};
+use crate::harness::{Caller, Server, reply, whole};
+use gatepost::auth::{ConsoleRole, Role};
+use reqwest::Method;
+use serde_json::json;
+
+/// Nothing is left of the person, and all is as it should be without them.
+fn gone(server: &Server, person: &super::Person) {
+    wiped(server);
+    assert_eq!(traces(&server.path(), person), Vec::<String>::new());
+    let id = person.id;
+    for (table, of) in [
+        ("delegates", "id = ?"),
+        ("presence", "delegate_id = ?"),
+        ("gate_notes", "delegate_id = ?"),
+        ("blocked_codes", "delegate_id = ?"),
+        ("refusals", "delegate_id = ?"),
+        (
+            "interactions",
+            "? IN (first_delegate_id, second_delegate_id, third_delegate_id)",
+        ),
+        ("users", "delegate_id = ?"),
+    ] {
+        let of = of.replace('?', &id.to_string());
+        let left: i64 = server.value(&format!("SELECT count(*) FROM {table} WHERE {of}"));
+        assert_eq!(left, 0, "{table}");
+    }
+    let told = format!(
+        "SELECT group_concat(action) FROM audit WHERE record_type = 'delegate' AND record_id = {id}"
+    );
+    assert_eq!(server.value::<String>(&told), "erase");
+    server
+        .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
+    let other: i64 = server.value(&format!(
+        "SELECT count(*) FROM interactions WHERE first_delegate_id = {}",
+        person.other
+    ));
+    assert_eq!(other, 1, "what is only others' stays");
+    let checked = gatepost(&server.path(), &["check"]);
+    assert!(checked.status.success(), "{checked:?}");
+}
+
+#[test]
+fn who_deletes_itself_is_gone_from_everything() {
+    let server = Server::start();
+    let person = fill(&server, "xochitl");
+    assert_eq!(
+        traces(&server.path(), &person),
+        person.words,
+        "all of it is there"
+    );
+    let myself = Caller::with_token(&server, &person.token);
+    let answer = whole(myself.request(Method::DELETE, "/delegate/myself"));
+    assert_eq!((answer.reply.status, &*answer.text), (204, ""));
+    // At once, in the cache of tokens as well.
+    for request in [
+        myself.request(Method::GET, "/delegate/myself"),
+        myself.request(Method::GET, "/ping"),
+        myself.request(Method::DELETE, "/delegate/myself"),
+    ] {
+        reply(request).refused(401, 1201, "");
+    }
+    let refreshed = reply(
+        server
+            .request(Method::POST, "/api/oauth/v2/token")
+            .json(&person.refresh),
+    );
+    assert_eq!(
+        (refreshed.status, &refreshed.body["error"]),
+        (400, &json!("invalid_grant"))
+    );
+    gone(&server, &person);
+}
+
+#[test]
+fn who_is_deleted_for_good_by_the_crew_is_gone_from_everything() {
+    let server = Server::start();
+    let person = fill(&server, "tlaloc");
+    let crew = server.crew_once(ConsoleRole::Administrator);
+    let path = format!("/console/delegates/{}/erase", person.id);
+    crew.post(&path, &[("confirm", &person.id.to_string())])
+        .taken();
+    Caller::with_token(&server, &person.token)
+        .get("/ping")
+        .refused(401, 1201, "");
+    gone(&server, &person);
+}
+
+#[test]
+fn two_who_left_everything_take_nothing_of_each_other_along() {
+    let server = Server::start();
+    let stays = fill(&server, "centeotl");
+    let goes = fill(&server, "chalchi");
+    let myself = Caller::with_token(&server, &goes.token);
+    assert_eq!(myself.delete("/delegate/myself").status, 204);
+    gone(&server, &goes);
+    assert_eq!(traces(&server.path(), &stays), stays.words);
+    let inside = format!(
+        "SELECT inside FROM occupancy WHERE device_id = {}",
+        goes.hall
+    );
+    let counted = format!(
+        "SELECT count(*) FROM presence WHERE device_id = {} AND in_id IS NOT NULL AND (out_id IS NULL OR out_at < in_at)",
+        goes.hall
+    );
+    assert_eq!(server.value::<i64>(&inside), server.value::<i64>(&counted));
+}
+
+#[test]
+fn what_was_cut_off_is_wiped_at_the_next_start() {
+    let mut server = Server::start();
+    let caller = server.caller_with_all();
+    let id = caller.delegate(&json!({"firstName": "Ada"}));
+    drop(caller);
+    let user = server.caller_as_user("ada@example.org", &[], Some(id));
+    assert_eq!(user.delete("/delegate/myself").status, 204);
+    drop(user);
+    wiped(&server);
+    server.sql("UPDATE erasures SET wiped_at = NULL");
+    server.restart();
+    wiped(&server);
+}
+
+#[test]
+fn the_log_is_emptied_even_if_somebody_reads_an_old_state_for_a_while() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let id = caller.delegate(&json!({"firstName": "Quetzalcoatl"}));
+    let reader = rusqlite::Connection::open(server.path()).expect("the file");
+    reader
+        .execute_batch("BEGIN; SELECT count(*) FROM delegates")
+        .expect("a look");
+    let user = server.caller_as_user("ada@example.org", &[], Some(id));
+    assert_eq!(user.delete("/delegate/myself").status, 204);
+    // Gates are let in meanwhile.
+    for at in 0..50 {
+        caller.delegate(&json!({"firstName": format!("Guest {at}")}));
+    }
+    let log = beside(&server.path(), "-wal");
+    assert!(std::fs::metadata(&log).expect("a log").len() > 0);
+    reader.execute_batch("COMMIT").expect("done");
+    wiped(&server);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 50);
+}
+
+#[test]
+fn one_of_the_crew_goes_too_but_never_the_last_administrator() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let id = caller.delegate(&json!({"firstName": "Ada"}));
+    let ada = server.caller_as_user("ada@example.org", &[], Some(id));
+    server.sql("UPDATE users SET console_role = 'administrator'");
+    ada.delete("/delegate/myself")
+        .refused(403, 1202, "last administrator");
+    assert_eq!(ada.get("/delegate/myself").id(), id, "nothing has happened");
+    server.console_user("eve@example.org", ConsoleRole::Administrator);
+    assert_eq!(ada.delete("/delegate/myself").status, 204);
+    ada.get("/ping").refused(401, 1201, "");
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM users"), 1);
+    assert_eq!(
+        server.value::<i64>(
+            "SELECT count(*) FROM audit WHERE record_type = 'user' AND record_id = 1"
+        ),
+        0
+    );
+    // By the console one of the crew is only untied.
+    let id = caller.delegate(&json!({"firstName": "Bob"}));
+    server.sql(&format!("UPDATE users SET delegate_id = {id}"));
+    let crew = server.crew(ConsoleRole::Administrator);
+    crew.post(
+        &format!("/console/delegates/{id}/erase"),
+        &[("confirm", &id.to_string())],
+    )
+    .taken();
+    assert_eq!(
+        server.value::<i64>("SELECT count(*) FROM users WHERE delegate_id IS NULL"),
+        2
+    );
+}
+
+#[test]
+fn only_a_user_with_a_delegate_deletes_itself() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    caller.delete("/delegate/myself").refused(401, 1201, "user");
+    let lone = server.caller_as_user("lone@example.org", Role::ALL, None);
+    lone.delete("/delegate/myself").refused(404, 1301, "");
+    assert_eq!(lone.get("/ping").status, 200);
+}
+
+#[test]
+fn of_two_who_ask_at_once_to_be_gone_each_is_told_the_truth() {
+    let server = Server::start();
+    let id = server
+        .caller_with_all()
+        .delegate(&json!({"firstName": "Ada"}));
+    let ada = server.caller_as_user("ada@example.org", &[], Some(id));
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| ada.delete("/delegate/myself").status))
+            .collect();
+        asked
+            .into_iter()
+            .map(|asked| asked.join().expect("an answer"))
+            .collect()
+    });
+    assert!(statuses.contains(&204), "{statuses:?}");
+    assert!(
+        statuses
+            .iter()
+            .all(|status| [204, 401, 404].contains(status)),
+        "{statuses:?}"
+    );
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM users"), 0);
+}
+
+#[test]
+fn only_copies_that_may_have_the_person_are_named() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let id = caller.delegate(&json!({"firstName": "Ada"}));
+    let made: i64 = server.value(&format!("SELECT created_at FROM delegates WHERE id = {id}"));
+    for (path, finished) in [
+        ("/stick/before.db", made - 1),
+        ("/stick/since.db", made + 1),
+    ] {
+        server.sql(&format!(
+            "INSERT INTO backups (kind, path, started_at, finished_at) VALUES ('manual', '{path}', 1, {finished})"
+        ));
+    }
+    server.sql("INSERT INTO backups (kind, path, started_at, finished_at, failure) VALUES ('manual', '/stick/failed.db', 1, 9e15, 'x')");
+    let aside = beside(&server.path(), ".v3.bak");
+    std::fs::write(&aside, "x").expect("a copy");
+    let page = crew.get(&format!("/console/delegates/{id}/erase")).shown();
+    assert!(
+        page.contains("/stick/since.db") && page.contains(".v3.bak"),
+        "{page}"
+    );
+    assert!(
+        !page.contains("before.db") && !page.contains("failed.db"),
+        "{page}"
+    );
+    let user = server.caller_as_user("ada@example.org", &[], Some(id));
+    assert_eq!(user.delete("/delegate/myself").status, 204);
+    let told: String = server.value("SELECT after FROM audit WHERE action = 'erase'");
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    let copies = json!(["/stick/since.db", aside.display().to_string()]);
+    assert_eq!(told, json!({"stillInCopies": copies}));
+}

@@ -1,0 +1,178 @@
+//! Large reports and slow ones: memory stays flat, a slow reader holds nothing up, and whoever asks
+//! for too much is told.
+
+use super::report;
+use crate::{
+    harness::Server,
+    luck::process::{Served, gatepost, told, until},
+};
+use reqwest::blocking::Client;
+use serde_json::json;
+use std::{
+    io::Read,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+const ROWS: usize = 1_000_000;
+
+/// Resident memory of a process, in KiB.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("its status");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .expect("its memory");
+    let number = line.split_whitespace().nth(1).expect("a number");
+    number.parse().expect("a number")
+}
+
+/// A file with so many interactions, and a client that may read reports: its id and secret.
+fn fill(db: &Path, query: &str) -> (String, String) {
+    let client = told(
+        db,
+        &[
+            "client",
+            "add",
+            "reader",
+            "--scope",
+            "REPORT_READ",
+            "--json",
+        ],
+    );
+    let document = json!({"reports": [report(query)]});
+    let file = db.with_extension("json");
+    std::fs::write(&file, document.to_string()).expect("written");
+    let applied = gatepost(db, &["config", "apply", file.to_str().expect("a name")]);
+    assert!(applied.status.success(), "{applied:?}");
+    let connection = rusqlite::Connection::open(db).expect("the file");
+    connection
+        .execute_batch(&format!(
+            "INSERT INTO interactions (interaction_type, recorded_at, created_at)
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})
+             SELECT 'check-in', 1795248120000 + i, 1795248120000 FROM n"
+        ))
+        .expect("rows");
+    let text = |name: &str| client[name].as_str().expect("text").to_owned();
+    (text("clientId"), text("clientSecret"))
+}
+
+#[test]
+fn a_million_rows_are_sent_in_constant_memory_to_a_slow_reader() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("gatepost.db");
+    let (id, secret) = fill(
+        &db,
+        "SELECT id, interaction_type AS kind, admitted, first_delegate_id AS delegate FROM interactions",
+    );
+    let served = Served::start(&db);
+    let http = Client::builder().timeout(None).build().expect("a client");
+    let url = format!("http://{}/api", served.address);
+    let token: serde_json::Value = http
+        .post(format!("{url}/oauth/v2/token"))
+        .json(
+            &json!({"grant_type": "client_credentials", "client_id": id, "client_secret": secret}),
+        )
+        .send()
+        .and_then(reqwest::blocking::Response::json)
+        .expect("a token");
+    let token = token["access_token"].as_str().expect("a token");
+    let before = resident(served.pid());
+    let path = format!("{url}/v5/report/test/export/r/data.csv");
+    let mut answer = http.get(path).bearer_auth(token).send().expect("an answer");
+    assert_eq!(answer.status(), 200);
+    let (mut most, mut rows, mut pieces) = (before, 0, 0);
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        let read = answer.read(&mut piece).expect("it goes on");
+        if read == 0 {
+            break;
+        }
+        rows += piece[..read].iter().filter(|byte| **byte == b'\n').count();
+        pieces += 1;
+        // A slow reader: what it is sent waits for it.
+        if pieces % 8 == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+            most = most.max(resident(served.pid()));
+        }
+    }
+    assert_eq!(rows, ROWS + 1);
+    let grown = most - before;
+    assert!(
+        grown < 32 * 1024,
+        "it grew by {grown} KiB from {before} KiB"
+    );
+    // Nothing of it is left beside the file.
+    let left = std::fs::read_dir(folder.path()).expect("a folder");
+    let names: Vec<_> = left
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    assert!(names.len() <= 6, "{names:?}");
+    served.stop();
+}
+
+const ENDLESS: &str =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) AS most FROM n";
+
+#[test]
+fn endless_reports_end_after_30_s_and_stop_no_gate() {
+    let server = Server::start();
+    server.put(&report(ENDLESS));
+    let all = server.caller_with_all();
+    let (delegate, device) = (all.delegate(&json!({})), all.device(&json!({})));
+    let reader = server.reader();
+    let fetch = || {
+        let begun = Instant::now();
+        let reply = reader.get("/report/test/export/r/data.json");
+        (reply, begun.elapsed())
+    };
+    std::thread::scope(|scope| {
+        let two = [scope.spawn(fetch), scope.spawn(fetch)];
+        until("both run", || server.app.turns.running() == 2);
+        let third = scope.spawn(fetch);
+        let (mut check_ins, mut slowest) = (0, Duration::ZERO);
+        while !two.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+            let begun = Instant::now();
+            let body = json!({"delegate": delegate, "device": device});
+            assert_eq!(all.interact("check-in", &body).status, 201);
+            slowest = slowest.max(begun.elapsed());
+            check_ins += 1;
+        }
+        for one in two {
+            let (reply, took) = one.join().expect("an answer");
+            reply.refused(503, 1108, "longer than 30 s");
+            assert!(
+                took > Duration::from_secs(29) && took < Duration::from_secs(45),
+                "{took:?}"
+            );
+        }
+        let (reply, took) = third.join().expect("an answer");
+        reply.refused(503, 1108, "too many reports");
+        assert!(took < Duration::from_secs(25), "{took:?}");
+        assert!(check_ins > 100, "{check_ins} check-ins beside them");
+        assert!(
+            slowest < Duration::from_secs(2),
+            "a check-in took {slowest:?}"
+        );
+    });
+}
+
+#[test]
+fn whoever_goes_away_stops_the_report() {
+    let server = Server::start();
+    server.put(&report(ENDLESS));
+    let reader = server.reader();
+    let url = format!("{}/api/v5/report/test/export/r/data.json", server.url());
+    let hasty = Client::builder()
+        .timeout(Duration::from_millis(500))
+        .build()
+        .expect("a client");
+    for _ in 0..4 {
+        let gone = hasty.get(&url).bearer_auth(&reader.token).send();
+        assert!(gone.is_err(), "{gone:?}");
+    }
+    // Two would run for 30 s, and no other could.
+    until("nothing runs", || server.app.turns.running() == 0);
+    server.put(&report("SELECT 1 AS one"));
+    assert_eq!(reader.get("/report/test/export/r/data.json").status, 200);
+}

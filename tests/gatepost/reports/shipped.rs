@@ -1,0 +1,254 @@
+//! The reports that every file begins with: what they show of an event, and that they stay away once
+//! they are removed.
+
+use super::with;
+use crate::{
+    harness::{Caller, Server},
+    luck::process::{Served, gatepost, told},
+};
+use gatepost::{auth::Scope, reports};
+use serde_json::{Value, json};
+
+/// Everything shipped is exposed to whoever reads; answers its rows.
+fn rows(server: &Server, reader: &Caller<'_>, id: &str, query: &str) -> Vec<Value> {
+    let shipped = server
+        .app
+        .store
+        .look_up(|connection| reports::find(connection, "event", id));
+    let report = shipped.expect("a shipped report").report;
+    server.put(&with(&report, json!({"api_clients": ["*"]})));
+    let reply = reader.get(&format!("/report/event/export/{id}/data.json?{query}"));
+    reply.data().as_array().expect("rows").clone()
+}
+
+#[test]
+fn attendance_no_shows_and_quarter_hours_are_what_happened() {
+    let server = Server::start();
+    server.settings(&json!({"timeZone": "Asia/Kathmandu"}));
+    let all = server.caller_with_all();
+    let people: Vec<i64> = ["Ada", "Bo", "Cy", "Di"]
+        .iter()
+        .map(|name| all.delegate(&json!({"firstName": name, "lastName": "X"})))
+        .collect();
+    let room = all.device(&json!({"name": "Hall", "deviceType": "room"}));
+    let session = all.device(&json!({
+        "name": "Keynote", "deviceType": "session", "parent": room, "startAt": "2026-11-21T03:15:00Z",
+    }));
+    all.device(&json!({"name": "Empty", "deviceType": "session"}));
+    let happens = |kind: &str, who: i64, at: &str| {
+        let body = json!({"delegate": who, "device": session, "recordedAt": at});
+        assert_eq!(all.interact(kind, &body).status, 201);
+    };
+    for who in &people[..3] {
+        happens("join", *who, "2026-11-20T10:00:00Z");
+    }
+    happens("uninvite", people[2], "2026-11-20T11:00:00Z");
+    happens("check-in", people[0], "2026-11-21T03:14:59Z");
+    happens("check-out", people[0], "2026-11-21T03:16:00Z");
+    happens("check-in", people[0], "2026-11-21T03:20:00Z");
+    happens("check-in", people[3], "2026-11-21T03:29:59Z");
+    let reader = server.reader();
+    assert_eq!(
+        rows(&server, &reader, "attendance", ""),
+        [
+            json!({"session": "Empty", "room": null, "starts": null, "attended": 0, "joined": 0,
+                "percent_of_joined": null, "inside_now": 0, "check_ins": 0}),
+            json!({"session": "Keynote", "room": "Hall", "starts": "2026-11-21 09:00:00", "attended": 2,
+                "joined": 2, "percent_of_joined": 50.0, "inside_now": 2, "check_ins": 3}),
+        ]
+    );
+    let quarters = [
+        json!({"quarter_hour": "2026-11-21 08:45:00", "check_ins": 1, "people": 1}),
+        json!({"quarter_hour": "2026-11-21 09:00:00", "check_ins": 2, "people": 2}),
+    ];
+    assert_eq!(rows(&server, &reader, "check-ins", ""), quarters);
+    let at = format!("device={session}");
+    assert_eq!(rows(&server, &reader, "check-ins", &at), quarters);
+    let at = format!("device={room}");
+    assert!(rows(&server, &reader, "check-ins", &at).is_empty());
+    let names = |rows: Vec<Value>| -> Vec<String> {
+        let name = |row: &Value| row["first_name"].as_str().expect("a name").to_owned();
+        rows.iter().map(name).collect()
+    };
+    assert_eq!(names(rows(&server, &reader, "no-shows", "")), ["Bo", "Cy"]);
+    let of = format!("session={session}");
+    assert_eq!(names(rows(&server, &reader, "no-shows", &of)), ["Bo"]);
+}
+
+#[test]
+fn leads_come_with_their_answers() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    let seller = all.delegate(&json!({"firstName": "Sam", "lastName": "Seller"}));
+    let guest =
+        all.delegate(&json!({"firstName": "Gil", "lastName": "Guest", "email": "g@example.org"}));
+    let sponsor = all.device(&json!({"name": "Acme", "deviceType": "sponsor"}));
+    let form = json!({"form": "lead", "answers": [
+        {"field": "interest", "answer": "A demo", "fieldLabel": "Interested in"},
+        {"field": "rating", "answer": 5, "fieldLabel": "Rating"},
+        {"field": "topics", "answer": ["a", "b"], "fieldLabel": "Topics"},
+    ]});
+    let at = "2026-11-21T09:00:00Z";
+    all.interact("lead", &json!({"firstDelegate": seller, "secondDelegate": guest, "firstDevice": sponsor, "recordedAt": at, "data": form}));
+    all.interact("lead", &json!({"delegate": guest, "device": sponsor, "recordedAt": "2026-11-21T10:00:00Z", "data": {"note": "x"}}));
+    all.interact(
+        "lead",
+        &json!({"delegate": guest, "recordedAt": "2026-11-21T11:00:00Z"}),
+    );
+    let reader = server.reader();
+    let leads = rows(&server, &reader, "leads", "");
+    assert_eq!(leads.len(), 3);
+    let one = leads
+        .iter()
+        .find(|row| row["taken_by"] == "Sam Seller")
+        .expect("his lead");
+    assert_eq!(one["sponsor"], "Acme");
+    assert_eq!(one["lead"], "Gil Guest");
+    assert_eq!(
+        one["answers"],
+        "Interested in: A demo; Rating: 5; Topics: [\"a\",\"b\"]"
+    );
+    let other = leads
+        .iter()
+        .find(|row| row["recorded_at"] == "2026-11-21 10:00:00");
+    let other = other.expect("the other lead");
+    assert_eq!(
+        (&other["lead"], &other["taken_by"]),
+        (&json!("Gil Guest"), &json!(""))
+    );
+    assert_eq!(other["answers"], "{\"note\":\"x\"}");
+    let of = format!("sponsor={sponsor}");
+    assert_eq!(rows(&server, &reader, "leads", &of).len(), 2);
+}
+
+#[test]
+fn sales_count_nothing_twice() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    let event = all.device(&json!({"name": "Event", "deviceType": "event"}));
+    let ticket = all.device(&json!({"name": "Day ticket", "deviceType": "product"}));
+    let sell = |code: &str, quantity: i64, payments: Value| {
+        let total = quantity * 2500;
+        let body = json!({
+            "context": event, "code": code, "totalAmount": total, "createdAt": 1_790_000_000, "transactions": payments,
+            "items": [{"code": format!("{code}0000"), "product": ticket, "quantity": quantity, "description": "Day ticket",
+                "unitAmount": 2500, "totalAmount": total, "discountAmount": null, "delegates": []}],
+        });
+        assert_eq!(all.post("/tx/new", &body).status, 201);
+    };
+    sell("A", 1, json!([{"paymentMethod": "cash", "amount": 2500}]));
+    sell(
+        "B",
+        2,
+        json!([{"paymentMethod": "card", "amount": 5000, "transactionId": "1"}]),
+    );
+    sell(
+        "C",
+        3,
+        json!([{"paymentMethod": "cash", "amount": 2500}, {"paymentMethod": "card", "amount": 5000, "transactionId": "2"}]),
+    );
+    sell(
+        "D",
+        1,
+        json!([{"paymentMethod": "cash", "amount": 1000}, {"paymentMethod": "cash", "amount": 1500}]),
+    );
+    let reader = server.reader();
+    let line = |method: &str, quantity: i64, amount: f64, purchases: i64| json!({"product": "Day ticket", "method": method, "quantity": quantity, "amount": amount, "discount": 0.0, "purchases": purchases});
+    assert_eq!(
+        rows(&server, &reader, "sales", ""),
+        [
+            line("card", 2, 50.0, 1),
+            line("card + cash", 3, 75.0, 1),
+            line("cash", 2, 50.0, 2),
+        ]
+    );
+}
+
+#[test]
+fn devices_are_shown_as_they_pinged() {
+    let server = Server::start();
+    let device = server
+        .caller_with_all()
+        .device(&json!({"name": "Gate A", "code": "a"}));
+    let (id, secret) = server.new_client(gatepost::auth::clients::NewClient {
+        device: Some(gatepost::types::DeviceId(device)),
+        scopes: vec![Scope::ReportRead],
+        ..gatepost::auth::clients::NewClient::named("a")
+    });
+    let app = server.caller_of(&id, &secret);
+    let now = gatepost::types::Timestamp::now().0 / 1000;
+    let ping = json!({"localTime": now, "configVersion": 0, "battery": 42, "network": "venue", "failedUploads": 3, "status": "foreground"});
+    assert_eq!(app.post("/device/ping", &ping).status, 200);
+    let found = rows(&server, &app, "devices", "");
+    assert_eq!(found.len(), 1);
+    for (column, value) in [
+        ("device", json!("Gate A")),
+        ("state", json!("online")),
+        ("battery", json!(42)),
+        ("network", json!("venue")),
+        ("failed_uploads", json!(3)),
+        ("app", json!("foreground")),
+    ] {
+        assert_eq!(found[0][column], value, "{column}");
+    }
+}
+
+#[test]
+fn every_shipped_report_runs_on_an_event_and_on_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, full) in [("full.db", true), ("empty.db", false)] {
+        let db = folder.path().join(name);
+        if full {
+            assert!(gatepost(&db, &["demo"]).status.success());
+        }
+        let store = gatepost::store::Store::open(&db, gatepost::store::Durability::Normal);
+        let app = gatepost::app::App::new(store.expect("a file"), None);
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        for report in reports::shipped().expect("reports") {
+            report.check(&db).expect("a report that can be stored");
+            let values = reports::Values::read(&report.parameters, &report.fixed, &[]);
+            let made = reports::preview(&app, &report, values.expect("values"), 100);
+            let made = runtime.block_on(made).expect("rows");
+            let telling = full && !["sales", "devices"].contains(&&*report.id);
+            assert_eq!(!made.rows.is_empty(), telling, "{}", report.id);
+        }
+    }
+}
+
+#[test]
+fn what_was_removed_stays_away() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("gatepost.db");
+    let ids = || -> Vec<String> {
+        let document = told(&db, &["config", "export"]);
+        let all = document["reports"].as_array().expect("reports").iter();
+        all.map(|report| report["id"].as_str().expect("an id").to_owned())
+            .collect()
+    };
+    assert_eq!(
+        ids(),
+        [
+            "attendance",
+            "check-ins",
+            "devices",
+            "leads",
+            "no-shows",
+            "sales"
+        ]
+    );
+    let kept = folder.path().join("config.json");
+    let document = told(&db, &["config", "export"]);
+    let mut reports = document["reports"].as_array().expect("reports").clone();
+    reports.retain(|report| report["id"] == "leads");
+    std::fs::write(&kept, json!({"reports": reports}).to_string()).expect("written");
+    let kept = kept.to_str().expect("a name");
+    assert!(
+        gatepost(&db, &["config", "apply", kept, "--prune"])
+            .status
+            .success()
+    );
+    assert_eq!(ids(), ["leads"]);
+    Served::start(&db).stop();
+    Served::start(&db).stop();
+    assert_eq!(ids(), ["leads"]);
+}
