@@ -274,6 +274,8 @@ requirements! {
     WriteInteractions: InteractionWrite;
     /// May record purchases.
     WriteTransactions: TxWrite;
+    /// May send messages to delegates.
+    SendMessages: CommSend;
 }
 
 /// The error of a caller who lacks every one of `roles`.

@@ -217,6 +217,11 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("reports", "parameters", "number"),
     ("reports", "fixed", "number"),
     ("reports", "api_clients", "number"),
+    ("webhooks", "interactions", "id"),
+    ("webhooks", "changes", "id"),
+    ("webhooks", "devices", "id"),
+    ("webhook_attempts", "people", "id"),
+    ("gateways", "definition", "NULL"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

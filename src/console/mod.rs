@@ -29,6 +29,7 @@ mod export;
 mod import;
 mod interactions;
 mod kept;
+mod messages;
 mod reports;
 
 pub mod live;
@@ -40,6 +41,7 @@ mod setup;
 mod shell;
 mod sign_in;
 mod visit;
+mod webhooks;
 
 pub use import::Desk;
 pub use route::{Access, Route};
@@ -147,7 +149,9 @@ pub fn routes() -> Vec<Route> {
         interactions::routes(),
         sales::routes(),
         reports::routes(),
+        messages::routes(),
         settings::routes(),
+        webhooks::routes(),
     ]
     .into_iter()
     .flatten()

@@ -25,6 +25,8 @@ pub enum Area {
     Sales,
     /// Lists that were defined once.
     Reports,
+    /// What is sent to people.
+    Messages,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -33,6 +35,8 @@ pub enum Area {
     Access,
     /// The instance.
     Settings,
+    /// Who is told by HTTP what happens.
+    Webhooks,
     /// Who changed what.
     Audit,
     /// One's own sign-in; not in the navigation.
@@ -104,6 +108,13 @@ const PLACES: &[Place] = &[
         role: ConsoleRole::Viewer,
     },
     Place {
+        area: Area::Messages,
+        name: "Messages",
+        path: "/console/messages",
+        icon: "mail",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
         area: Area::Discovery,
         name: "Discovery",
         path: "/console/discovery",
@@ -115,6 +126,13 @@ const PLACES: &[Place] = &[
         name: "App configuration",
         path: "/console/configuration",
         icon: "sliders",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Webhooks,
+        name: "Webhooks",
+        path: "/console/webhooks",
+        icon: "relay",
         role: ConsoleRole::Operator,
     },
     Place {

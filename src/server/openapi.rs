@@ -215,6 +215,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
                 errors.push(Kind::ReportNotExposed);
             }
         }
+        ("/delegate/send-comm", _) => errors.push(Kind::DelegateNotFound),
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     app::App,
     apps::api::AppsApi,
+    comms::api::CommsApi,
     console::{self, Console},
     content::api::ContentApi,
     delegates::api::DelegatesApi,
@@ -48,6 +49,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         TransactionsApi { app: app() },
         ContentApi { app: app() },
         ReportsApi { app: app() },
+        CommsApi::new(app()),
         ServiceApi { app: app() },
     )
 }
@@ -173,6 +175,7 @@ pub fn table(console: &Console) -> Table {
         ("/health/ready".into(), vec![Method::GET]),
         ("/metrics".into(), vec![Method::GET]),
         ("/logo".into(), vec![Method::GET]),
+        ("/o/:name".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for route in console::routes() {

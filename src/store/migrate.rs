@@ -17,8 +17,10 @@ const STEPS: &[M<'static>] = &[
         include_str!("migrations/0007_reports.sql"),
         include_str!("migrations/reports.sql")
     )),
+    M::up(include_str!("migrations/0008_messages.sql")),
     M::up(include_str!("migrations/0009_one_time.sql")),
     M::up(include_str!("migrations/0010_sales.sql")),
+    M::up(include_str!("migrations/0011_webhooks.sql")),
 ];
 
 /// What a fresh file holds beside its schema.

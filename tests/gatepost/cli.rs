@@ -185,6 +185,14 @@ fn the_demo_is_whole_and_the_same_each_time() {
             ),
             40
         );
+        assert!(count(folder.path(), "SELECT count(*) FROM transactions") > 200);
+        assert_eq!(
+            count(
+                folder.path(),
+                "SELECT count(*) FROM inconsistencies WHERE settled_at IS NULL"
+            ),
+            4
+        );
         let again = gatepost(folder.path(), &["demo"]);
         assert_eq!(
             again.status.code(),
@@ -195,7 +203,8 @@ fn the_demo_is_whole_and_the_same_each_time() {
             rusqlite::Connection::open(folder.path().join("event.db")).expect("the file");
         let sql = "SELECT group_concat(barcode || first_name || coalesce(data, '')) FROM (SELECT * FROM delegates ORDER BY id)
                    UNION ALL SELECT group_concat(interaction_type || recorded_at) FROM
-                   (SELECT * FROM interactions WHERE interaction_type != 'connected' ORDER BY id)";
+                   (SELECT * FROM interactions WHERE interaction_type != 'connected' ORDER BY id)
+                   UNION ALL SELECT group_concat(CAST(body AS TEXT)) FROM (SELECT * FROM transaction_bodies ORDER BY id)";
         let mut statement = connection.prepare(sql).expect(sql);
         let rows = statement
             .query_map([], |row| row.get::<_, String>(0))

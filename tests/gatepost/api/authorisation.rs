@@ -79,6 +79,7 @@ const TABLE: &[(&str, Access)] = &[
         "readReportCsv",
         Scopes(&[Scope::ReportRead, Scope::Trusted], false),
     ),
+    ("sendComm", Roles(&[CommSend])),
 ];
 
 /// One operation of the server's document.

@@ -23,6 +23,7 @@ mod sections;
 mod settings;
 mod shown;
 mod sign_in;
+mod tills;
 mod tokens;
 mod transactions;
 mod tried;

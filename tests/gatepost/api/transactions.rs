@@ -5,14 +5,14 @@ use gatepost::{auth::Role, transactions};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-struct Till<'a> {
-    caller: Caller<'a>,
+pub(super) struct Till<'a> {
+    pub(super) caller: Caller<'a>,
     event: i64,
     product: i64,
 }
 
 impl<'a> Till<'a> {
-    fn at(server: &'a Server) -> Self {
+    pub(super) fn at(server: &'a Server) -> Self {
         let caller = server.caller_with_all();
         let event = caller.device(&json!({"name": "Fair", "deviceType": "event"}));
         let product = caller.device(&json!({"name": "Day ticket", "parent": event}));
@@ -23,7 +23,7 @@ impl<'a> Till<'a> {
         }
     }
 
-    fn sale(&self, code: &str, barcodes: &[&str]) -> Value {
+    pub(super) fn sale(&self, code: &str, barcodes: &[&str]) -> Value {
         let tickets: Vec<Value> = barcodes
             .iter()
             .map(|barcode| json!({"product": self.product, "description": "Day ticket", "barcode": barcode}))
@@ -39,7 +39,7 @@ impl<'a> Till<'a> {
         })
     }
 
-    fn send(&self, body: &Value) -> Reply {
+    pub(super) fn send(&self, body: &Value) -> Reply {
         self.caller.post("/tx/new", body)
     }
 
@@ -49,13 +49,13 @@ impl<'a> Till<'a> {
 }
 
 #[track_caller]
-fn told(reply: &Reply) -> Vec<String> {
+pub(super) fn told(reply: &Reply) -> Vec<String> {
     let listed = reply.data()["inconsistencies"].as_array().expect("a list");
     let line = |told: &Value| format!("{}: {}", told["path"], told["message"]).replace('"', "");
     listed.iter().map(line).collect()
 }
 
-fn barcodes(reply: &Reply) -> Vec<String> {
+pub(super) fn barcodes(reply: &Reply) -> Vec<String> {
     let delegates = reply.data()["delegates"].as_array().expect("a list");
     let barcode = |made: &Value| made["barcode"].as_str().unwrap_or_default().to_owned();
     delegates.iter().map(barcode).collect()
@@ -197,7 +197,7 @@ fn what_is_no_purchase_at_all_is_kept_word_for_word() {
     large.refused(413, 1106, "8388608");
 }
 
-fn reply_to(till: &Till<'_>, body: Vec<u8>) -> Reply {
+pub(super) fn reply_to(till: &Till<'_>, body: Vec<u8>) -> Reply {
     reply(till.caller.request(Method::POST, "/tx/new").body(body))
 }
 

@@ -15,6 +15,7 @@ mod guard;
 mod imports;
 mod interactions;
 mod rehearsal;
+mod sales;
 mod sessions;
 mod settings;
 

@@ -21,12 +21,12 @@ use std::{
 
 const HERE: &str = "/console/settings/rehearsal";
 
-fn take_snapshot(crew: &Crew<'_>) {
+pub fn take_snapshot(crew: &Crew<'_>) {
     crew.post(&format!("{HERE}/snapshot"), &[]).taken();
 }
 
 #[track_caller]
-fn go_back(crew: &Crew<'_>) {
+pub fn go_back(crew: &Crew<'_>) {
     let action = format!("{HERE}/return");
     let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
     crew.post(&action, &[("snapshot", &id), ("words", "go back")])

@@ -209,6 +209,77 @@ fn all_goes_into_a_folder_and_comes_back() {
 }
 
 #[test]
+fn transactions_are_for_the_books_and_not_for_an_import() {
+    let site = Site::new();
+    site.done(&["demo"]);
+    let count = site.count("SELECT count(*) FROM transactions");
+    let list: Vec<Value> =
+        serde_json::from_str(&site.done(&["export", "transactions", "--format", "json"]))
+            .expect("JSON");
+    assert_eq!(i64::try_from(list.len()), Ok(count));
+    let sum = |name: &str| -> i64 {
+        let values = list.iter().filter_map(|one| one[name].as_i64());
+        values.sum()
+    };
+    let net = |method: &str| {
+        site.count(&format!(
+            "SELECT sum(net) FROM transaction_payments WHERE method = '{method}'"
+        ))
+    };
+    assert_eq!(
+        sum("totalAmount"),
+        site.count("SELECT sum(total_amount) FROM transactions")
+    );
+    assert_eq!((sum("cash"), sum("card")), (net("cash"), net("card")));
+    let first = &list[0];
+    assert_eq!(first["_type"], "transaction");
+    assert_eq!(first["code"], "BO260001");
+    assert!(
+        first["context"]
+            .as_str()
+            .is_some_and(|context| context.starts_with("code:"))
+    );
+    assert_eq!(first["items"][0]["description"], "Full Pass");
+    assert!(first["delegates"][0]["barcode"].is_string());
+    assert!(list.iter().any(|one| one["openInconsistencies"] == 1));
+    assert!(list.iter().any(|one| one["revisions"] == 1));
+    let lines = site.done(&["export", "transactions", "--format", "ndjson"]);
+    assert_eq!(lines.lines().count(), list.len());
+    let csv = site.done(&["export", "transactions"]);
+    assert!(
+        csv.starts_with("\u{feff}id,_type,code,context,totalAmount,"),
+        "{csv}"
+    );
+    let sheet = site.path("sales.xlsx");
+    site.done(&["export", "transactions", "--output", &sheet]);
+    assert!(std::fs::metadata(&sheet).is_ok_and(|sheet| sheet.len() > 5_000));
+    let folder = site.path("all");
+    site.done(&["export", "all", "--output", &folder]);
+    assert!(
+        std::path::Path::new(&folder)
+            .join("transactions.csv")
+            .exists()
+    );
+    assert!(
+        site.refused(&[
+            "export",
+            "transactions",
+            "--search",
+            "{\"==\": [\"code\", \"A\"]}"
+        ])
+        .contains("knows no transactions")
+    );
+    // They are no delegates, whatever somebody tries.
+    let file = site.file("sales.csv", csv);
+    let before = site.dump();
+    for what in ["delegates", "devices", "interactions"] {
+        let told = site.refused(&["import", what, &file]);
+        assert!(told.contains("transaction"), "{what}: {told}");
+    }
+    assert_eq!(site.dump(), before);
+}
+
+#[test]
 fn a_csv_is_what_a_spreadsheet_reads_and_never_runs() {
     let site = Site::new();
     let list = site.file(

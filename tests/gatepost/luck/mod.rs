@@ -21,6 +21,7 @@ mod power;
 pub mod process;
 mod returned;
 mod start;
+mod till;
 mod trace;
 pub mod wire;
 mod writer;

@@ -100,27 +100,91 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
 fn the_second_of_two_who_edit_is_told_and_overwrites_nothing() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Ada", "company": "Engines"}));
-    let crew = server.crew(ConsoleRole::Operator);
+    let id = caller.delegate(
+        &json!({"firstName": "Ada", "lastName": "L", "company": "Engines", "rawFlags": "p",
+            "data": {"Data": {"meal": "vegan", "size": "M"}, "Travel": {"by": "train", "hotel": "Berg"}}}),
+    );
     let path = format!("/console/delegates/{id}/edit");
-    let form = fields(&crew.get(&path).shown(), "/edit");
-    let (mut first, mut second) = (form.clone(), form);
-    set(&mut first, "company", "Nordwind");
-    set(&mut second, "firstName", "Augusta");
-    send(&crew, &path, &first).taken();
-    let told = send(&crew, &path, &second);
+    let (one, other) = (
+        server.crew(ConsoleRole::Operator),
+        server.crew(ConsoleRole::Administrator),
+    );
+    let mut first = fields(&one.get(&path).shown(), "/edit");
+    let mut second = fields(&other.get(&path).shown(), "/edit");
+    for (name, value) in [
+        ("company", "Nordwind"),
+        ("lastName", "King"),
+        ("detail-value", "meat"),
+        ("sections", r#"{"Travel": {"by": "car", "hotel": "Berg"}}"#),
+        ("flags", "z"),
+    ] {
+        set(&mut first, name, value);
+    }
+    for (name, value) in [
+        ("firstName", "Augusta"),
+        ("company", "Analytics"),
+        (
+            "sections",
+            "{\"Travel\": {\r\n \"by\": \"train\", \"hotel\": \"Tal\"}}",
+        ),
+    ] {
+        set(&mut second, name, value);
+    }
+    send(&one, &path, &first).taken();
+    let told = send(&other, &path, &second);
     told.refused(422, "Somebody else changed this record");
     assert!(told.html.contains("Company is now") && told.html.contains("Nordwind"));
     let stored = caller.get(&format!("/delegate/id:{id}"));
-    assert_eq!(stored.data()["firstName"], "Ada");
-    assert_eq!(stored.data()["company"], "Nordwind");
+    assert_eq!(stored.data()["firstName"], "Ada", "nothing is written over");
+
+    // What the second did not touch is what the first made of it; what they did is theirs, marked.
+    let again = fields(&told.html, "/edit");
+    let value = |name: &str| {
+        let field = again.iter().find(|(known, _)| known == name);
+        field.map(|(_, value)| value.as_str()).unwrap_or_default()
+    };
+    assert_eq!(
+        ["firstName", "lastName", "company", "detail-value", "flags"].map(value),
+        ["Augusta", "King", "Analytics", "meat", "z"]
+    );
+    let sections: serde_json::Value = serde_json::from_str(value("sections")).expect("JSON");
+    assert_eq!(sections, json!({"Travel": {"by": "car", "hotel": "Tal"}}));
+    let marked = |name: &str| told.html.contains(&format!("id=\"{name}-mark\""));
+    assert_eq!(
+        [
+            "firstName",
+            "lastName",
+            "company",
+            "value1",
+            "sections",
+            "flags"
+        ]
+        .map(marked),
+        [true, false, true, false, true, false]
+    );
+    assert!(told.html.contains("Somebody else wrote “Nordwind”."));
+
     // What is sent from the page that told it is knowingly sent.
-    let mut knowing = fields(&told.html, "/edit");
-    set(&mut knowing, "company", "Nordwind");
-    send(&crew, &path, &knowing).taken();
+    send(&other, &path, &again).taken();
     let stored = caller.get(&format!("/delegate/id:{id}"));
-    assert_eq!(stored.data()["firstName"], "Augusta");
-    assert_eq!(stored.data()["company"], "Nordwind");
+    for (name, value) in [
+        ("firstName", json!("Augusta")),
+        ("lastName", json!("King")),
+        ("company", json!("Analytics")),
+        ("rawFlags", json!("pz")),
+        (
+            "data",
+            json!({"Data": {"meal": "meat", "size": "M"}, "Travel": {"by": "car", "hotel": "Tal"}}),
+        ),
+    ] {
+        assert_eq!(stored.data()[name], value, "{name}");
+    }
+    // A third who was faster still is told just so, and so is who sends what is no form of ours.
+    let stale = fields(&told.html, "/edit");
+    send(&one, &path, &stale).refused(422, "Somebody else changed this record");
+    let mut foreign = stale;
+    set(&mut foreign, "seen", "{");
+    send(&one, &path, &foreign).refused(422, "Somebody else changed this record");
 }
 
 #[test]
