@@ -757,34 +757,6 @@ CREATE TABLE one_time_passwords (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX one_time_passwords_expires ON one_time_passwords (expires_at);
 
--- Content regions: templates that are rendered for a delegate or a device, by the path that apps ask
--- for. Outside of published_from and published_to nobody gets it; without them there is no such bound.
-CREATE TABLE regions (
-    path           TEXT PRIMARY KEY,
-    version        INTEGER NOT NULL,
-    content        TEXT NOT NULL,
-    tags           TEXT NOT NULL CHECK (json_valid(tags)),
-    refs           TEXT NOT NULL CHECK (json_valid(refs)),
-    published_from INTEGER,
-    published_to   INTEGER,
-    created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL
-) STRICT;
-
--- Every save of a region, whole, so that any of them can be taken up again.
-CREATE TABLE region_versions (
-    path           TEXT NOT NULL REFERENCES regions (path) ON DELETE CASCADE,
-    version        INTEGER NOT NULL,
-    content        TEXT NOT NULL,
-    tags           TEXT NOT NULL CHECK (json_valid(tags)),
-    refs           TEXT NOT NULL CHECK (json_valid(refs)),
-    published_from INTEGER,
-    published_to   INTEGER,
-    actor          TEXT NOT NULL,
-    at             INTEGER NOT NULL,
-    PRIMARY KEY (path, version)
-) STRICT;
-
 -- Who is told by HTTP what happens. The secret cannot be hashed, as deliveries are signed with it;
 -- the one before signs along for a while, so that a receiver can change over.
 CREATE TABLE webhooks (
@@ -857,3 +829,31 @@ CREATE TABLE webhook_attempts (
     answer     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook_id, id);
+
+-- Content regions: templates that are rendered for a delegate or a device, by the path that apps ask
+-- for. Outside of published_from and published_to nobody gets it; without them there is no such bound.
+CREATE TABLE regions (
+    path           TEXT PRIMARY KEY,
+    version        INTEGER NOT NULL,
+    content        TEXT NOT NULL,
+    tags           TEXT NOT NULL CHECK (json_valid(tags)),
+    refs           TEXT NOT NULL CHECK (json_valid(refs)),
+    published_from INTEGER,
+    published_to   INTEGER,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+) STRICT;
+
+-- Every save of a region, whole, so that any of them can be taken up again.
+CREATE TABLE region_versions (
+    path           TEXT NOT NULL REFERENCES regions (path) ON DELETE CASCADE,
+    version        INTEGER NOT NULL,
+    content        TEXT NOT NULL,
+    tags           TEXT NOT NULL CHECK (json_valid(tags)),
+    refs           TEXT NOT NULL CHECK (json_valid(refs)),
+    published_from INTEGER,
+    published_to   INTEGER,
+    actor          TEXT NOT NULL,
+    at             INTEGER NOT NULL,
+    PRIMARY KEY (path, version)
+) STRICT;

@@ -70,14 +70,14 @@ pub enum Kind {
     Participants,
     /// `recordedAt`, `data` or a shared value is unusable.
     InteractionContent,
-    /// A region's path is outside its prefix, or nothing is published there.
-    RegionUnavailable,
-    /// A region's template failed; told to the caller, for whoever wrote it must mend it.
-    RegionFailed,
     /// No such report, or dashboard.
     ReportNotFound,
     /// The report is not exposed to the client.
     ReportNotExposed,
+    /// A region's path is outside its prefix, or nothing is published there.
+    RegionUnavailable,
+    /// A region's template failed; told to the caller, for whoever wrote it must mend it.
+    RegionFailed,
     /// The rules of the device refuse the interaction.
     Refused(Refusal),
 }
@@ -127,10 +127,10 @@ impl Kind {
             Self::InteractionContent => 1503,
             Self::InteractionNotFound => 1504,
             Self::EventNotFound => 1601,
-            Self::RegionUnavailable => 1801,
-            Self::RegionFailed => 1199,
             Self::ReportNotFound => 1701,
             Self::ReportNotExposed => 1702,
+            Self::RegionUnavailable => 1801,
+            Self::RegionFailed => 1199,
             Self::Refused(refusal) => refusal.code(),
         }
     }

@@ -10,9 +10,9 @@
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
 //! - `webhooks`: others are told by HTTP what happens
-//! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL;
-//!   `content`: regions that are rendered for a record
+//! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL
 //! - `comms`: e-mail, texts and push: templates, the outbox, gateways, automations
+//! - `content`: regions that are rendered for a record
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint

@@ -214,14 +214,6 @@ impl Requirement for DeviceToken {
     const DEVICE: bool = true;
 }
 
-/// May read every device, those that the caller owns, or the one that it runs on.
-pub struct ReadDeviceOrOwn;
-
-impl Requirement for ReadDeviceOrOwn {
-    const ANY_OF: &'static [Role] = ReadDevice::ANY_OF;
-    const OR_DEVICE: bool = true;
-}
-
 /// The client may read reports (spec: Report endpoints).
 pub struct ReadReports;
 
@@ -238,6 +230,14 @@ impl Requirement for ListReports {
     const ANY_OF: &'static [Role] = &[];
     const SCOPES: &'static [Scope] = &[Scope::ReportList, Scope::Trusted];
     const SIGNED_IN: bool = true;
+}
+
+/// May read every device, those that the caller owns, or the one that it runs on.
+pub struct ReadDeviceOrOwn;
+
+impl Requirement for ReadDeviceOrOwn {
+    const ANY_OF: &'static [Role] = ReadDevice::ANY_OF;
+    const OR_DEVICE: bool = true;
 }
 
 macro_rules! requirements {

@@ -210,10 +210,6 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("app_config", "document", "version"),
     ("app_config_draft", "document", "id"),
     ("sections", "schema", "NULL"),
-    ("regions", "tags", "NULL"),
-    ("regions", "refs", "NULL"),
-    ("region_versions", "tags", "version"),
-    ("region_versions", "refs", "version"),
     ("reports", "parameters", "number"),
     ("reports", "fixed", "number"),
     ("reports", "api_clients", "number"),
@@ -222,6 +218,10 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("webhooks", "devices", "id"),
     ("webhook_attempts", "people", "id"),
     ("gateways", "definition", "NULL"),
+    ("regions", "tags", "NULL"),
+    ("regions", "refs", "NULL"),
+    ("region_versions", "tags", "version"),
+    ("region_versions", "refs", "version"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

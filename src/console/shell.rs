@@ -19,14 +19,14 @@ pub enum Area {
     Devices,
     /// What happened.
     Interactions,
-    /// What apps show of the crew's own.
-    Content,
     /// What was bought.
     Sales,
     /// Lists that were defined once.
     Reports,
     /// What is sent to people.
     Messages,
+    /// What apps show of the crew's own.
+    Content,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -87,13 +87,6 @@ const PLACES: &[Place] = &[
         role: ConsoleRole::Viewer,
     },
     Place {
-        area: Area::Content,
-        name: "Content",
-        path: "/console/content",
-        icon: "page",
-        role: ConsoleRole::Viewer,
-    },
-    Place {
         area: Area::Sales,
         name: "Sales",
         path: "/console/sales",
@@ -112,6 +105,13 @@ const PLACES: &[Place] = &[
         name: "Messages",
         path: "/console/messages",
         icon: "mail",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Content,
+        name: "Content",
+        path: "/console/content",
+        icon: "page",
         role: ConsoleRole::Viewer,
     },
     Place {

@@ -206,9 +206,6 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             Kind::TooManyAttempts { retry_after_s: 0 },
         ]),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
-        ("/delegate/{selector}/info" | "/device/{selector}/info", _) => {
-            errors.extend([Kind::RegionUnavailable, Kind::RegionFailed]);
-        }
         (path, _) if path.starts_with("/report/") => {
             errors.push(Kind::ReportNotFound);
             if path.contains("/export/") {
@@ -216,6 +213,9 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             }
         }
         ("/delegate/send-comm", _) => errors.push(Kind::DelegateNotFound),
+        ("/delegate/{selector}/info" | "/device/{selector}/info", _) => {
+            errors.extend([Kind::RegionUnavailable, Kind::RegionFailed]);
+        }
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")

@@ -47,9 +47,9 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         EventsApi { app: app() },
         InteractionsApi { app: app() },
         TransactionsApi { app: app() },
-        ContentApi { app: app() },
         ReportsApi { app: app() },
         CommsApi::new(app()),
+        ContentApi { app: app() },
         ServiceApi { app: app() },
     )
 }

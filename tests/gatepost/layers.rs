@@ -50,8 +50,8 @@ const SIDEWAYS: [(&str, &str); 19] = [
     ("web", "records"),
     // The domain's own edges: an event is a device; an interaction is of delegates and devices, and
     // a delegate carries its interactions in every answer; a message is to a delegate, about an
-    // interaction; an app runs on a device, and becomes one when it is let in; a region is rendered
-    // for a delegate or a device.
+    // interaction; an app runs on a device, and becomes one when it is let in; a region is rendered for
+    // a delegate or a device.
     ("apps", "devices"),
     ("comms", "delegates"),
     ("comms", "interactions"),

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 pub(super) const PART: Part = Part {
     key: "regions",
-    help: "Regions: [{\"path\": \"/api/delegate-info/...\" or \"/api/device-info/...\", \"content\": a template, \"tags\", \"references\", \"publishedFrom\", \"publishedTo\"}], matched by path; each save is a version.",
+    help: "Regions: [{\"path\": \"/api/delegate-info/...\", \"content\": a template, \"tags\", \"references\", \"publishedFrom\", \"publishedTo\"}]; each save is a version.",
     export: |connection| {
         let zone = settings::load(connection)?.zone;
         let written = |region: Region| {

@@ -509,10 +509,7 @@ fn run(server: &Server, sql: &str) -> (Result<String>, Duration) {
     let ran = sandbox.rows(
         sql,
         |_| Sql::Text("7".into()),
-        |columns| {
-            given.push_str(&columns.join(","));
-            Ok(())
-        },
+        |_| Ok(()),
         |row| {
             for value in row {
                 if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = value {
