@@ -389,18 +389,100 @@ CREATE TABLE statements (
     sql         TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Messages to delegates, as the search knows them (comms): sent ones count. template is its slug.
+-- Messages to people: what is to be sent, and what became of it. Those that were sent are known to
+-- searches (comms); template is the template's slug. An attempt is 'sending' from before it begins
+-- until its outcome is known, so that one that was cut off by a crash is found ('unknown') and not
+-- sent a second time by itself.
 CREATE TABLE messages (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- NULL: to a user, or a test.
     delegate_id INTEGER REFERENCES delegates (id),
     channel     TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
     template    TEXT,
-    state       TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed', 'unknown')),
+    state       TEXT NOT NULL CHECK (state IN ('waiting', 'sending', 'sent', 'failed', 'unknown', 'cancelled')),
     created_at  INTEGER NOT NULL,
-    sent_at     INTEGER
+    sent_at     INTEGER,
+    -- An e-mail address, a phone number, or an app's push token.
+    address     TEXT NOT NULL DEFAULT '',
+    subject     TEXT,
+    body        TEXT,
+    html        TEXT,
+    -- 1: it holds a secret, such as a one-time password: never shown, and gone once it is over.
+    secret      INTEGER NOT NULL DEFAULT 0 CHECK (secret IN (0, 1)),
+    -- What had it sent, such as 'api' or 'automation:order-cleared'.
+    origin      TEXT NOT NULL DEFAULT '',
+    attempts    INTEGER NOT NULL DEFAULT 0,
+    tried_at    INTEGER,
+    -- Not before; of those that wait.
+    next_at     INTEGER,
+    -- What is late is worse than nothing: not after.
+    expires_at  INTEGER,
+    failure     TEXT,
+    opened_at   INTEGER
 ) STRICT;
 CREATE INDEX messages_delegate ON messages (delegate_id) WHERE delegate_id IS NOT NULL;
 CREATE INDEX messages_template ON messages (channel, template, delegate_id) WHERE state = 'sent';
+CREATE INDEX messages_waiting ON messages (next_at) WHERE state = 'waiting';
+CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
+CREATE INDEX messages_address ON messages (address COLLATE NOCASE) WHERE delegate_id IS NULL;
+
+-- What messages say: Jinja over the delegate. An app names an e-mail's by its id, a text's by its slug.
+CREATE TABLE message_templates (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    channel    TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
+    slug       TEXT NOT NULL,
+    -- An e-mail's subject, a push message's title.
+    subject    TEXT,
+    content    TEXT NOT NULL,
+    html       TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (channel, slug)
+) STRICT;
+
+-- How messages leave. The secret (a password, a token, a service account's key) stands apart: the
+-- definition is shown and exported, the secret never is.
+CREATE TABLE gateways (
+    channel    TEXT PRIMARY KEY CHECK (channel IN ('email', 'sms', 'push')),
+    definition TEXT NOT NULL CHECK (json_valid(definition)),
+    secret     TEXT,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A template that is sent by itself when an interaction of a type is stored.
+CREATE TABLE automations (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    name             TEXT NOT NULL UNIQUE,
+    active           INTEGER NOT NULL CHECK (active IN (0, 1)),
+    interaction_type TEXT NOT NULL,
+    -- At this device or one below it; NULL: anywhere.
+    device_id        INTEGER REFERENCES devices (id),
+    delegate_type    TEXT,
+    channel          TEXT NOT NULL CHECK (channel IN ('email', 'sms', 'push')),
+    template         TEXT NOT NULL,
+    -- What an app uploads later than this after it happened sends nothing.
+    within_minutes   INTEGER NOT NULL CHECK (within_minutes > 0),
+    -- Only what comes after it was made or switched on counts.
+    since            INTEGER NOT NULL
+) STRICT;
+
+-- The newest interaction that automations have seen; so none is seen twice, or missed by a restart.
+CREATE TABLE automation_cursor (
+    id             INTEGER PRIMARY KEY CHECK (id = 1),
+    interaction_id INTEGER NOT NULL
+) STRICT;
+
+-- By which the addresses of pictures in e-mails are signed; whoever opens one has opened the e-mail.
+CREATE TABLE message_key (
+    id  INTEGER PRIMARY KEY CHECK (id = 1),
+    key BLOB NOT NULL
+) STRICT;
+
+-- Out of the box: what somebody ordered is ready. It is sent once there is a gateway for texts.
+INSERT INTO message_templates (channel, slug, content, created_at, updated_at) VALUES
+    ('sms', 'order-cleared', 'Hello{% if delegate.firstName %} {{ delegate.firstName }}{% endif %}, your order is ready. {{ settings.name }}', 0, 0);
+INSERT INTO automations (name, active, interaction_type, channel, template, within_minutes, since) VALUES
+    ('Order is ready', 1, 'order-cleared', 'sms', 'order-cleared', 60, 0);
 
 -- The certificate of `serve --tls-self-signed`, DER, and its private key, PKCS #8. In the file, so
 -- that it stays the same over restarts and on another laptop; whoever has the file has the key, as
@@ -674,3 +756,104 @@ CREATE TABLE one_time_passwords (
     expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX one_time_passwords_expires ON one_time_passwords (expires_at);
+
+-- Who is told by HTTP what happens. The secret cannot be hashed, as deliveries are signed with it;
+-- the one before signs along for a while, so that a receiver can change over.
+CREATE TABLE webhooks (
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    -- Goes into the ids of deliveries, so that those of two files or two webhooks never are the same.
+    uid             TEXT NOT NULL UNIQUE,
+    name            TEXT NOT NULL UNIQUE,
+    url             TEXT NOT NULL,
+    secret          TEXT NOT NULL,
+    previous_secret TEXT,
+    previous_until  INTEGER,
+    -- Types of interactions, and changes of records such as "delegate.updated"; "*" is any.
+    interactions    TEXT NOT NULL CHECK (json_valid(interactions)),
+    changes         TEXT NOT NULL CHECK (json_valid(changes)),
+    -- Codes of devices that an interaction must be at, or below; NULL: anywhere. Codes and not ids,
+    -- so that it can be set up before the devices are imported.
+    devices         TEXT CHECK (devices IS NULL OR json_valid(devices)),
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+
+-- How far each webhook has come, and how it fares. What happens is not copied for it: interactions
+-- and audit are read on from here, so that a receiver that is away for days costs nothing.
+CREATE TABLE webhook_states (
+    webhook_id      INTEGER PRIMARY KEY REFERENCES webhooks (id) ON DELETE CASCADE,
+    -- Up to these everything is delivered, held, or none of its business.
+    interaction_id  INTEGER NOT NULL,
+    audit_id        INTEGER NOT NULL,
+    -- In a row, whatever was delivered.
+    failures        INTEGER NOT NULL DEFAULT 0,
+    failing_since   INTEGER,
+    next_at         INTEGER,
+    last_success_at INTEGER,
+    paused_at       INTEGER,
+    paused_why      TEXT CHECK (paused_why IN ('asked', 'failing', 'gone')),
+    -- Grows whenever a person decides something, so that what was found out before does not undo it.
+    revision        INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- What the receiver did not take, and what waits behind it in the same lane, that is, what is about
+-- the same record. Only names it: what was said of somebody who is erased stands nowhere.
+CREATE TABLE webhook_held (
+    webhook_id    INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    source        TEXT NOT NULL CHECK (source IN ('interaction', 'audit')),
+    source_id     INTEGER NOT NULL,
+    position      INTEGER NOT NULL,
+    lane          TEXT NOT NULL,
+    attempts      INTEGER NOT NULL DEFAULT 0,
+    next_at       INTEGER NOT NULL,
+    failing_since INTEGER,
+    why           TEXT,
+    PRIMARY KEY (webhook_id, source, source_id)
+) STRICT, WITHOUT ROWID;
+
+-- The last attempts of each webhook, for people who look why something did not arrive.
+CREATE TABLE webhook_attempts (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook_id INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
+    source     TEXT NOT NULL CHECK (source IN ('interaction', 'audit', 'test')),
+    source_id  INTEGER NOT NULL,
+    type       TEXT NOT NULL,
+    lane       TEXT NOT NULL,
+    -- Delegates it was about: an answer may repeat what it was told of them, and goes with them.
+    people     TEXT NOT NULL CHECK (json_valid(people)),
+    at         INTEGER NOT NULL,
+    took_ms    INTEGER NOT NULL,
+    outcome    TEXT NOT NULL CHECK (outcome IN ('delivered', 'refused', 'failed')),
+    status     INTEGER,
+    -- How the answer begins, or why there was none.
+    answer     TEXT NOT NULL
+) STRICT;
+CREATE INDEX webhook_attempts_webhook ON webhook_attempts (webhook_id, id);
+
+-- Content regions: templates that are rendered for a delegate or a device, by the path that apps ask
+-- for. Outside of published_from and published_to nobody gets it; without them there is no such bound.
+CREATE TABLE regions (
+    path           TEXT PRIMARY KEY,
+    version        INTEGER NOT NULL,
+    content        TEXT NOT NULL,
+    tags           TEXT NOT NULL CHECK (json_valid(tags)),
+    refs           TEXT NOT NULL CHECK (json_valid(refs)),
+    published_from INTEGER,
+    published_to   INTEGER,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+) STRICT;
+
+-- Every save of a region, whole, so that any of them can be taken up again.
+CREATE TABLE region_versions (
+    path           TEXT NOT NULL REFERENCES regions (path) ON DELETE CASCADE,
+    version        INTEGER NOT NULL,
+    content        TEXT NOT NULL,
+    tags           TEXT NOT NULL CHECK (json_valid(tags)),
+    refs           TEXT NOT NULL CHECK (json_valid(refs)),
+    published_from INTEGER,
+    published_to   INTEGER,
+    actor          TEXT NOT NULL,
+    at             INTEGER NOT NULL,
+    PRIMARY KEY (path, version)
+) STRICT;

@@ -74,6 +74,10 @@ pub enum Kind {
     ReportNotFound,
     /// The report is not exposed to the client.
     ReportNotExposed,
+    /// A region's path is outside its prefix, or nothing is published there.
+    RegionUnavailable,
+    /// A region's template failed; told to the caller, for whoever wrote it must mend it.
+    RegionFailed,
     /// The rules of the device refuse the interaction.
     Refused(Refusal),
 }
@@ -125,6 +129,8 @@ impl Kind {
             Self::EventNotFound => 1601,
             Self::ReportNotFound => 1701,
             Self::ReportNotExposed => 1702,
+            Self::RegionUnavailable => 1801,
+            Self::RegionFailed => 1199,
             Self::Refused(refusal) => refusal.code(),
         }
     }

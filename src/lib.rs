@@ -9,7 +9,10 @@
 //! - `demo`: an invented event, into an empty file; `check`: is a file whole, and what if not?
 //! - `import`, `export`: lists from outside into the file, and out of it; `backup`: the file, to a
 //!   checked copy
+//! - `webhooks`: others are told by HTTP what happens
 //! - `transactions`: purchases at a till; `reports`: lists that an administrator defined in SQL
+//! - `comms`: e-mail, texts and push: templates, the outbox, gateways, automations
+//! - `content`: regions that are rendered for a record
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
 //! - `oauth`: the token endpoint
@@ -34,7 +37,9 @@ pub mod backup;
 pub mod barcode;
 pub mod check;
 pub mod cli;
+pub mod comms;
 pub mod console;
+pub mod content;
 pub mod delegates;
 pub mod demo;
 pub mod devices;
@@ -61,3 +66,4 @@ pub mod template;
 pub mod transactions;
 pub mod types;
 pub mod web;
+pub mod webhooks;

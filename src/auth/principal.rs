@@ -49,7 +49,9 @@ impl Principal {
             self.own_device()?;
         }
         self.require_scope::<R>()?;
-        let passes = R::ANY_OF.is_empty() || R::ANY_OF.iter().any(|role| self.has(*role));
+        let passes = R::ANY_OF.is_empty()
+            || (R::OR_DEVICE && self.device.is_some())
+            || R::ANY_OF.iter().any(|role| self.has(*role));
         if passes {
             Ok(())
         } else {

@@ -186,6 +186,9 @@ pub trait Requirement: Send + Sync + 'static {
 
     /// Whether the token's client must be bound to a device, on which the operation acts.
     const DEVICE: bool = false;
+
+    /// Whether being bound to a device admits as well, to what is of that device.
+    const OR_DEVICE: bool = false;
 }
 
 /// A valid token and nothing more.
@@ -229,6 +232,14 @@ impl Requirement for ListReports {
     const SIGNED_IN: bool = true;
 }
 
+/// May read every device, those that the caller owns, or the one that it runs on.
+pub struct ReadDeviceOrOwn;
+
+impl Requirement for ReadDeviceOrOwn {
+    const ANY_OF: &'static [Role] = ReadDevice::ANY_OF;
+    const OR_DEVICE: bool = true;
+}
+
 macro_rules! requirements {
     ($($(#[$doc:meta])* $name:ident: $($role:ident)|+;)*) => {$(
         $(#[$doc])*
@@ -263,6 +274,8 @@ requirements! {
     WriteInteractions: InteractionWrite;
     /// May record purchases.
     WriteTransactions: TxWrite;
+    /// May send messages to delegates.
+    SendMessages: CommSend;
 }
 
 /// The error of a caller who lacks every one of `roles`.

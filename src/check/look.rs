@@ -213,6 +213,15 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("reports", "parameters", "number"),
     ("reports", "fixed", "number"),
     ("reports", "api_clients", "number"),
+    ("webhooks", "interactions", "id"),
+    ("webhooks", "changes", "id"),
+    ("webhooks", "devices", "id"),
+    ("webhook_attempts", "people", "id"),
+    ("gateways", "definition", "NULL"),
+    ("regions", "tags", "NULL"),
+    ("regions", "refs", "NULL"),
+    ("region_versions", "tags", "version"),
+    ("region_versions", "refs", "version"),
 ];
 
 fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {

@@ -19,6 +19,25 @@ use std::{collections::HashMap, convert::Infallible, fmt::Write};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/// For HTML that somebody wrote for elsewhere, shown by itself: an origin of its own, no script, no
+/// form, nothing fetched.
+const FOREIGN_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+     form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Marks an answer as HTML for elsewhere.
+#[derive(Clone)]
+struct Foreign;
+
+/// HTML that was written for elsewhere, such as an e-mail, shown by itself: it can do nothing here.
+#[must_use]
+pub fn foreign(html: String) -> Response {
+    let mut response = Response::builder()
+        .content_type("text/html; charset=utf-8")
+        .body(html);
+    response.extensions_mut().insert(Foreign);
+    response
+}
+
 /// Messages that wait for the next page of a session.
 pub type Flashes = HashMap<i64, Vec<String>>;
 
@@ -179,6 +198,13 @@ pub(super) fn secured(mut response: Response) -> Response {
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    if response.extensions().get::<Foreign>().is_some() {
+        let policy = HeaderValue::from_static(FOREIGN_POLICY);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let headers = response.headers_mut();
     // Whoever signs out must not be followed by somebody who presses "back".
     headers
         .entry(header::CACHE_CONTROL)

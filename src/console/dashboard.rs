@@ -7,6 +7,7 @@ use crate::{
     backup::ledger::{self, Purpose},
     error::{Error, Result},
     types::Timestamp,
+    webhooks::state::stopped,
 };
 use askama::Template;
 use futures_util::stream;
@@ -68,6 +69,8 @@ struct Now {
     backup: Option<Timestamp>,
     /// Why the backup that was due last could not be made.
     backup_trouble: Option<String>,
+    /// Webhooks that were stopped.
+    webhooks: Vec<String>,
 }
 
 /// A bar of the chart, in its units.
@@ -170,6 +173,7 @@ impl Now {
             disk_low: free.is_some_and(|free| free < 1 << 30),
             disk_free: free.map(bytes),
             backup_trouble: backup_trouble(app, connection)?,
+            webhooks: stopped(connection)?,
             backup: connection
                 .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
                 .query_row([], |row| row.get(0))?,

@@ -20,6 +20,7 @@ pub mod answer;
 mod assets;
 mod audit;
 mod configuration;
+mod content;
 mod dashboard;
 mod delegates;
 mod devices;
@@ -28,6 +29,7 @@ mod export;
 mod import;
 mod interactions;
 mod kept;
+mod messages;
 mod reports;
 
 pub mod live;
@@ -39,6 +41,7 @@ mod setup;
 mod shell;
 mod sign_in;
 mod visit;
+mod webhooks;
 
 pub use import::Desk;
 pub use route::{Access, Route};
@@ -140,12 +143,15 @@ pub fn routes() -> Vec<Route> {
         delegates::routes(),
         devices::routes(),
         configuration::routes(),
+        content::routes(),
         discovery::routes(),
         import::routes(),
         interactions::routes(),
         sales::routes(),
         reports::routes(),
+        messages::routes(),
         settings::routes(),
+        webhooks::routes(),
     ]
     .into_iter()
     .flatten()

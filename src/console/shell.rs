@@ -23,6 +23,10 @@ pub enum Area {
     Sales,
     /// Lists that were defined once.
     Reports,
+    /// What is sent to people.
+    Messages,
+    /// What apps show of the crew's own.
+    Content,
     /// Apps that ask to be let in.
     Discovery,
     /// What apps are to do.
@@ -31,6 +35,8 @@ pub enum Area {
     Access,
     /// The instance.
     Settings,
+    /// Who is told by HTTP what happens.
+    Webhooks,
     /// Who changed what.
     Audit,
     /// One's own sign-in; not in the navigation.
@@ -95,6 +101,20 @@ const PLACES: &[Place] = &[
         role: ConsoleRole::Viewer,
     },
     Place {
+        area: Area::Messages,
+        name: "Messages",
+        path: "/console/messages",
+        icon: "mail",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Content,
+        name: "Content",
+        path: "/console/content",
+        icon: "page",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
         area: Area::Discovery,
         name: "Discovery",
         path: "/console/discovery",
@@ -106,6 +126,13 @@ const PLACES: &[Place] = &[
         name: "App configuration",
         path: "/console/configuration",
         icon: "sliders",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Webhooks,
+        name: "Webhooks",
+        path: "/console/webhooks",
+        icon: "relay",
         role: ConsoleRole::Operator,
     },
     Place {

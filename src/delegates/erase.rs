@@ -302,7 +302,11 @@ fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> Result<()> 
         forget::forget(tx, *person, interactions)?;
         remove_users(tx, *person, leaver)?;
         for sql in [
-            "DELETE FROM messages WHERE delegate_id = ?1",
+            "DELETE FROM messages WHERE delegate_id = ?1
+             OR (delegate_id IS NULL AND address COLLATE NOCASE IN (
+                 SELECT email FROM delegates WHERE id = ?1
+                 UNION SELECT phone FROM delegates WHERE id = ?1))",
+            "DELETE FROM webhook_attempts WHERE ?1 IN (SELECT value FROM json_each(people))",
             "DELETE FROM batch_rows WHERE record_id = ?1
              AND batch_id IN (SELECT id FROM batches WHERE kind = 'delegates')",
             "DELETE FROM audit WHERE record_type = 'delegate' AND record_id = ?1",

@@ -18,6 +18,7 @@ mod listener;
 mod logo;
 mod metrics;
 pub mod openapi;
+mod opened;
 mod pulse;
 pub mod routes;
 mod schedule;
@@ -33,9 +34,11 @@ pub use tls::Tls;
 
 use crate::{
     apps,
+    comms::Sender,
     console::{self, Console, route::Guarded},
     discovery::Listening,
     error::Result,
+    webhooks::Office,
 };
 use connections::Connections;
 use metrics::Sources;
@@ -98,6 +101,7 @@ pub async fn run(
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
+    let webhooks = Office::new(&app);
     let resumed = app.clone();
     tokio::spawn(async move {
         if let Err(cause) = crate::transactions::resume(&resumed.store).await {
@@ -110,6 +114,8 @@ pub async fn run(
         console.live.stop();
         console.imports.stop();
     };
+    let sender = Sender::new(app.clone());
+    sender.recover().await;
     let served = listener::serve(listener, door, connections, &limits, shutdown);
     let followed = async {
         match &tls {
@@ -125,7 +131,11 @@ pub async fn run(
         () = apps::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}
+        () = webhooks.run() => {}
+        () = sender.run() => {}
     }
+    webhooks.at_the_end().await;
+    sender.finish().await;
     apps::at_the_end(&app).await;
     Ok(())
 }
@@ -150,6 +160,7 @@ fn endpoint(
     let document = openapi::document(app, &console.discovery)?;
     let page = openapi::page(app, &console.discovery, &document);
     let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
+    let of_opened = app.clone();
     let route = api
         .at("/openapi.json", served("application/json", document))
         .at("/docs", served("text/html; charset=utf-8", page))
@@ -165,6 +176,13 @@ fn endpoint(
         .at(
             "/logo",
             get(make_sync(move |request| logo::show(&of_logo, &request))),
+        )
+        .at(
+            "/o/:name",
+            get(poem::endpoint::make(move |request| {
+                let app = of_opened.clone();
+                async move { opened::show(&app, &request).await }
+            })),
         )
         .at(
             "/",

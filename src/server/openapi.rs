@@ -212,6 +212,10 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
                 errors.push(Kind::ReportNotExposed);
             }
         }
+        ("/delegate/send-comm", _) => errors.push(Kind::DelegateNotFound),
+        ("/delegate/{selector}/info" | "/device/{selector}/info", _) => {
+            errors.extend([Kind::RegionUnavailable, Kind::RegionFailed]);
+        }
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")
@@ -304,6 +308,8 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::DeviceNotFound => "device not found",
         Kind::EventNotFound => "event not found",
         Kind::InteractionNotFound => "interaction not found",
+        Kind::RegionUnavailable => "region path outside its prefix or not published",
+        Kind::RegionFailed => "the template of a region fails; the message names region and line",
         Kind::InteractionType => "interaction type malformed or reserved",
         Kind::Participants => "participants missing or out of order",
         Kind::InteractionContent => "recordedAt or data unusable, or a shared value unknown",

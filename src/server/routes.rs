@@ -7,7 +7,9 @@ use super::{
 use crate::{
     app::App,
     apps::api::AppsApi,
+    comms::api::CommsApi,
     console::{self, Console},
+    content::api::ContentApi,
     delegates::api::DelegatesApi,
     devices::api::DevicesApi,
     discovery::{Discovery, api::DiscoveryApi},
@@ -46,6 +48,8 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
         InteractionsApi { app: app() },
         TransactionsApi { app: app() },
         ReportsApi { app: app() },
+        CommsApi::new(app()),
+        ContentApi { app: app() },
         ServiceApi { app: app() },
     )
 }
@@ -171,6 +175,7 @@ pub fn table(console: &Console) -> Table {
         ("/health/ready".into(), vec![Method::GET]),
         ("/metrics".into(), vec![Method::GET]),
         ("/logo".into(), vec![Method::GET]),
+        ("/o/:name".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
     ];
     for route in console::routes() {

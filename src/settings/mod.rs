@@ -1,9 +1,13 @@
 //! What an administrator sets for the whole instance: its name, time zone, address, default access
-//! rules, who may call from a browser, when backups are made, where calls to others may go. Kept in the `settings` table, one row
+//! rules, who may call from a browser, when backups are made, where calls to others may go, whether
+//! messages go to delegates. Kept in the `settings` table, one row
 //! a name. The picture that stands for the instance is in `logo`.
 
 mod address;
+mod communications;
 pub mod logo;
+
+pub use communications::Communications;
 
 use crate::{
     audit,
@@ -52,6 +56,8 @@ pub struct Settings {
     pub backups: Option<BackupPlan>,
     /// `outgoing`: how far calls to others may go; not to this machine unless set.
     pub reach: Reach,
+    /// `communications`: whether messages go to delegates, and by which ways; all unless set.
+    pub communications: Communications,
     /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -106,6 +112,7 @@ impl Settings {
         "corsOrigins",
         "backups",
         "outgoing",
+        "communications",
     ];
 
     /// The instance's name.
@@ -149,6 +156,7 @@ impl Settings {
             "publicUrl" => self.public_url = Some(address::public_url(&text()?)?),
             "backups" => self.backups = Some(BackupPlan::parse(value)?),
             "outgoing" => self.reach = reach(value)?,
+            "communications" => self.communications = Communications::parse(value)?,
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             _ => return Err(unknown(name)),
         }

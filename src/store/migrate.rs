@@ -12,12 +12,15 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0003_tls.sql")),
     M::up(include_str!("migrations/0004_console.sql")),
     M::up(include_str!("migrations/0005_transactions.sql")),
+    M::up(include_str!("migrations/0006_content.sql")),
     M::up(concat!(
         include_str!("migrations/0007_reports.sql"),
         include_str!("migrations/reports.sql")
     )),
+    M::up(include_str!("migrations/0008_messages.sql")),
     M::up(include_str!("migrations/0009_one_time.sql")),
     M::up(include_str!("migrations/0010_sales.sql")),
+    M::up(include_str!("migrations/0011_webhooks.sql")),
 ];
 
 /// What a fresh file holds beside its schema.

@@ -24,7 +24,8 @@ const GROWTH: usize = 6;
 /// What has to be paid before a filter or test is called with these arguments.
 type Price = fn(&mut State, &[Value]) -> Result<(), Error>;
 
-const FILTERS: &[&str] = &[
+/// The filters that there are.
+pub const FILTERS: &[&str] = &[
     "abs",
     "attr",
     "batch",

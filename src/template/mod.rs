@@ -22,6 +22,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+pub use filters::FILTERS;
 pub use meter::{OUTPUT_BYTES, SOURCE_BYTES};
 
 use crate::error::panic_text;

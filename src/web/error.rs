@@ -63,7 +63,8 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::InvalidSearch
         | Kind::InteractionType
         | Kind::Participants
-        | Kind::InteractionContent => 400,
+        | Kind::InteractionContent
+        | Kind::RegionUnavailable => 400,
         Kind::TokenMissing | Kind::Unauthenticated => 401,
         Kind::Forbidden | Kind::ReportNotExposed => 403,
         Kind::NoSuchPath
@@ -78,7 +79,7 @@ pub fn status_code(kind: Kind) -> u16 {
         Kind::TooLarge => 413,
         Kind::NotJson => 415,
         Kind::TooManyAttempts { .. } => 429,
-        Kind::Defect => 500,
+        Kind::Defect | Kind::RegionFailed => 500,
         Kind::Unavailable | Kind::DiscoveryClosed => 503,
     }
 }

@@ -288,6 +288,69 @@ fn configuration_goes_out_and_in_whole_or_not_at_all() {
 }
 
 #[test]
+fn regions_go_out_and_in_and_a_bad_template_is_told_with_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let apply = |document: &Value, options: &[&str]| {
+        std::fs::write(folder.path().join("config.json"), document.to_string())
+            .expect("a document");
+        gatepost(
+            folder.path(),
+            &[&["config", "apply", "config.json"], options].concat(),
+        )
+    };
+    let export = || -> Value {
+        let text = done(&gatepost(folder.path(), &["config", "export"]));
+        serde_json::from_str::<Value>(&text).expect("JSON")["regions"].clone()
+    };
+    let welcome = json!({
+        "path": "/api/delegate-info", "content": "Hello {{ delegate.firstName }}", "tags": ["a"],
+        "references": ["hall"], "publishedFrom": "2026-11-21T09:00:00+00:00", "publishedTo": null,
+    });
+    let hall = json!({"path": "/api/device-info/hall", "content": "{{ device.name }}"});
+    done(&apply(&json!({"regions": [welcome, hall]}), &[]));
+    let both = export();
+    assert_eq!(both[0], welcome);
+    assert_eq!(both[1]["tags"], json!([]));
+    // What it wrote, it takes back, and nothing has changed.
+    done(&apply(&json!({ "regions": both }), &["--prune"]));
+    assert_eq!(export(), both);
+    let audited = |folder: &std::path::Path| -> i64 {
+        let connection = rusqlite::Connection::open(folder.join("event.db")).expect("the file");
+        let sql = "SELECT count(*) FROM region_versions";
+        connection.query_row(sql, [], |row| row.get(0)).expect(sql)
+    };
+    assert_eq!(audited(folder.path()), 2);
+    let bad = json!({"path": "/api/delegate-info/b", "content": "a\n\n{{ delegate.x | shout }}"});
+    let refused = apply(&json!({"regions": [hall, bad]}), &["--prune"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = text(&refused.stderr);
+    assert!(
+        told.contains("/api/delegate-info/b") && told.contains("line 3"),
+        "{told}"
+    );
+    for (wrong, about) in [
+        (json!([{"path": "/x", "content": ""}]), "path"),
+        (json!([{"path": "/api/delegate-info"}]), "content"),
+        (json!([hall, hall]), "stands twice"),
+        (
+            json!([{"path": "/api/delegate-info", "content": "", "tag": []}]),
+            "tag",
+        ),
+        (
+            json!([{"path": "/api/delegate-info", "content": "", "publishedTo": "soon"}]),
+            "publishedTo",
+        ),
+    ] {
+        let refused = apply(&json!({ "regions": wrong }), &[]);
+        assert_eq!(refused.status.code(), Some(1), "{wrong}");
+        assert!(text(&refused.stderr).contains(about), "{refused:?}");
+    }
+    assert_eq!(export(), both);
+    done(&apply(&json!({"regions": [hall]}), &["--prune"]));
+    assert_eq!(export().as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn barcodes_are_made_and_a_slip_is_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = |args: &[&str]| gatepost(folder.path(), &[&["barcode"], args].concat());

@@ -21,6 +21,8 @@ const LAYERS: [&[&str]; 11] = [
     &["idempotency", "records", "web"],
     &[
         "apps",
+        "comms",
+        "content",
         "delegates",
         "devices",
         "discovery",
@@ -30,14 +32,14 @@ const LAYERS: [&[&str]; 11] = [
         "reports",
         "transactions",
     ],
-    &["backup", "export", "import"],
+    &["backup", "export", "import", "webhooks"],
     &["check", "console", "demo"],
     &["server"],
     &["cli"],
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 15] = [
+const SIDEWAYS: [(&str, &str); 19] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -47,9 +49,14 @@ const SIDEWAYS: [(&str, &str); 15] = [
     // A page of records, and a record's shape in the API's document.
     ("web", "records"),
     // The domain's own edges: an event is a device; an interaction is of delegates and devices, and
-    // a delegate carries its interactions in every answer; an app runs on a device, and becomes one
-    // when it is let in.
+    // a delegate carries its interactions in every answer; a message is to a delegate, about an
+    // interaction; an app runs on a device, and becomes one when it is let in; a region is rendered for
+    // a delegate or a device.
     ("apps", "devices"),
+    ("comms", "delegates"),
+    ("comms", "interactions"),
+    ("content", "delegates"),
+    ("content", "devices"),
     ("discovery", "devices"),
     ("events", "devices"),
     ("interactions", "delegates"),

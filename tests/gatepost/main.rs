@@ -10,6 +10,7 @@
 mod api;
 mod browser;
 mod cli;
+mod comms;
 mod console;
 mod data;
 mod harness;
@@ -22,3 +23,4 @@ mod people;
 mod reports;
 mod schemathesis;
 mod smoke;
+mod webhooks;

@@ -7,7 +7,10 @@
 //! that whatever does not fit is refused: a purchase is always accepted.
 
 use crate::harness::{Caller, Server};
-use gatepost::auth::{Role, Scope};
+use gatepost::{
+    auth::{Role, Scope},
+    content::{self, Draft},
+};
 use serde_json::json;
 use std::{
     path::{Path, PathBuf},
@@ -52,6 +55,24 @@ fn fill(caller: &Caller<'_>) {
     caller
         .post("/event/new", &json!({"eventName": "Summit"}))
         .id();
+    for (path, content) in [
+        ("/api/delegate-info", "{{ delegate.firstName }}"),
+        ("/api/device-info", "{{ device.name }}"),
+    ] {
+        let region = Draft {
+            path: path.into(),
+            content: content.into(),
+            tags: vec!["welcome".into()],
+            references: vec![],
+            published_from: None,
+            published_to: None,
+        };
+        let region = region.check().expect("a good draft");
+        let (ctx, store) = (caller.server.context(), &caller.server.app.store);
+        store
+            .write_blocking(move |tx| content::create(tx, &ctx, &region))
+            .expect("a region");
+    }
 }
 
 /// Runs it with a token and tells what it found, when that is anything.

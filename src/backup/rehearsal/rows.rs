@@ -29,6 +29,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("reports", GoesBack),
     ("sections", GoesBack),
     ("logo", GoesBack),
+    ("regions", GoesBack),
+    ("region_versions", GoesBack),
     ("app_config_draft", GoesBack),
     ("delegates", GoesBack),
     ("devices", GoesBack),
@@ -40,6 +42,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("occupancy", GoesBack),
     ("batches", GoesBack),
     ("batch_rows", GoesBack),
+    ("message_templates", GoesBack),
+    ("automations", GoesBack),
     ("messages", GoesBack),
     ("blocked_codes", GoesBack),
     ("gate_notes", GoesBack),
@@ -69,6 +73,15 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("device_requests", Stays),
     ("device_states", Stays),
     ("device_pings", Stays),
+    ("webhooks", Stays),
+    ("webhook_states", Stays),
+    ("webhook_held", Stays),
+    ("webhook_attempts", Stays),
+    // How messages leave is of the place, not of what was tried; and what was seen was seen: nothing is
+    // sent a second time.
+    ("gateways", Stays),
+    ("automation_cursor", Stays),
+    ("message_key", Stays),
     ("delegates_search", Stays),
     ("delegates_search_later", Stays),
 ];
@@ -112,6 +125,11 @@ fn passed_over(table: &str) -> &'static str {
              OR coalesce(s.third_delegate_id IN (SELECT id FROM temp.erased), FALSE)"
         }
         "conflicts" => "s.interaction_id NOT IN (SELECT id FROM main.interactions)",
+        // One that waited then and is gone since was decided about since.
+        "messages" => {
+            "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)
+             OR s.state IN ('waiting', 'sending')"
+        }
         // What a purchase said of them is blanked here, and stands in the snapshot as it was.
         "transactions" => "s.id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)",
         "transaction_bodies" | "transaction_payments" | "transaction_items" => {
@@ -125,7 +143,6 @@ fn passed_over(table: &str) -> &'static str {
         // code that was theirs.
         "refusals" => "TRUE",
         "presence"
-        | "messages"
         | "blocked_codes"
         | "gate_notes"
         | "transaction_delegates" => {
@@ -140,11 +157,12 @@ fn passed_over(table: &str) -> &'static str {
     }
 }
 
-/// Whether rows of a table ever change; those of others are written and deleted only.
+/// Whether rows of a table ever change; those of others are written and deleted only. What became of a
+/// message does not go back: one that was sent since must not wait again.
 fn changes(table: &str) -> bool {
     !matches!(
         table,
-        "interactions" | "conflicts" | "refusals" | "shared_values"
+        "interactions" | "conflicts" | "refusals" | "shared_values" | "messages"
     )
 }
 

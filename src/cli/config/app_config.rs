@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 pub(super) const PART: Part = Part {
     key: "appConfig",
+    help: "AppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ.",
     export: |connection| Ok(published(connection)?.document.to_json()),
     plan,
 };

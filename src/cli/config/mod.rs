@@ -5,10 +5,15 @@
 //! stored in one transaction.
 
 mod app_config;
+mod automations;
+mod gateways;
+mod regions;
 mod reports;
 mod sections;
 mod settings;
 mod statements;
+mod templates;
+mod webhooks;
 
 use super::context;
 use crate::{
@@ -27,12 +32,20 @@ const PARTS: &[Part] = &[
     statements::PART,
     reports::PART,
     app_config::PART,
+    regions::PART,
+    // What automations send stands before them.
+    templates::PART,
+    gateways::PART,
+    automations::PART,
+    webhooks::PART,
 ];
 
 /// A part of the document.
 struct Part {
     /// Its key.
     key: &'static str,
+    /// What it holds, for whoever writes one.
+    help: &'static str,
     /// What is in force.
     export: fn(&Connection) -> Result<Value>,
     /// Checks what a document says, or what it means that it says nothing where the rest is pruned.
@@ -78,7 +91,7 @@ pub enum Command {
     },
     /// Put a configuration in force: all of it or, when anything in it is wrong, nothing.
     #[command(
-        after_help = "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n\nSettings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too).\nSections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.\nStatements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.\nReports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.\nAppConfig: {\"default\": {...}, \"byType\": {\"regoapp\": {...}}, \"byDevice\": {\"42\": {...}}}; settings of apps, published as a new version where they differ."
+        after_help = apply_help()
     )]
     Apply {
         /// The JSON document.
@@ -91,6 +104,18 @@ pub enum Command {
         #[arg(long)]
         prune: bool,
     },
+}
+
+/// An example, and what each part holds.
+fn apply_help() -> String {
+    let mut help = String::from(
+        "Example:\n  echo '{\"settings\": {\"timeZone\": \"Europe/Berlin\", \"access\": {\"ruleSet\": \"simple\"}}}' > config.json\n  gatepost config apply config.json\n",
+    );
+    for part in PARTS {
+        help.push('\n');
+        help.push_str(part.help);
+    }
+    help
 }
 
 /// Exports or applies.

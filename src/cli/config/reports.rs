@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 pub(super) const PART: Part = Part {
     key: "reports",
+    help: "Reports: [{\"dashboard\", \"id\", \"label\", \"query\", \"parameters\", \"fixed\", \"api_clients\"}], matched by dashboard and id; query is a read-only SELECT.",
     export: |connection| {
         let all = reports::all(connection)?;
         let reports: Vec<Report> = all.into_iter().map(|stored| stored.report).collect();

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 pub(super) const PART: Part = Part {
     key: "sections",
+    help: "Sections: {\"delegate\": {\"Medical\": JSON Schema}, \"device\": {...}}; null takes a schema away.",
     export: sections::document,
     plan,
 };

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 pub(super) const PART: Part = Part {
     key: "settings",
+    help: "Settings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too),\ncommunications ({\"enabled\", \"email\", \"sms\", \"push\", \"countryCode\"}).",
     export: |connection| Ok(Value::Object(settings::stored(connection)?)),
     plan,
 };

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 pub(super) const PART: Part = Part {
     key: "statements",
+    help: "Statements: [{\"name\", \"type\": \"delegate\" or \"device\", \"label\", \"sql\"}], each a read-only SELECT of one value over :id.",
     export: |connection| serde_json::to_value(statements::all(connection)?).map_err(Error::defect),
     plan,
 };

@@ -16,7 +16,7 @@ use askama::Template;
 use poem::Response;
 
 /// What the second of two is told who edit one record.
-const MEANWHILE: &str = "Somebody else changed this meanwhile. Nothing of yours was written; the form shows what \
+pub(super) const MEANWHILE: &str = "Somebody else changed this meanwhile. Nothing of yours was written; the form shows what \
      stands now.";
 
 /// Lines of a list.
@@ -40,14 +40,14 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Clone)]
 pub(super) struct Made {
     /// What it is called there, such as `Client secret`.
-    what: &'static str,
-    secret: String,
+    pub(super) what: &'static str,
+    pub(super) secret: String,
     /// The id that goes with it, and what that is called.
-    id: (&'static str, String),
+    pub(super) id: (&'static str, String),
     /// Where one can go from here.
-    back: String,
+    pub(super) back: String,
     /// Whose it is.
-    name: String,
+    pub(super) name: String,
 }
 
 #[derive(Template)]
@@ -66,7 +66,8 @@ async fn made(visit: Visit) -> Result<Response> {
     })
 }
 
-fn show_once(visit: &Visit, made: Made) -> Result<Response> {
+/// Keeps a secret for the page that shows it, and leads there.
+pub(super) fn show_once(visit: &Visit, made: Made) -> Result<Response> {
     visit.console.made.keep(visit.staff()?, made);
     Ok(answer::go("/console/access/made"))
 }
@@ -107,7 +108,7 @@ fn ticked_roles(visit: &Visit) -> Result<Roles> {
 }
 
 /// Whether a failure is for the one who filled the form in.
-fn is_theirs(error: &Error) -> bool {
+pub(super) fn is_theirs(error: &Error) -> bool {
     matches!(
         error.kind,
         Kind::Invalid

@@ -82,7 +82,12 @@ fn link(entry: &Entry, administers: bool) -> Option<String> {
         "device" | "event" => Some(format!("/console/devices/{id}")),
         "transaction" => Some(format!("/console/sales/{id}")),
         "user" if administers => Some(format!("/console/access/users/{id}")),
+        "message" => Some(format!("/console/messages/{id}")),
+        "template" => Some(format!("/console/messages/templates/{id}")),
+        "automation" => Some(format!("/console/messages/automations/{id}")),
         "client" if administers => Some(format!("/console/access/clients/{id}")),
+        // Viewers see the audit, but not how others are told.
+        "webhook" if administers => Some(format!("/console/webhooks/{id}")),
         _ => None,
     }
 }
@@ -125,6 +130,7 @@ fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<St
         "client" => "SELECT name FROM clients WHERE id = ?1",
         "transaction" => "SELECT code FROM transactions WHERE id = ?1",
         "report" => "SELECT label FROM reports WHERE number = ?1",
+        "webhook" => "SELECT name FROM webhooks WHERE id = ?1",
         _ => return Ok(None),
     };
     Ok(connection
@@ -145,6 +151,7 @@ fn told(entry: &Entry) -> Option<String> {
     [
         "name",
         "label",
+        "slug",
         "eventName",
         "email",
         "fileName",
@@ -177,6 +184,12 @@ pub(super) fn deed(action: &str) -> String {
         "undo" => "took back",
         "settle" => "settled what did not fit in",
         "reopen" => "took up again what did not fit in",
+        "resume" => "had go on",
+        "skip" => "had go on without what waited:",
+        "pause" => "paused",
+        "give-up" => "gave something up for",
+        "resend" => "sent again",
+        "cancel" => "called back",
         other => return other.replace('-', " "),
     };
     words.to_owned()

@@ -65,13 +65,13 @@ fn shell(visit: &Visit, title: &str) -> Shell {
 }
 
 /// A mark of what somebody saw, to tell whether it is still so when they save.
-fn mark(seen: &impl serde::Serialize) -> String {
+pub(super) fn mark(seen: &impl serde::Serialize) -> String {
     let text = serde_json::to_vec(seen).unwrap_or_default();
     secret::hex(&secret::digest(&text)[..8])
 }
 
 /// What is to be told beside a form, where it is something that the form can be mended by.
-fn told(error: Error) -> Result<String, Error> {
+pub(super) fn told(error: Error) -> Result<String, Error> {
     match error.kind {
         Kind::Defect | Kind::Unavailable => Err(error),
         _ => Ok(answer::sentence(&error.message)),

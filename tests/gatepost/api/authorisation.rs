@@ -41,6 +41,7 @@ const TABLE: &[(&str, Access)] = &[
     ("listDelegates", Roles(&[DelegateRead])),
     ("createDelegate", Roles(&[DelegateWrite])),
     ("getDelegate", Roles(&[DelegateRead, OwnRead])),
+    ("getDelegateInfo", Roles(&[DelegateRead, OwnRead])),
     ("patchDelegate", Roles(&[DelegateWrite])),
     ("deleteDelegate", Roles(&[DelegateWrite])),
     ("getMyself", UserToken),
@@ -49,6 +50,7 @@ const TABLE: &[(&str, Access)] = &[
     ("listDevices", Roles(&[DeviceRead])),
     ("createDevice", Roles(&[DeviceWrite])),
     ("getDevice", Roles(&[DeviceRead, OwnRead])),
+    ("getDeviceInfo", Roles(&[DeviceRead, OwnRead])),
     ("patchDevice", Roles(&[DeviceWrite])),
     ("deleteDevice", Roles(&[DeviceWrite])),
     ("createDeviceRequest", Public),
@@ -77,6 +79,7 @@ const TABLE: &[(&str, Access)] = &[
         "readReportCsv",
         Scopes(&[Scope::ReportRead, Scope::Trusted], false),
     ),
+    ("sendComm", Roles(&[CommSend])),
 ];
 
 /// One operation of the server's document.

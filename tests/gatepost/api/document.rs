@@ -67,6 +67,7 @@ fn the_operations_are_these() {
     DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 500 503
     GET    /delegate/{idType}:{id} getDelegate 200 400 401 403 404 500 503
     PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 413 415 500 503
+    GET    /delegate/{idType}:{id}/info getDelegateInfo 200 400 401 403 404 500 503
     PUT    /device-config putDeviceConfig 200 400 401 403 404 413 415 500 503
     POST   /device-request/new createDeviceRequest 200 201 400 409 413 415 429 500 503
     GET    /device/list listDevices 200 400 401 403 500 503
@@ -75,6 +76,7 @@ fn the_operations_are_these() {
     DELETE /device/{idType}:{id} deleteDevice 204 400 401 403 404 500 503
     GET    /device/{idType}:{id} getDevice 200 400 401 403 404 500 503
     PATCH  /device/{idType}:{id} patchDevice 200 400 401 403 404 409 413 415 500 503
+    GET    /device/{idType}:{id}/info getDeviceInfo 200 400 401 403 404 500 503
     GET    /device/{idType}:{id}/pong pongDevice 200 400 401 403 404 500 503
     POST   /event/new createEvent 201 400 401 403 409 413 415 500 503
     DELETE /event/{event} deleteEvent 204 400 401 403 404 500 503

@@ -4,6 +4,7 @@ mod audit;
 mod authorisation;
 mod batch;
 mod codes;
+mod content;
 mod delegates;
 mod devices;
 mod document;

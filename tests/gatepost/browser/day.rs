@@ -15,6 +15,7 @@ pub const PASSING: [&str; 3] = [
 pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     connect(browser, served);
     publish(browser);
+    write_region(browser);
     back_up(browser);
     upload_bad_rows(browser, folder);
 }
@@ -45,6 +46,20 @@ fn publish(browser: &Browser) {
         browser.press("Keep as draft");
         browser.arrives_at("/console/configuration");
     }
+}
+
+/// A region is written, looked at before it is saved, and changed, so that there is a version to undo.
+fn write_region(browser: &Browser) {
+    browser.go("/console/content/edit");
+    browser.fill("tags", "welcome");
+    browser.press("Preview");
+    browser.until("there is a preview", || {
+        browser.has("#preview iframe, #preview .notice")
+    });
+    browser.press("Save");
+    browser.tells("Version 1 is saved");
+    browser.press("Publish now");
+    browser.tells("It is published");
 }
 
 fn back_up(browser: &Browser) {

@@ -2,7 +2,7 @@
 //! gets to.
 
 use gatepost::console::{self, Route};
-use reqwest::{Method, blocking::Client, header, redirect};
+use reqwest::{Method, header, redirect};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Addresses of one route that are followed: pages differ by what they show, lists by their filters.

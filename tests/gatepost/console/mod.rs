@@ -6,6 +6,7 @@ mod account;
 mod audit;
 mod backups;
 mod configuration;
+mod content;
 mod crew;
 mod delegates;
 mod devices;

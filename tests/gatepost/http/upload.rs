@@ -2,10 +2,7 @@
 
 use super::Venue;
 use crate::luck::process::GATEPOST;
-use reqwest::{
-    blocking::{Body, Client},
-    header, redirect,
-};
+use reqwest::{blocking::Body, header, redirect};
 use std::{
     collections::VecDeque,
     io::{self, Read, Write},

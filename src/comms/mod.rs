@@ -1,0 +1,34 @@
+//! Messages to people: e-mail by SMTP, texts and push by HTTP (spec: send-comm; contract §8).
+//!
+//! Everything that is to be sent stands in the outbox first, the table `messages`. An attempt is
+//! written down before it begins and again when its outcome is known: so nothing is sent twice
+//! because a process ended in between, and what nobody can know the outcome of is `unknown` and
+//! resent by a person only.
+//!
+//! - `types`: channels and states; `address`: who can be reached, and under what
+//! - `outbox`: messages in the file; `list`: as the console shows them
+//! - `templates`, `compose`: what messages say; `automations`, `tail`: which are sent by themselves
+//! - `gateways`: how messages leave; `deliver`: one attempt; `sender`: the outbox, until it is empty
+//! - `send`: `send-comm`; `opened`: who has opened an e-mail
+//!
+//! Nothing here reads a secret out to anybody: gateways take them, and give none back.
+
+pub mod address;
+pub mod api;
+pub mod automations;
+pub mod compose;
+mod deliver;
+pub mod gateways;
+pub mod list;
+pub mod opened;
+pub mod outbox;
+pub mod send;
+mod sender;
+mod tail;
+pub mod templates;
+pub mod types;
+
+pub use outbox::enqueue_mail;
+pub use send::Counter;
+pub use sender::Sender;
+pub use types::{Channel, State};

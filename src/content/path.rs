@@ -1,0 +1,186 @@
+//! The paths of regions. A path says for what a region is rendered: below `/api/delegate-info` for a
+//! delegate, below `/api/device-info` for a device.
+
+use crate::{
+    error::{Error, Kind, Result},
+    types::text::shortened,
+};
+
+/// The most regions that one request may ask for.
+const ASKED_AT_ONCE: usize = 20;
+const PATH_MAX_BYTES: usize = 200;
+
+/// What a region is rendered for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// A delegate.
+    Delegate,
+    /// A device.
+    Device,
+}
+
+impl Of {
+    /// The prefix of its paths, which is also the path of the region that is meant where none is
+    /// named.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Delegate => "/api/delegate-info",
+            Self::Device => "/api/device-info",
+        }
+    }
+
+    /// The name of the record, in templates and to people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delegate => "delegate",
+            Self::Device => "device",
+        }
+    }
+
+    /// What templates of such regions see.
+    #[must_use]
+    pub fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Delegate => &["delegate", "settings", "now"],
+            Self::Device => &["device", "settings", "now"],
+        }
+    }
+
+    /// Whether a path is the prefix or goes on below it: `/api/delegate-information` does not.
+    fn holds(self, path: &str) -> bool {
+        path.strip_prefix(self.prefix())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// What a path's region is rendered for, if it is a path that a region can have.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`], with what would be right.
+    pub fn path(path: &str) -> Result<Self> {
+        let of = [Self::Delegate, Self::Device]
+            .into_iter()
+            .find(|of| of.holds(path));
+        let plain = path
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte));
+        let whole = !path.ends_with('/') && !path.contains("//");
+        of.filter(|_| plain && whole && path.len() <= PATH_MAX_BYTES)
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "path: must be /api/delegate-info or /api/device-info, or go on below one, such \
+                     as /api/delegate-info/schedule, in letters, digits, - _ and ., of at most \
+                     {PATH_MAX_BYTES} characters; not \"{}\"",
+                    shortened(path)
+                ))
+            })
+    }
+
+    /// The paths that a request asks for, in its order: separated by commas, white space around each
+    /// not counted; the prefix itself where there are none.
+    ///
+    /// # Errors
+    /// [`Kind::RegionUnavailable`], naming a path outside the prefix; [`Kind::Invalid`] for more than
+    /// twenty.
+    pub fn asked(self, region: Option<&str>) -> Result<Vec<String>> {
+        let region = region.unwrap_or_default().trim();
+        if region.is_empty() {
+            return Ok(vec![self.prefix().to_owned()]);
+        }
+        let paths: Vec<String> = region
+            .split(',')
+            .map(|path| path.trim().to_owned())
+            .collect();
+        if paths.len() > ASKED_AT_ONCE {
+            return Err(Error::invalid(format!(
+                "region: at most {ASKED_AT_ONCE} paths at once"
+            )));
+        }
+        match paths.iter().find(|path| !self.holds(path)) {
+            None => Ok(paths),
+            Some(outside) => Err(Error::new(
+                Kind::RegionUnavailable,
+                format!(
+                    "region: \"{}\" is not {} or below it",
+                    shortened(outside),
+                    self.prefix()
+                ),
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_in_order_and_trimmed() {
+        for (asked, paths) in [
+            (None, vec!["/api/delegate-info"]),
+            (Some(""), vec!["/api/delegate-info"]),
+            (Some("  "), vec!["/api/delegate-info"]),
+            (
+                Some(" /api/delegate-info/b ,\t/api/delegate-info,/api/delegate-info/b"),
+                vec![
+                    "/api/delegate-info/b",
+                    "/api/delegate-info",
+                    "/api/delegate-info/b",
+                ],
+            ),
+        ] {
+            assert_eq!(Of::Delegate.asked(asked).unwrap(), paths);
+        }
+    }
+
+    #[test]
+    fn the_prefix_is_exact() {
+        for outside in [
+            "/api/delegate-information",
+            "/api/delegate-inf",
+            "/api/device-info",
+            "api/delegate-info",
+            "/API/delegate-info",
+            "/api/delegate-info/a,,/api/delegate-info",
+            "/api/delegate-info,",
+            "x",
+            "/api/delegate-info2/x",
+        ] {
+            let refused = Of::Delegate.asked(Some(outside)).unwrap_err();
+            assert_eq!(refused.kind, Kind::RegionUnavailable, "{outside}");
+        }
+        assert_eq!(
+            Of::Delegate
+                .asked(Some(&["/api/delegate-info"; 21].join(",")))
+                .unwrap_err()
+                .kind,
+            Kind::Invalid
+        );
+    }
+
+    #[test]
+    fn a_region_has_a_path_that_can_be_asked_for() {
+        for (path, of) in [
+            ("/api/delegate-info", Of::Delegate),
+            ("/api/delegate-info/a/b-c_d.e", Of::Delegate),
+            ("/api/device-info/x", Of::Device),
+        ] {
+            assert_eq!(Of::path(path).unwrap(), of);
+        }
+        for wrong in [
+            "",
+            "/",
+            "/api/delegate-info/",
+            "/api/delegate-info//x",
+            "/api/delegate-info/a,b",
+            "/api/delegate-info/a b",
+            "/api/delegate-information",
+            "/api/delegate-info/é",
+            " /api/delegate-info",
+        ] {
+            assert!(Of::path(wrong).is_err(), "{wrong}");
+        }
+        assert!(Of::path(&format!("/api/device-info/{}", "a".repeat(300))).is_err());
+    }
+}

@@ -1,0 +1,287 @@
+//! The outbox: what is tried again, what is not, and what people decide.
+
+use super::{Post, smtp::Act};
+use crate::luck::process::until;
+use gatepost::{auth::ConsoleRole, comms};
+use serde_json::json;
+
+/// Puts the welcome to Ada into the outbox, as somebody of the crew does: its id.
+fn welcome(post: &Post) -> i64 {
+    let template = post.welcome();
+    let crew = post.server.crew(ConsoleRole::Operator);
+    let led = crew
+        .post(
+            "/console/messages/templates/save",
+            &[
+                ("type", "email"),
+                ("id", &template.to_string()),
+                ("delegate", "barcode:ADA-1"),
+                ("do", "send"),
+            ],
+        )
+        .taken();
+    led.rsplit('/')
+        .next()
+        .expect("an id")
+        .parse()
+        .expect("an id")
+}
+
+#[test]
+fn what_was_certainly_not_taken_is_tried_again_until_it_is() {
+    let post = Post::open();
+    post.mail.act(&[
+        Act::GoneAt(""),
+        Act::Answer("AUTH", "535 wrong"),
+        Act::AnswerMessage("451 later"),
+    ]);
+    let id = welcome(&post);
+    for attempts in 1..=3 {
+        until("the attempt ends", || {
+            post.server.value::<i64>(&format!(
+                "SELECT count(*) FROM messages WHERE id = {id} AND state = 'waiting' AND attempts = {attempts}"
+            )) == 1
+        });
+        let wait: i64 = post.server.value(&format!(
+            "SELECT next_at - tried_at FROM messages WHERE id = {id}"
+        ));
+        assert!(wait >= [30_000, 120_000, 600_000][attempts - 1], "{wait}");
+        assert_eq!(post.mail.connections(), attempts, "not before its time");
+        post.later();
+    }
+    post.until(id, "sent");
+    // Refused mails came, too; but only one was taken.
+    assert_eq!(post.mail.connections(), 4);
+    let kept: i64 = post
+        .server
+        .value("SELECT count(*) FROM messages WHERE sent_at IS NOT NULL AND next_at IS NULL");
+    assert_eq!(kept, 1);
+}
+
+#[test]
+fn after_eight_attempts_it_has_failed() {
+    let post = Post::open();
+    post.mail.act(&[Act::GoneAt("MAIL"); 20]);
+    let id = welcome(&post);
+    for _ in 0..8 {
+        until("the attempt ends", || post.state(id) != "sending");
+        post.later();
+    }
+    until("it has failed", || {
+        post.later();
+        post.state(id) == "failed"
+    });
+    assert_eq!(post.mail.connections(), 8);
+}
+
+#[test]
+fn what_may_have_been_taken_is_sent_again_by_a_person_only() {
+    let post = Post::open();
+    post.mail.act(&[Act::GoneAfterMessage]);
+    let id = welcome(&post);
+    post.until(id, "unknown");
+    post.later();
+    // Another message goes its way meanwhile, so the outbox has been looked through.
+    let other = post.server.context();
+    let other = post
+        .server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            comms::enqueue_mail(tx, &other, "bob@example.org", "Hello", "Bob", None, false)
+        })
+        .expect("a message");
+    post.until(other, "sent");
+    assert_eq!(post.state(id), "unknown");
+    let path = format!("/console/messages/{id}");
+    let viewer = post.server.crew(ConsoleRole::Viewer);
+    assert!(!viewer.get(&path).shown().contains("Send it again"));
+    viewer
+        .post(&format!("{path}/resend"), &[])
+        .refused(403, "needs the role");
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    assert!(crew.get(&path).shown().contains("It may have arrived"));
+    crew.post(&format!("{path}/resend"), &[]).taken();
+    post.until(id, "sent");
+    crew.post(&format!("{path}/resend"), &[])
+        .refused(422, "is sent by now");
+    let audited: i64 = post
+        .server
+        .value("SELECT count(*) FROM audit WHERE record_type = 'message' AND action = 'resend'");
+    assert_eq!(audited, 1);
+    assert_eq!(post.mail.wait_for(3).len(), 3);
+}
+
+#[test]
+fn what_waits_can_be_called_back_and_goes_to_the_address_of_now_when_resent() {
+    let post = Post::open();
+    post.mail.act(&[Act::GoneAt("")]);
+    let id = welcome(&post);
+    until("the first attempt has failed", || {
+        post.state(id) == "waiting"
+            && post
+                .server
+                .value::<i64>(&format!("SELECT attempts FROM messages WHERE id = {id}"))
+                == 1
+    });
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    let path = format!("/console/messages/{id}");
+    crew.post(&format!("{path}/cancel"), &[]).taken();
+    assert_eq!(post.state(id), "cancelled");
+    crew.post(&format!("{path}/cancel"), &[])
+        .refused(422, "cancelled by now");
+    let caller = post.server.caller_with_all();
+    let ada = format!("/delegate/id:{}", post.ada);
+    caller
+        .patch(&ada, &json!({"email": "lovelace@example.org"}))
+        .data();
+    crew.post(&format!("{path}/resend"), &[]).taken();
+    post.until(id, "sent");
+    assert_eq!(
+        post.mail.wait_for(1)[0].to,
+        "RCPT TO:<lovelace@example.org>"
+    );
+}
+
+#[test]
+fn what_waits_goes_nowhere_once_it_is_late_its_delegate_is_gone_or_messages_are_off() {
+    let post = Post::open();
+    post.mail.act(&[Act::GoneAt(""); 3]);
+    let id = welcome(&post);
+    until("the first attempt has failed", || {
+        post.state(id) == "waiting"
+    });
+    post.server
+        .settings(&json!({"communications": {"enabled": false}}));
+    post.later();
+    let ctx = post.server.context();
+    // A message to a user goes in any case.
+    let other = post
+        .server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            comms::enqueue_mail(tx, &ctx, "bob@example.org", "Code", "123456", None, true)
+        })
+        .expect("a message");
+    until("its attempts begin", || post.mail.connections() >= 2);
+    assert_eq!(post.state(id), "waiting");
+    let late = format!("UPDATE messages SET expires_at = 1 WHERE id IN ({id}, {other})");
+    post.server.sql(&late);
+    post.until(id, "failed");
+    post.until(other, "failed");
+    let (_, why) = post.newest();
+    assert!(why.contains("in time"), "{why}");
+    let body: Option<String> = post
+        .server
+        .value(&format!("SELECT body FROM messages WHERE id = {other}"));
+    assert_eq!(body, None, "a secret goes when it is over");
+
+    post.server.settings(&json!({"communications": null}));
+    post.mail.act(&[Act::GoneAt("")]);
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    crew.post(&format!("/console/messages/{id}/resend"), &[])
+        .taken();
+    until("the attempt has failed", || {
+        post.state(id) == "waiting" && post.newest().0 == "failed"
+    });
+    let ada = format!("/delegate/id:{}", post.ada);
+    assert_eq!(post.server.caller_with_all().delete(&ada).status, 204);
+    until("it is cancelled", || {
+        post.later();
+        post.state(id) == "cancelled"
+    });
+    assert_eq!(post.mail.mails().len(), 0);
+}
+
+#[test]
+fn a_secret_is_shown_to_nobody_and_gone_once_it_is_sent() {
+    let post = Post::open();
+    let ctx = post.server.context();
+    post.mail.act(&[Act::GoneAt("")]);
+    let id = post
+        .server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            let html = Some("<p>Your code is 918273</p>");
+            comms::enqueue_mail(
+                tx,
+                &ctx,
+                "bob@example.org",
+                "Your code",
+                "Your code is 918273",
+                html,
+                true,
+            )
+        })
+        .expect("a message");
+    until("the first attempt has failed", || {
+        post.state(id) == "waiting"
+    });
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    for path in [
+        "/console/messages".to_owned(),
+        format!("/console/messages/{id}"),
+        "/console/audit".to_owned(),
+    ] {
+        assert!(!crew.get(&path).shown().contains("918273"), "{path}");
+    }
+    assert_eq!(
+        crew.get(&format!("/console/messages/{id}/page")).status,
+        404
+    );
+    post.later();
+    post.until(id, "sent");
+    let mails = post.mail.wait_for(1);
+    assert!(mails[0].text.contains("918273"));
+    assert!(
+        !mails[0].text.contains("/o/"),
+        "no picture in what goes to a user"
+    );
+    let kept: i64 = post.server.value(&format!(
+        "SELECT count(*) FROM messages WHERE id = {id} AND body IS NULL AND html IS NULL"
+    ));
+    assert_eq!(kept, 1);
+    let ctx = post.server.context();
+    let none = post
+        .server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            comms::enqueue_mail(tx, &ctx, "nobody", "Your code", "918273", None, true)
+        })
+        .expect("a message");
+    assert_eq!(post.state(none), "failed");
+    crew.post(&format!("/console/messages/{none}/resend"), &[])
+        .refused(422, "held a secret");
+}
+
+#[test]
+fn erasing_a_person_takes_their_messages_along() {
+    let post = Post::open();
+    let id = welcome(&post);
+    post.until(id, "sent");
+    let ctx = post.server.context();
+    post.server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            comms::enqueue_mail(tx, &ctx, "ADA@example.org", "Code", "1", None, true)?;
+            comms::enqueue_mail(tx, &ctx, "bob@example.org", "Code", "2", None, true)
+        })
+        .expect("messages");
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    let ada = post.ada.to_string();
+    crew.post(
+        &format!("/console/delegates/{ada}/erase"),
+        &[("confirm", &ada)],
+    )
+    .taken();
+    let left: String = post
+        .server
+        .value("SELECT group_concat(address) FROM messages");
+    assert_eq!(left, "bob@example.org");
+    crew.get(&format!("/console/messages/{id}"))
+        .refused(404, "no such message");
+}

@@ -1,0 +1,89 @@
+//! Whoever is erased is told to nobody any more, and is in nothing that webhooks keep.
+
+use super::{
+    await_value,
+    receiver::{Act, Receiver},
+    server, told,
+};
+use gatepost::auth::ConsoleRole;
+use serde_json::json;
+
+#[test]
+fn what_waits_of_somebody_who_is_erased_is_never_sent() {
+    let server = server();
+    // It repeats what it was told, as some do.
+    let receiver = Receiver::that(|delivery| {
+        let told = Box::leak(delivery.text.clone().into_boxed_str());
+        if delivery.text.contains("Quetzalcoatl") {
+            Act::Answer(500, told)
+        } else {
+            Act::Answer(200, told)
+        }
+    });
+    told(&server, &receiver, &["*"], &["*"]);
+    let caller = server.caller_with_all();
+    let other = caller.delegate(&json!({"firstName": "Grace"}));
+    let id = caller.delegate(&json!({"firstName": "Quetzalcoatl"}));
+    let said = json!({"delegate": other, "secondDelegate": id, "data": {"said": "Quetzalcoatl"}});
+    caller.interact("lead", &said).id();
+    caller
+        .interact(
+            "seen",
+            &json!({"delegate": id, "data": {"note": "Xochimilco"}}),
+        )
+        .id();
+    let deleted = caller
+        .interact(
+            "seen",
+            &json!({"delegate": id, "data": {"note": "Quetzalcoatl"}}),
+        )
+        .id();
+    await_value(
+        &server,
+        "its record, its scans and the other's lead wait",
+        "SELECT count(*) FROM webhook_held",
+        4,
+    );
+    caller.delete(&format!("/interaction/id:{deleted}"));
+    let keeps = "SELECT count(*) FROM webhook_attempts WHERE answer LIKE '%Quetzalcoatl%'";
+    crate::luck::process::until("answers are kept", || server.value::<i64>(keeps) > 0);
+    let crew = server.crew(ConsoleRole::Administrator);
+    crew.post(
+        &format!("/console/delegates/{id}/erase"),
+        &[("confirm", &id.to_string())],
+    )
+    .taken();
+    let before = receiver.came().len();
+    let at = format!(
+        "/console/webhooks/{}",
+        server.value::<i64>("SELECT id FROM webhooks")
+    );
+    crew.post(&format!("{at}/resume"), &[]).taken();
+    let came = receiver.wait("that it is erased", |came| {
+        came.iter().any(|came| came.kind() == "delegate.erased")
+    });
+    await_value(
+        &server,
+        "nothing waits",
+        "SELECT count(*) FROM webhook_held",
+        0,
+    );
+    let erased = came.iter().find(|came| came.kind() == "delegate.erased");
+    assert_eq!(
+        erased.expect("it came").data(),
+        &json!({"id": id, "_type": "delegate"})
+    );
+    for told in &receiver.came()[before..] {
+        for word in ["Quetzalcoatl", "Xochimilco"] {
+            assert!(!told.text.contains(word), "{told:?}");
+        }
+    }
+    server.sql("PRAGMA wal_checkpoint(TRUNCATE)");
+    let file = std::fs::read(server.path()).expect("the file");
+    for word in ["Quetzalcoatl", "Xochimilco"] {
+        let left = file
+            .windows(word.len())
+            .any(|bytes| bytes == word.as_bytes());
+        assert!(!left, "{word} is left");
+    }
+}

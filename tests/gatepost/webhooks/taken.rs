@@ -1,0 +1,249 @@
+//! What a receiver that takes everything is told.
+
+use super::{
+    receiver::{Act, Receiver},
+    server, set, subscribe, told, webhook,
+};
+use crate::console::page;
+use gatepost::{auth::ConsoleRole, webhooks::NewWebhook};
+use serde_json::json;
+
+#[test]
+fn a_check_in_is_told_signed_and_as_the_api_shows_it() {
+    let (server, receiver) = (server(), Receiver::start());
+    let (_, secret) = told(&server, &receiver, &["check-in"], &[]);
+    let caller = server.caller_with_all();
+    let (ada, hall) = (
+        caller.delegate(&json!({"firstName": "Ada", "barcode": "A"})),
+        caller.device(&json!({"name": "Hall", "code": "hall"})),
+    );
+    let batch = json!({
+        "sharedValues": {"photo": "QUJD"},
+        "interactions": {"a": {"interactionType": "check-in", "delegate": ada, "device": hall,
+            "data": {"photo": {"$shared": "photo"}, "said": "Grüße"}}},
+    });
+    caller.post("/interaction/batch", &batch).data();
+    let came = receiver.wait_for(1);
+    let delivery = &came[0];
+    assert_eq!(delivery.path, "/in");
+    assert_eq!(delivery.headers["content-type"], "application/json");
+    assert!(delivery.headers["user-agent"].starts_with("Gatepost/"));
+    assert_eq!(delivery.kind(), "interaction.created");
+    let shown = caller.get("/interaction/list").data()[0].clone();
+    assert_eq!(delivery.data(), &shown);
+    assert_eq!(delivery.data()["data"]["photo"], "QUJD");
+    assert_eq!(delivery.body["createdAt"], shown["createdAt"]);
+    let other = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    assert_eq!(delivery.signed_by(&[&secret, other]), [true, false]);
+}
+
+#[test]
+fn only_what_is_asked_for_is_told_and_only_from_then_on() {
+    let (server, receiver) = (server(), Receiver::start());
+    let caller = server.caller_with_all();
+    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let event = caller.device(&json!({"name": "Congress", "code": "c26", "deviceType": "event"}));
+    let hall = caller.device(&json!({"name": "Hall", "code": "hall", "parent": event}));
+    let bar = caller.device(&json!({"name": "Bar", "code": "bar"}));
+    let record = |kind: &str, device: i64| {
+        let body = json!({"delegate": ada, "device": device});
+        caller.interact(kind, &body).id()
+    };
+    record("lead", hall);
+    let new = NewWebhook {
+        devices: Some(set(&["c26", "not-there-yet"])),
+        ..webhook("CRM", &receiver.url(), &["lead", "my-own"], &[])
+    };
+    subscribe(&server, &new);
+    record("lead", bar);
+    record("check-in", hall);
+    let first = record("my-own", hall);
+    let second = record("lead", event);
+    let came = receiver.wait_for(2);
+    let ids: Vec<_> = came.iter().map(|came| came.data()["id"].as_i64()).collect();
+    assert_eq!(ids, [Some(first), Some(second)]);
+    // A device of the list that comes later counts from then on.
+    let later = caller.device(&json!({"name": "Annexe", "code": "not-there-yet"}));
+    let third = record("lead", later);
+    let came = receiver.wait_for(3);
+    assert_eq!(came[2].data()["id"], third);
+    assert_eq!(came.len(), 3);
+}
+
+#[test]
+fn changes_of_records_are_told_as_they_stand() {
+    let (server, receiver) = (server(), Receiver::start());
+    told(&server, &receiver, &[], &["*"]);
+    let caller = server.caller_with_all();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let ada = caller.delegate(&json!({"firstName": "Ada", "email": "ada@example.org"}));
+    receiver.wait_for(1);
+    caller
+        .patch(
+            &format!("/delegate/id:{ada}"),
+            &json!({"company": "Engines"}),
+        )
+        .data();
+    let came = receiver.wait_for(2);
+    assert_eq!(came[0].kind(), "delegate.created");
+    assert_eq!(came[1].kind(), "delegate.updated");
+    let mut shown = caller.get(&format!("/delegate/id:{ada}")).data().clone();
+    for carried in [
+        "firstInteractions",
+        "secondInteractions",
+        "thirdInteractions",
+        "children",
+    ] {
+        shown.as_object_mut().expect("an object").remove(carried);
+    }
+    assert_eq!(came[1].data(), &shown);
+    assert_eq!(came[1].data()["company"], "Engines");
+
+    let event = caller
+        .post("/event/new", &json!({"eventName": "Congress"}))
+        .id();
+    let room = caller.device(&json!({"name": "Room"}));
+    // Under the name of its device, too, an event is one.
+    caller
+        .patch(&format!("/device/id:{event}"), &json!({"name": "Fair"}))
+        .data();
+    let seen = caller.interact("lead", &json!({"delegate": ada})).id();
+    caller.delete(&format!("/interaction/id:{seen}"));
+    caller.delete(&format!("/device/id:{room}"));
+    caller.delete(&format!("/delegate/id:{ada}"));
+    let came = receiver.wait_for(8);
+    let kinds: Vec<_> = came[2..]
+        .iter()
+        .map(|came| came.kind().to_owned())
+        .collect();
+    for kind in [
+        "event.created",
+        "event.updated",
+        "device.created",
+        "device.deleted",
+        "interaction.deleted",
+        "delegate.deleted",
+    ] {
+        assert!(kinds.iter().any(|told| told == kind), "{kind} in {kinds:?}");
+    }
+    let of = |kind: &str| {
+        let found = came.iter().rfind(|came| came.kind() == kind);
+        found.expect(kind).data().clone()
+    };
+    assert_eq!(of("event.updated")["_type"], "event");
+    assert_eq!(of("event.updated")["eventName"], "Fair");
+    assert_eq!(of("interaction.deleted")["interactionType"], "lead");
+    // Nothing is told of what a record was that is gone.
+    assert_eq!(
+        of("delegate.deleted"),
+        json!({"id": ada, "_type": "delegate"})
+    );
+    crew.post(&format!("/console/delegates/{ada}/restore"), &[])
+        .taken();
+    let came = receiver.wait_for(9);
+    assert_eq!(came[8].kind(), "delegate.restored");
+    assert_eq!(came[8].data()["firstName"], "Ada");
+    // Settings, users and clients are nobody's business.
+    assert_eq!(receiver.came().len(), 9);
+}
+
+#[test]
+fn two_records_that_become_one_are_told() {
+    let (server, receiver) = (server(), Receiver::start());
+    told(&server, &receiver, &[], &["delegate.*"]);
+    let caller = server.caller_with_all();
+    let one = caller.delegate(&json!({"firstName": "Ada"}));
+    let two = caller.delegate(&json!({"firstName": "Ada", "company": "Engines"}));
+    let ctx = server.context();
+    server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            use gatepost::{delegates::merge::merge, types::DelegateId};
+            merge(tx, &ctx, DelegateId(one), DelegateId(two), &set(&[]))
+        })
+        .expect("merged");
+    let came = receiver.wait("the merge", |came| {
+        came.iter().any(|came| came.kind() == "delegate.merged")
+    });
+    let merged = came.iter().find(|came| came.kind() == "delegate.merged");
+    assert_eq!(
+        merged.expect("it came").data(),
+        &json!({"id": two, "_type": "delegate", "into": {"id": one, "_type": "delegate"}})
+    );
+    let updated = came.iter().find(|came| came.kind() == "delegate.updated");
+    assert_eq!(updated.expect("it came").data()["company"], "Engines");
+}
+
+#[test]
+fn one_person_is_told_in_order_however_fast_it_goes() {
+    let (server, receiver) = (server(), Receiver::start());
+    told(&server, &receiver, &["*"], &["delegate.*"]);
+    let caller = server.caller_with_all();
+    let people: Vec<i64> = (0..5)
+        .map(|n| caller.delegate(&json!({"barcode": format!("P{n}")})))
+        .collect();
+    let items: serde_json::Map<_, _> = (0..500)
+        .map(|n| {
+            let item =
+                json!({"interactionType": "seen", "delegate": people[n % 5], "data": {"n": n}});
+            (format!("{n}"), item)
+        })
+        .collect();
+    caller
+        .post("/interaction/batch", &json!({"interactions": items}))
+        .data();
+    let came = receiver.wait_for(505);
+    for person in people {
+        let told: Vec<i64> = came
+            .iter()
+            .filter(|came| came.data()["firstDelegate"]["id"] == person)
+            .map(|came| came.data()["data"]["n"].as_i64().expect("a number"))
+            .collect();
+        assert_eq!(told.len(), 100);
+        assert!(told.is_sorted(), "{told:?}");
+        let of_person = came
+            .iter()
+            .position(|came| came.kind() == "delegate.created" && came.data()["id"] == person);
+        let first = came
+            .iter()
+            .position(|came| came.data()["firstDelegate"]["id"] == person);
+        assert!(of_person < first, "made before it was seen");
+    }
+    assert_eq!(came.len(), 505, "each once, as all were taken");
+}
+
+#[test]
+fn a_person_decides_what_is_told_from_now_on() {
+    let (server, receiver) = (server(), Receiver::start());
+    let (id, _) = told(&server, &receiver, &["lead"], &[]);
+    let caller = server.caller_with_all();
+    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let crew = server.crew(ConsoleRole::Administrator);
+    let act = |end: &str| {
+        crew.post(&format!("/console/webhooks/{id}/{end}"), &[])
+            .taken()
+    };
+    let lead = || caller.interact("lead", &json!({"delegate": ada})).id();
+    lead();
+    receiver.wait_for(1);
+    act("pause");
+    let waited = lead();
+    act("resume");
+    assert_eq!(receiver.wait_for(2)[1].data()["id"], waited);
+    act("pause");
+    lead();
+    act("skip");
+    let after = lead();
+    assert_eq!(receiver.wait_for(3)[2].data()["id"], after);
+    crew.post(&format!("/console/webhooks/{id}/remove"), &[])
+        .taken();
+    lead();
+    let other = Receiver::that(|_| Act::Answer(204, ""));
+    subscribe(&server, &webhook("Other", &other.url(), &["lead"], &[]));
+    lead();
+    other.wait_for(1);
+    assert_eq!(receiver.came().len(), 3, "nobody is told who is removed");
+    let listed = page(crew.request(reqwest::Method::GET, "/console/webhooks")).shown();
+    assert!(listed.contains(">Other<") && !listed.contains(">CRM<"));
+}
