@@ -162,7 +162,7 @@ fn whoever_goes_away_stops_the_report() {
     server.put(&report(ENDLESS));
     let reader = server.reader();
     let url = format!("{}/api/v5/report/test/export/r/data.json", server.url());
-    let hasty = Client::builder()
+    let hasty = http()
         .timeout(Duration::from_millis(500))
         .build()
         .expect("a client");
