@@ -17,7 +17,7 @@ mod access;
 mod account;
 mod actor;
 pub mod answer;
-mod assets;
+pub mod assets;
 mod audit;
 mod configuration;
 mod content;
