@@ -23,7 +23,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0011_webhooks.sql")),
 ];
 
-/// What a fresh file holds beside its schema.
+/// What a fresh file holds from the start: its reports.
 const CONTENT: &str = include_str!("migrations/reports.sql");
 
 /// The schema version this program writes (SQLite's `user_version`).
