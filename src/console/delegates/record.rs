@@ -40,6 +40,8 @@ struct Page {
     person: Person,
     /// What was just refused: why, the device, and what was tried.
     refused: Option<Refused>,
+    /// What is wrong with the choice of the place.
+    nowhere: Option<&'static str>,
     levels: &'static [Level],
 }
 
@@ -160,11 +162,22 @@ struct Refusal {
 
 async fn show(visit: Visit) -> Result<Response> {
     let id = visit.id("id")?;
-    page(&visit, id, None).await
+    answer::page(&page(&visit, id, None).await?)
 }
 
-/// The person's page; 422 with a refusal.
-pub(super) async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Result<Response> {
+/// The person's page, with a refusal.
+pub(super) async fn refused(visit: &Visit, id: i64, refused: Refused) -> Result<Response> {
+    answer::form_again(&page(visit, id, Some(refused)).await?)
+}
+
+/// The person's page, where the form did not say at which place.
+pub(super) async fn nowhere(visit: &Visit, id: i64, why: &'static str) -> Result<Response> {
+    let mut page = page(visit, id, None).await?;
+    page.nowhere = Some(why);
+    answer::form_again(&page)
+}
+
+async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Result<Page> {
     let zone = visit.console.settings().zone.clone();
     let before = visit.query.number("before")?;
     let changes_before = visit.query.number("changes")?;
@@ -184,18 +197,13 @@ pub(super) async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Re
             Ok(person)
         })
         .await?;
-    let again = refused.is_some();
-    let page = Page {
+    Ok(Page {
         shell: visit.shell(&person.name, Some(Area::Delegates)),
         person,
         refused,
+        nowhere: None,
         levels: Level::ALL,
-    };
-    if again {
-        answer::form_again(&page)
-    } else {
-        answer::page(&page)
-    }
+    })
 }
 
 /// The properties of a delegate that is there, deleted or not, as the API shows them.

@@ -3,10 +3,9 @@
 
 use super::report;
 use crate::{
-    harness::Server,
+    harness::{Server, http},
     luck::process::{Served, gatepost, told, until},
 };
-use reqwest::blocking::Client;
 use serde_json::json;
 use std::{
     io::Read,
@@ -66,7 +65,7 @@ fn a_million_rows_are_sent_in_constant_memory_to_a_slow_reader() {
         "SELECT id, interaction_type AS kind, admitted, first_delegate_id AS delegate FROM interactions",
     );
     let served = Served::start(&db);
-    let http = Client::builder().timeout(None).build().expect("a client");
+    let http = http().timeout(None).build().expect("a client");
     let url = format!("http://{}/api", served.address);
     let token: serde_json::Value = http
         .post(format!("{url}/oauth/v2/token"))
@@ -163,7 +162,7 @@ fn whoever_goes_away_stops_the_report() {
     server.put(&report(ENDLESS));
     let reader = server.reader();
     let url = format!("{}/api/v5/report/test/export/r/data.json", server.url());
-    let hasty = Client::builder()
+    let hasty = http()
         .timeout(Duration::from_millis(500))
         .build()
         .expect("a client");
