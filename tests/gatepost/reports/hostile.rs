@@ -540,7 +540,10 @@ fn content(server: &Server) -> BTreeMap<String, String> {
     let mut content = BTreeMap::new();
     for row in rows {
         let (table, sql) = row.expect("a table");
-        if ["interactions", "presence", "occupancy", "device_states"].contains(&&*table) {
+        if table.ends_with("cursor")
+            || table.starts_with("webhook")
+            || ["interactions", "presence", "occupancy", "device_states"].contains(&&*table)
+        {
             continue;
         }
         let mut statement = connection

@@ -28,11 +28,12 @@ fn resident(pid: u32) -> u64 {
     number.parse().expect("a number")
 }
 
-/// What lies in a folder.
+/// What lies in a folder, but for locks.
 fn names(folder: &Path) -> BTreeSet<OsString> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     entries
         .map(|entry| entry.expect("an entry").file_name())
+        .filter(|name| !name.to_string_lossy().ends_with(".lock"))
         .collect()
 }
 
