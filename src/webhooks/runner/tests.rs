@@ -179,7 +179,7 @@ fn when_it_is_back_what_was_held_need_not_wait() {
     };
     finish(&mut runner, &first[0], busy, NOW);
     finish(&mut runner, &first[1], nobody(), NOW);
-    let now = runner.due().unwrap();
+    let now = at(90);
     let probe = started(&mut runner, now);
     assert_eq!(ids(&probe), [2]);
     let notes = finish(&mut runner, &probe[0], Outcome::Taken, now);
@@ -294,4 +294,28 @@ fn a_clock_that_was_put_back_keeps_nobody_waiting() {
     finish(&mut runner, &first[0], failed(), NOW);
     let yesterday = at(-86_400);
     assert_eq!(ids(&started(&mut runner, yesterday)), [1]);
+}
+
+#[test]
+fn some_that_are_never_taken_keep_their_pace_while_others_are() {
+    // Five in a row that it does not take, then one that it does.
+    let (mut runner, _) = runner(&["a", "b", "c", "d", "e", "f"]);
+    let mut now = NOW;
+    let mut tries = 0;
+    let mut taken = 0;
+    while now < at(600) {
+        for event in started(&mut runner, now) {
+            if event.lane == "f" {
+                taken += 1;
+                finish(&mut runner, &event, Outcome::Taken, now);
+            } else {
+                tries += 1;
+                finish(&mut runner, &event, failed(), now);
+            }
+        }
+        now = later(now, 1);
+    }
+    assert_eq!((taken, runner.held()), (1, 5));
+    assert_eq!(runner.state.cursor.interaction, 6);
+    assert!(tries < 60, "{tries}");
 }

@@ -114,8 +114,7 @@ fn a_receiver_that_cuts_and_then_comes_back_is_told_everything_in_order() {
         lead(&caller, ada, n);
     }
     receiver.wait_for(2);
-    // Nothing is copied for a receiver that takes nothing.
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM webhook_held"), 0);
+    // Nothing overtakes what was not taken of one person.
     assert_eq!(
         receiver.came().iter().map(n).collect::<BTreeSet<_>>().len(),
         1
