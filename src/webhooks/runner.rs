@@ -90,13 +90,11 @@ impl Runner {
         (self.state, self.held) = (state, held);
     }
 
-    /// Whether the window has room, and what is behind it may be read.
+    /// Whether the window has room, and what is behind it may be read. Of a receiver that is down,
+    /// too: there may be something in it that it takes.
     #[must_use]
     pub fn wants_more(&self) -> bool {
-        self.state.paused.is_none()
-            && !self.is_down()
-            && self.held.len() < HELD_MAX
-            && self.window.len() < AT_ONCE * 2
+        self.state.paused.is_none() && self.held.len() < HELD_MAX && self.window.len() < AT_ONCE * 2
     }
 
     /// Where reading goes on: behind the window.
