@@ -202,7 +202,7 @@ fn endpoint(
     let route = pages(console)
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));
-    Ok(door::Door::new(route, table).data(app.clone()))
+    Ok(door::Door::new(route, table, console).data(app.clone()))
 }
 
 /// The console's paths, each with what answers its methods.

@@ -32,7 +32,7 @@ use std::{
 /// The longest name of an instance, in characters.
 const NAME_MAX_CHARS: usize = 200;
 /// The longest time between two backups, in minutes: a week.
-const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
+pub const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
 /// Backups that are kept at the most.
 const BACKUP_KEEP_MAX: u32 = 1_000;
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
@@ -244,7 +244,7 @@ pub fn check(changes: &Map<String, Value>) -> Result<()> {
 
 fn unknown(name: &str) -> Error {
     Error::invalid(format!(
-        "{name}: there is no such setting; there are {}",
+        "{name}: there is no such setting; there are {} and, in a configuration, logo",
         Settings::NAMES.join(", ")
     ))
 }

@@ -21,6 +21,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0009_one_time.sql")),
     M::up(include_str!("migrations/0010_sales.sql")),
     M::up(include_str!("migrations/0011_webhooks.sql")),
+    M::up(include_str!("migrations/0012_follow_up.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -1,12 +1,12 @@
 //! Name, time zone, address, origins; beside them the logo, the default rules, and what is as it is.
 
-use super::{Frame, access::AccessForm, frame, mark, outgoing::OutgoingForm, shell, told};
+use super::{Frame, access::AccessForm, frame, mark, outgoing::OutgoingForm, shell, told_of};
 use crate::{
-    console::{Fields, Route, Shell, Visit, answer, route, setup},
+    console::{Fields, Route, Shell, Visit, answer, route},
     error::Result,
     settings::{self, logo},
     store::Durability,
-    types::Timestamp,
+    types::{Timestamp, Zone},
 };
 use askama::Template;
 use poem::Response;
@@ -79,7 +79,7 @@ impl Page {
             time_zone: Some(text("timeZone"))
                 .filter(|zone| !zone.is_empty())
                 .unwrap_or_else(|| "UTC".into()),
-            zones: setup::zones(),
+            zones: Zone::names(),
             public_url: text("publicUrl"),
             flag: console.public_url.clone(),
             origins: origins.join("\n"),
@@ -162,7 +162,7 @@ async fn save(visit: Visit) -> Result<Response> {
         }
         Err(cause) => {
             let mut page = page.typed(&visit.form);
-            page.failure = told(cause)?;
+            page.failure = told_of(cause)?;
             answer::form_again(&page)
         }
     }
