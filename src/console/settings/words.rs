@@ -1,7 +1,7 @@
 //! What the forms call the settings: messages name them as the API does, and people look for a field.
 
 /// Settings, each with its field's label.
-const LABELS: [(&str, &str); 15] = [
+const LABELS: [(&str, &str); 16] = [
     ("name", "Name of the event or the venue"),
     ("timeZone", "Time zone"),
     ("publicUrl", "Address that apps reach this server by"),
@@ -15,6 +15,10 @@ const LABELS: [(&str, &str); 15] = [
     ("backups.everyMinutes", "Every"),
     ("backups.keep", "Keep the newest"),
     ("backups.folder", "Folder"),
+    (
+        "oneTimePasswords",
+        "Signing in to apps with a code by e-mail",
+    ),
     ("email", "Your e-mail"),
     ("password", "A password"),
 ];
