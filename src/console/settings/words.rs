@@ -41,7 +41,7 @@ mod tests {
     fn every_setting_of_a_form_is_called_as_there() {
         for name in Settings::NAMES {
             // Their forms say it themselves.
-            if !["access", "backups", "outgoing"].contains(name) {
+            if !["access", "backups", "outgoing", "communications"].contains(name) {
                 let message = in_words(&format!("{name}: is wrong"));
                 assert!(
                     message.ends_with(": is wrong") && !message.starts_with(name),
