@@ -73,6 +73,9 @@ pub const FILTERS: &[&str] = &[
     "urlencode",
 ];
 
+/// Filters that have something to say about what is not there.
+const ASKS_FOR_NOTHING: &[&str] = &["bool", "d", "default", "float", "int", "tojson"];
+
 const TESTS: &[&str] = &[
     "boolean",
     "defined",
@@ -125,7 +128,7 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     // Several names for one, as Jinja has them.
     let mut filter = |names: &[&'static str], call: Value, price: Price| {
         for name in names {
-            environment.add_filter(*name, priced(call.clone(), price));
+            environment.add_filter(*name, lenient(name, priced(call.clone(), price)));
         }
     };
     filter(&["abs"], Value::from_function(built_in::abs), touch);
@@ -378,6 +381,26 @@ fn priced(
             return Ok(Value::from(listed));
         }
         Ok(result)
+    }
+}
+
+/// A filter that makes nothing of what is not there: records leave out what has no value, and a guest
+/// without a company is no fault of the template.
+fn lenient(
+    name: &'static str,
+    filter: impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static,
+) -> impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static {
+    let asks = ASKS_FOR_NOTHING.contains(&name);
+    let counts = ["length", "count"].contains(&name);
+    move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+        let nothing = arguments
+            .first()
+            .is_some_and(|value| value.is_undefined() || value.is_none());
+        match nothing {
+            true if counts => Ok(Value::from(0)),
+            true if !asks => Ok(Value::UNDEFINED),
+            _ => filter(state, arguments),
+        }
     }
 }
 
