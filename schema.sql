@@ -584,6 +584,23 @@ CREATE TABLE app_config_draft (
     updated_at INTEGER NOT NULL
 ) STRICT;
 
+-- The document names a device by its code, and what is set for a device is meant for that device: it
+-- follows the code, whoever changes that. What apps are told stays the same, so there is no new
+-- version, and older ones stay as they were published.
+CREATE TRIGGER app_config_follows_code AFTER UPDATE OF code ON devices
+WHEN OLD.code IS NOT NEW.code AND OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL
+BEGIN
+    UPDATE app_config SET document = json_set(document, '$.byDevice', (
+        SELECT json_group_object(iif(key = OLD.code, NEW.code, key), json(value))
+        FROM json_each(document, '$.byDevice') WHERE key IS NOT NEW.code))
+    WHERE version = (SELECT max(version) FROM app_config)
+        AND OLD.code IN (SELECT key FROM json_each(document, '$.byDevice'));
+    UPDATE app_config_draft SET document = json_set(document, '$.byDevice', (
+        SELECT json_group_object(iif(key = OLD.code, NEW.code, key), json(value))
+        FROM json_each(document, '$.byDevice') WHERE key IS NOT NEW.code))
+    WHERE OLD.code IN (SELECT key FROM json_each(document, '$.byDevice'));
+END;
+
 -- Sections of data that have a schema (JSON Schema), by which they are checked.
 CREATE TABLE sections (
     record_type TEXT NOT NULL CHECK (record_type IN ('delegate', 'device')),
@@ -629,7 +646,10 @@ CREATE TABLE backups (
     started_at  INTEGER NOT NULL,
     finished_at INTEGER,
     bytes       INTEGER,
-    failure     TEXT
+    failure     TEXT,
+    -- When it was read in full last, and what was wrong with it.
+    checked_at INTEGER,
+    check_failure TEXT
 ) STRICT;
 
 -- Purchases at a till, by purchase code, as far as they could be loaded. Amounts are in cents.

@@ -3,8 +3,8 @@
 //!
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
-//! burdens the server with bad connections; `limits`, `figures`, `growth`, `data` and `console` are
-//! the longer runs that start the server themselves.
+//! burdens the server with bad connections; `limits`, `figures`, `growth`, `data`, `console` and
+//! `pings` are the longer runs that start the server themselves.
 
 mod chores;
 mod client;
@@ -21,6 +21,7 @@ mod output;
 mod pages;
 mod pairs;
 mod people;
+mod pings;
 mod prepare;
 mod report;
 mod run;
@@ -54,7 +55,8 @@ The README's figures (starts the server itself):
   cargo run --release --example load -- figures --output figures.txt
   cargo run --release --example load -- growth --output growth.txt
   cargo run --release --example load -- data --output data.txt
-  cargo run --release --example load -- console --output console.txt";
+  cargo run --release --example load -- console --output console.txt
+  cargo run --release --example load -- pings --output pings.txt";
 
 #[derive(Parser)]
 #[command(about = "Load generator and figures for Gatepost", after_help = EXAMPLES)]
@@ -112,6 +114,8 @@ enum What {
     Growth(growth::Options),
     /// The console's pages beside check-ins, and check-ins beside open dashboards
     Console(console::Options),
+    /// Check-ins beside a thousand devices that ping
+    Pings(pings::Options),
 }
 
 #[derive(Args)]
@@ -233,6 +237,7 @@ async fn perform(what: What) -> Result<bool> {
         What::Data(options) => data::figures(&options).await.map(|()| true),
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
         What::Console(options) => console::figures(&options).await.map(|()| true),
+        What::Pings(options) => pings::figures(&options).await.map(|()| true),
     }
 }
 

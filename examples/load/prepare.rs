@@ -75,6 +75,34 @@ pub fn prepare(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// The client of an app that pings, by the app's number.
+pub fn app_client(number: u32) -> String {
+    format!("load-app-{number}")
+}
+
+/// Adds devices that run an app, each with a client of its own, to a file that nobody serves.
+pub fn add_apps(path: &Path, count: u32) -> Result<()> {
+    let connection = Connection::open(path)?;
+    let secret = secret::digest(CLIENT_SECRET.as_bytes());
+    connection.execute_batch("BEGIN")?;
+    for number in 0..count {
+        connection.execute(
+            "INSERT INTO devices (code, public_id, name, device_type, sources, created_at, updated_at)
+             VALUES (?1, ?1, ?1, 'regoapp', '[\"discovery\"]', 0, 0)",
+            [app_client(number)],
+        )?;
+        connection.execute(
+            "INSERT INTO clients (client_id, secret_hash, name, roles, scopes, device_id, created_at)
+             VALUES (?1, ?2, ?1, '[]', '[]', last_insert_rowid(), 0)",
+            params![app_client(number), secret.as_slice()],
+        )?;
+    }
+    connection.execute_batch("COMMIT")?;
+    connection.close().map_err(|(_, cause)| cause)?;
+    File::open(path)?.sync_all()?;
+    Ok(())
+}
+
 /// Removes a file that was prepared before, with what stands beside it.
 pub fn remove(path: &Path) -> Result<()> {
     for suffix in ["", "-wal", "-shm", ".lock"] {

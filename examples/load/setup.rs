@@ -88,6 +88,19 @@ impl Venue {
     }
 }
 
+/// The server as a client with these credentials reaches it.
+pub async fn enter_as(url: &str, client_id: &str, client_secret: &str) -> Result<Target> {
+    let access = Access {
+        client_id: client_id.to_owned(),
+        client_secret: client_secret.to_owned(),
+        ..Access::at(url.to_owned())
+    };
+    let target = Target::parse(url)?;
+    let mut connection = target.connect().await?;
+    let token = fetch_token(&mut connection, &target, &access).await?;
+    Ok(target.with_token(&token))
+}
+
 async fn fetch_token(
     connection: &mut Connection,
     target: &Target,

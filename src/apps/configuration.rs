@@ -123,10 +123,15 @@ pub fn save_draft(
     document: &Document,
     seen: Option<Timestamp>,
 ) -> Result<Option<Timestamp>> {
-    let before = draft(tx)?.map(|draft| draft.updated_at);
+    let known = draft(tx)?;
+    let before = known.as_ref().map(|draft| draft.updated_at);
     if before != seen {
         return Ok(None);
     }
+    let was = match known {
+        Some(draft) => draft.document,
+        None => published(tx)?.document,
+    };
     // Two changes within a millisecond are two.
     let at = before.map_or(tx.now(), |before| tx.now().max(Timestamp(before.0 + 1)));
     tx.prepare_cached(
@@ -135,17 +140,58 @@ pub fn save_draft(
              updated_at = excluded.updated_at",
     )?
     .execute(params![document.to_json().to_string(), ctx.actor, at])?;
+    audit_draft(tx, ctx, "update", &was, document)?;
     Ok(Some(at))
 }
 
-/// Forgets the draft.
+/// Forgets the draft, which nobody wants any more.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn discard_draft(tx: &Tx<'_>) -> Result<()> {
+pub fn discard_draft(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
+    let Some(Draft { document, .. }) = draft(tx)? else {
+        return Ok(());
+    };
+    remove_draft(tx)?;
+    audit_draft(tx, ctx, "discard", &document, &published(tx)?.document)
+}
+
+/// Puts the draft in force, which ends it: the version in force from then on.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn publish_draft(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<i64> {
+    remove_draft(tx)?;
+    publish(tx, ctx, &draft.document)
+}
+
+fn remove_draft(tx: &Tx<'_>) -> Result<()> {
     tx.prepare_cached("DELETE FROM app_config_draft")?
         .execute([])?;
     Ok(())
+}
+
+fn audit_draft(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    action: &'static str,
+    before: &Document,
+    after: &Document,
+) -> Result<()> {
+    if before == after {
+        return Ok(());
+    }
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: "app-config-draft",
+            record_id: None,
+            before: Some(before.to_json()),
+            after: Some(after.to_json()),
+        },
+    )
 }
 
 /// Puts a document in force: the version in force from then on. It rises unless the document says
@@ -219,7 +265,7 @@ pub(super) fn missing(device: DeviceId) -> Error {
     )
 }
 
-/// Every device that runs an app (it has pinged, or it is of a type of apps), those that have not
+/// Every device that runs an app (it has pinged, or it is of a type of apps) and is not shut out, those that have not
 /// confirmed the version in force first.
 ///
 /// # Errors
@@ -231,6 +277,9 @@ pub fn holders(connection: &Connection) -> Result<Vec<Holder>> {
          FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
          WHERE d.deleted_at IS NULL
              AND (s.pinged_at IS NOT NULL OR d.device_type IN ('regoapp', 'mobileapp'))
+             -- An app that was shut out can confirm nothing.
+             AND (NOT EXISTS (SELECT 1 FROM clients c WHERE c.device_id = d.id)
+                  OR EXISTS (SELECT 1 FROM clients c WHERE c.device_id = d.id AND c.revoked_at IS NULL))
          ORDER BY s.config_version IS ?1, 2, d.id",
     )?;
     let holders = statement.query_map([version(connection)?], |row| {

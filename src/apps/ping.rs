@@ -10,6 +10,17 @@ use crate::{
 use rusqlite::params;
 use serde_json::{Map, Value};
 
+/// What is a whole number, however it is written.
+const WHOLE: [&str; 5] = [
+    "localTime",
+    "battery",
+    "pingInterval",
+    "failedUploads",
+    "configVersion",
+];
+/// The largest number below which a binary fraction holds every whole one, 2⁵³.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// A ping that was checked.
 #[derive(Debug, Clone)]
 pub struct Ping {
@@ -33,6 +44,11 @@ impl Ping {
     /// [`crate::error::Kind::Invalid`], naming the property and what would be right.
     pub fn read(mut sent: Map<String, Value>) -> Result<Self> {
         sent.retain(|_, value| !value.is_null());
+        for name in WHOLE {
+            if let Some(value) = sent.get_mut(name) {
+                *value = without_fraction(value.take());
+            }
+        }
         let whole = |name: &str, most: i64| -> Result<Option<i64>> {
             let Some(value) = sent.get(name) else {
                 return Ok(None);
@@ -81,6 +97,19 @@ impl Ping {
             config_version,
             sent,
         })
+    }
+}
+
+/// A whole number that is written as a fraction, such as `55.0`, as what it is: languages that know
+/// one kind of number write every number so.
+fn without_fraction(value: Value) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "looked at before")]
+    match &value {
+        Value::Number(number) if !number.is_i64() && !number.is_u64() => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < EXACT_MAX => (whole as i64).into(),
+            _ => value,
+        },
+        _ => value,
     }
 }
 
@@ -151,6 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_number_may_be_written_as_a_fraction() {
+        let sent = json!({
+            "localTime": 1_795_248_120.0, "configVersion": 3.0, "battery": 55.0, "failedUploads": -0.0,
+            "lat": 53.0, "temperature": 21.0,
+        });
+        let ping = read(&sent).unwrap();
+        assert_eq!(ping.config_version, 3);
+        assert_eq!(ping.local_time, Timestamp(1_795_248_120_000));
+        // Others are kept as they were sent.
+        let kept = r#"{"localTime":1795248120,"configVersion":3,"battery":55,"failedUploads":0,"lat":53.0,"temperature":21.0}"#;
+        assert_eq!(Value::Object(ping.sent).to_string(), kept);
+    }
+
+    #[test]
     fn what_does_not_fit_is_named() {
         for (name, wrong) in [
             ("localTime", json!("now")),
@@ -162,6 +205,8 @@ mod tests {
             ("lat", json!(90.5)),
             ("lon", json!("9")),
             ("battery", json!(101)),
+            ("battery", json!(55.5)),
+            ("battery", json!(1e300)),
             ("battery", json!(true)),
             ("pingInterval", json!(-1)),
             ("failedUploads", json!("2")),

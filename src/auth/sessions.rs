@@ -107,6 +107,16 @@ pub fn end_all(tx: &Tx<'_>, user: UserId, but: Option<i64>) -> Result<usize> {
         .execute(params![user, but])?)
 }
 
+/// What ending one session came to, in words.
+#[must_use]
+pub fn told_end(ended: usize) -> &'static str {
+    if ended == 0 {
+        "There is no such session any more; nothing was ended."
+    } else {
+        "The session is ended."
+    }
+}
+
 /// Tells the audit that sessions of a user were ended other than by signing out.
 ///
 /// # Errors

@@ -63,6 +63,10 @@ pub struct Entry {
     pub bytes: Option<u64>,
     /// Why there is none.
     pub failure: Option<String>,
+    /// When it was read in full last, after it was made.
+    pub checked_at: Option<Timestamp>,
+    /// What was wrong with it then.
+    pub check_failure: Option<String>,
 }
 
 impl Entry {
@@ -88,11 +92,14 @@ impl Entry {
             finished_at: row.get(4)?,
             bytes: row.get(5)?,
             failure: row.get(6)?,
+            checked_at: row.get(7)?,
+            check_failure: row.get(8)?,
         })
     }
 }
 
-const COLUMNS: &str = "id, kind, path, started_at, finished_at, bytes, failure";
+const COLUMNS: &str =
+    "id, kind, path, started_at, finished_at, bytes, failure, checked_at, check_failure";
 
 /// The newest backups, the newest first.
 ///
@@ -222,6 +229,18 @@ pub fn failed(tx: &Tx<'_>, id: i64, why: &str, at: Timestamp) -> Result<()> {
         "DELETE FROM backups WHERE failure IS NOT NULL AND id NOT IN
              (SELECT id FROM backups WHERE failure IS NOT NULL ORDER BY id DESC LIMIT ?1)",
         [FAILURES_MAX],
+    )?;
+    Ok(())
+}
+
+/// Writes down that a backup was read in full, and what was wrong with it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn checked(tx: &Tx<'_>, id: i64, failure: Option<&str>) -> Result<()> {
+    tx.execute(
+        "UPDATE backups SET checked_at = ?2, check_failure = ?3 WHERE id = ?1",
+        params![id, tx.now(), failure],
     )?;
     Ok(())
 }

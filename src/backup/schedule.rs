@@ -109,6 +109,8 @@ mod tests {
             finished_at: Some(Timestamp(at * MINUTE_MS)),
             bytes: None,
             failure: failure.map(Into::into),
+            checked_at: None,
+            check_failure: None,
         };
         assert!(is_due(&plan, None, Timestamp(0)));
         for (at, failure, now, due) in [

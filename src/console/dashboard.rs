@@ -1,9 +1,10 @@
 //! The dashboard: what happens now. The page shows it once; a stream renews its parts, rendered once
 //! a beat for all who look.
 
-use super::{Area, Route, Shell, Visit, answer, live::MINUTES, route, shell::bytes};
+use super::{Area, Console, Route, Shell, Visit, answer, live::MINUTES, route, shell::bytes};
 use crate::{
     app::App,
+    apps::presence::{ONLINE_MS, is_online},
     backup::ledger::{self, Purpose},
     error::{Error, Result},
     types::Timestamp,
@@ -17,8 +18,6 @@ use std::sync::{Arc, LazyLock};
 
 /// Lines of each list.
 const LINES: i64 = 8;
-/// A device is online so long after it was seen (spec: Pong).
-const ONLINE_MS: i64 = 15 * 60 * 1000;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -57,6 +56,8 @@ struct Now {
     this_minute: i64,
     last_minute: i64,
     most: i64,
+    /// People inside anywhere, each counted once.
+    people: i64,
     inside: Vec<Inside>,
     devices: Vec<Device>,
     online: usize,
@@ -136,8 +137,8 @@ fn shown(count: Option<&u64>) -> i64 {
 }
 
 impl Now {
-    fn read(app: &App, counts: &[u64], connection: &Connection) -> Result<Self> {
-        let now = Timestamp::now();
+    fn read(console: &Console, counts: &[u64], connection: &Connection) -> Result<Self> {
+        let (app, now) = (console.app(), Timestamp::now());
         let devices = devices(connection, now)?;
         let online = devices.iter().filter(|device| device.online).count();
         let file = [String::new(), "-wal".to_owned()]
@@ -163,6 +164,7 @@ impl Now {
             this_minute: shown(counts.last()),
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
+            people: console.people.inside(connection)?,
             inside: inside(connection)?,
             offline: devices.len() - online,
             online,
@@ -220,19 +222,19 @@ fn devices(connection: &Connection, now: Timestamp) -> Result<Vec<Device>> {
             id: row.get(0)?,
             name: row.get(1)?,
             seen_at,
-            online: now.0 - seen_at.0 <= ONLINE_MS,
+            online: is_online(Some(seen_at), now),
             battery: row.get(3).unwrap_or_default(),
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-const WHO: &str = "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''), p.barcode, '')";
+const WHO: &str = "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''), p.barcode, p.company, iif(p.id IS NULL, '', 'Delegate ' || p.id))";
 
 fn refusals(connection: &Connection) -> Result<Vec<Told>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT r.at, coalesce(nullif({WHO}, ''), r.delegate, ''), p.id, coalesce(d.name, r.device, ''), r.message
+            "SELECT r.at, coalesce(nullif({WHO}, ''), r.delegate, ''), p.id, coalesce(d.name, d.short_name, d.code, r.device, ''), r.message
              FROM refusals r LEFT JOIN delegates p ON p.id = r.delegate_id AND p.deleted_at IS NULL
              LEFT JOIN devices d ON d.id = r.device_id ORDER BY r.id DESC LIMIT ?1"
         )
@@ -243,7 +245,7 @@ fn refusals(connection: &Connection) -> Result<Vec<Told>> {
 fn conflicts(connection: &Connection) -> Result<Vec<Told>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
-            "SELECT c.at, {WHO}, p.id, coalesce(d.name, d.code, ''), c.message
+            "SELECT c.at, {WHO}, p.id, coalesce(d.name, d.short_name, d.code, ''), c.message
              FROM conflicts c JOIN interactions i ON i.id = c.interaction_id
              LEFT JOIN delegates p ON p.id = i.first_delegate_id AND p.deleted_at IS NULL
              LEFT JOIN devices d ON d.id = i.first_device_id ORDER BY c.id DESC LIMIT ?1"
@@ -292,11 +294,11 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 
 async fn show(visit: Visit) -> Result<Response> {
     let counts = visit.console.live.check_ins();
-    let app = visit.console.app().clone();
+    let console = Arc::clone(&visit.console);
     let now = visit
         .console
         .store
-        .read(move |connection| Now::read(&app, &counts, connection))
+        .read(move |connection| Now::read(&console, &counts, connection))
         .await?;
     answer::page(&Page {
         shell: visit.shell("Dashboard", Some(Area::Dashboard)),
@@ -335,11 +337,11 @@ async fn stream(visit: Visit) -> Result<Response> {
 
 async fn part(visit: &Visit) -> Result<String> {
     let counts = visit.console.live.check_ins();
-    let app = visit.console.app().clone();
+    let console = Arc::clone(&visit.console);
     let now = visit
         .console
         .store
-        .read(move |connection| Now::read(&app, &counts, connection))
+        .read(move |connection| Now::read(&console, &counts, connection))
         .await?;
     let shell = visit.shell("", Some(Area::Dashboard));
     Part {

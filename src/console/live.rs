@@ -164,9 +164,15 @@ impl Beats {
 
 impl Minutes {
     fn add(&mut self, minute: i64, count: u64) {
+        // A clock that was put back takes along what it counted: how long ago that is stays true.
+        let ahead = self.counts.back().map_or(0, |(last, _)| last - minute);
+        if ahead > 0 {
+            for (at, _) in &mut self.counts {
+                *at -= ahead;
+            }
+        }
         match self.counts.back_mut() {
-            // A clock that jumps back counts where it was.
-            Some((last, counted)) if *last >= minute => *counted += count,
+            Some((last, counted)) if *last == minute => *counted += count,
             _ => self.counts.push_back((minute, count)),
         }
         while self.counts.len() > 2 * MINUTES {
@@ -206,9 +212,14 @@ mod tests {
     #[test]
     fn check_ins_are_counted_by_minute_whatever_the_clock_does() {
         let mut minutes = Minutes::default();
-        for (minute, count) in [(10, 2), (10, 3), (12, 1), (9, 4), (13, 1)] {
+        for (minute, count) in [(10, 2), (10, 3), (12, 1)] {
             minutes.add(minute, count);
         }
-        assert_eq!(minutes.counts, [(10, 5), (12, 5), (13, 1)]);
+        assert_eq!(minutes.counts, [(10, 5), (12, 1)]);
+        // Put back by three minutes.
+        minutes.add(9, 4);
+        assert_eq!(minutes.counts, [(7, 5), (9, 5)]);
+        minutes.add(13, 1);
+        assert_eq!(minutes.counts, [(7, 5), (9, 5), (13, 1)]);
     }
 }

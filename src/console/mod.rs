@@ -4,9 +4,10 @@
 //! # Layout
 //!
 //! - `route` says which paths there are and who may go there, and lets nobody else in
-//! - `visit` is what a page is given; `shell` what every page shows around its own part; `answer`
-//!   what it may give back
-//! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `visit` is what a page is given, `upload` the file of a form; `shell` what every page shows
+//!   around its own part; `answer` what it may give back
+//! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
+//!   many are inside
 //! - `export`: lists to take along
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
@@ -17,7 +18,7 @@ mod access;
 mod account;
 mod actor;
 pub mod answer;
-mod assets;
+pub mod assets;
 mod audit;
 mod configuration;
 mod content;
@@ -30,6 +31,7 @@ mod import;
 mod interactions;
 mod kept;
 mod messages;
+mod people;
 mod reports;
 
 pub mod live;
@@ -40,6 +42,7 @@ mod settings;
 mod setup;
 mod shell;
 mod sign_in;
+pub mod upload;
 mod visit;
 mod webhooks;
 
@@ -82,6 +85,8 @@ pub struct Console {
     pub discovery: Arc<Discovery>,
     /// Lists that are imported.
     pub imports: Arc<Desk>,
+    /// How many people are inside.
+    people: people::People,
     /// The dashboard's parts, for each role.
     dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
     flashes: Mutex<answer::Flashes>,
@@ -101,6 +106,7 @@ impl Console {
         Arc::new(Self {
             live: Live::new(app.clone()),
             discovery: Discovery::new(app.clone()),
+            people: people::People::default(),
             dashboard: Default::default(),
             setup: Setup::default(),
             imports: Arc::new(Desk::new(app.store.path())),

@@ -4,15 +4,15 @@
 use super::{Console, Staff, Visit, answer, session};
 use crate::{
     auth::{ConsoleRole, secret},
-    error::{Error, Kind, Result},
+    error::{Error, Kind, Result, panic_text},
     web::{RequestId, Trail},
 };
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, future::BoxFuture};
 use poem::{
     Endpoint, Request, Response,
     http::{Method, StatusCode, header},
 };
-use std::{future::Future, net::IpAddr, sync::Arc};
+use std::{future::Future, net::IpAddr, panic::AssertUnwindSafe, sync::Arc};
 
 /// Who may go somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +96,11 @@ impl Endpoint for Guarded {
         let outcome = match self.admit(&mut visit).await {
             Ok(None) => {
                 let shell = visit.shell("", None);
-                match (self.route.handler)(visit).await {
-                    Ok(response) => Ok(response),
-                    Err(error) => Err((error, shell)),
+                let handled = AssertUnwindSafe((self.route.handler)(visit));
+                match handled.catch_unwind().await {
+                    Ok(Ok(response)) => Ok(response),
+                    Ok(Err(error)) => Err((error, shell)),
+                    Err(panic) => Err((Error::defect(panic_text(panic.as_ref())), shell)),
                 }
             }
             Ok(Some(elsewhere)) => Ok(elsewhere),
@@ -115,7 +117,7 @@ impl Guarded {
     async fn admit(&self, visit: &mut Visit) -> Result<Option<Response>> {
         reachable(visit)?;
         let changes = self.route.method != Method::GET;
-        if changes && from_elsewhere(visit) {
+        if changes && from_elsewhere(|name| visit.header(name)) {
             return Err(Error::new(
                 Kind::Forbidden,
                 "this came from another site; open the page again and repeat it there",
@@ -149,6 +151,18 @@ impl Guarded {
     }
 }
 
+/// Answers a request that no route takes, as a page: such as one with a method that its path does not
+/// know. Who may not reach the console is told that alone.
+#[must_use]
+pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Response {
+    let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
+    let mut visit = Visit::begin(Arc::clone(console), request);
+    let error = reachable(&visit).err().unwrap_or(error);
+    visit.staff = session::of(&visit).ok().flatten();
+    let shell = visit.shell("", None);
+    answer::secured(answer::failure(shell, &error, &request_id))
+}
+
 /// Without TLS the console answers on loopback only, unless `--console-lan` (contract §10).
 fn reachable(visit: &Visit) -> Result<()> {
     let reach = visit.console.reach;
@@ -163,12 +177,11 @@ fn reachable(visit: &Visit) -> Result<()> {
     ))
 }
 
-/// Whether a browser says that another site made it send this.
-fn from_elsewhere(visit: &Visit) -> bool {
-    let header = |name| visit.header(name);
+/// Whether a browser says, by its headers, that another site made it send something.
+pub fn from_elsewhere<'a>(header: impl Fn(&str) -> Option<&'a str>) -> bool {
     match header("sec-fetch-site") {
         Some(site) => !matches!(site, "same-origin" | "none"),
-        None => match (header("origin"), visit.header(header::HOST.as_str())) {
+        None => match (header("origin"), header(header::HOST.as_str())) {
             (Some(origin), Some(host)) => {
                 origin.split_once("://").map_or(origin, |(_, host)| host) != host
             }
@@ -181,7 +194,6 @@ fn check_csrf(visit: &Visit, staff: &Staff) -> Result<()> {
     let sent = visit
         .header("x-csrf-token")
         .or_else(|| visit.form.sent("csrf"))
-        .or_else(|| visit.query.sent("csrf"))
         .unwrap_or_default();
     let same = secret::same(
         &secret::digest(sent.as_bytes()),

@@ -1,16 +1,16 @@
 //! The first run: a link that works once, told by `serve` alone, makes the first administrator and
 //! names the instance. While there is an administrator it leads nowhere.
 
-use super::{Access, Route, Shell, Visit, answer, sign_in};
+use super::{Access, Route, Shell, Visit, answer, settings::words, sign_in};
 use crate::{
     auth::{
         ConsoleRole, password, secret,
         users::{self, NewUser},
     },
     error::{Error, Kind, Result},
-    settings,
+    settings::{self, logo},
     store::Tx,
-    types::UserId,
+    types::{UserId, Zone},
 };
 use askama::Template;
 use poem::{Response, http::header};
@@ -96,7 +96,7 @@ impl Page {
                 .form
                 .filled("timeZone")
                 .map_or_else(own_zone, ToOwned::to_owned),
-            zones: zones(),
+            zones: Zone::names(),
             failure: None,
         }
     }
@@ -104,19 +104,9 @@ impl Page {
 
 /// The laptop's zone: mostly the event's.
 fn own_zone() -> String {
-    jiff::tz::TimeZone::system()
-        .iana_name()
-        .unwrap_or("UTC")
-        .to_owned()
-}
-
-/// Every zone's name.
-#[must_use]
-pub fn zones() -> Vec<String> {
-    jiff::tz::db()
-        .available()
-        .map(|name| name.to_string())
-        .collect()
+    let system = jiff::tz::TimeZone::system();
+    let name = system.iana_name().filter(|name| Zone::named(name).is_ok());
+    name.unwrap_or("UTC").to_owned()
 }
 
 async fn show(visit: Visit) -> Result<Response> {
@@ -128,26 +118,34 @@ async fn show(visit: Visit) -> Result<Response> {
     answer::page(&Page::new(&visit, token))
 }
 
-async fn make(visit: Visit) -> Result<Response> {
+async fn make(mut visit: Visit) -> Result<Response> {
     let token = visit.form.text("token").to_owned();
     visit.console.setup.check(&token)?;
-    match administrator(&visit).await {
+    match administrator(&mut visit).await {
         Ok(user) => {
             let mut response = answer::go("/console");
             let cookie = sign_in::opened(&visit, user).await?;
             response.headers_mut().insert(header::SET_COOKIE, cookie);
             Ok(response)
         }
-        Err(error) if matches!(error.kind, Kind::Invalid | Kind::CodeTaken) => {
+        Err(error) if matches!(error.kind, Kind::Invalid | Kind::CodeTaken | Kind::TooLarge) => {
             let mut page = Page::new(&visit, &token);
-            page.failure = Some(answer::sentence(&error.message));
+            page.failure = Some(answer::sentence(&words::in_words(&error.message)));
             answer::form_again(&page)
         }
         Err(error) => Err(error),
     }
 }
 
-async fn administrator(visit: &Visit) -> Result<UserId> {
+async fn administrator(visit: &mut Visit) -> Result<UserId> {
+    let picture = match visit.upload() {
+        Some(upload) if upload.file_name().is_some() => {
+            let content = upload.small(logo::MAX_BYTES).await?;
+            logo::check(&content)?;
+            Some(content)
+        }
+        _ => None,
+    };
     let form = &visit.form;
     if form.sent("password") != form.sent("again") {
         return Err(Error::invalid("the two passwords differ"));
@@ -175,6 +173,9 @@ async fn administrator(visit: &Visit) -> Result<UserId> {
                 return Err(stale());
             }
             settings::save(tx, &ctx, &named)?;
+            if let Some(picture) = &picture {
+                logo::save(tx, &ctx, picture)?;
+            }
             users::create(tx, &ctx, &new)
         })
         .await

@@ -1,7 +1,7 @@
 //! What a page is given: the request, who made it, and what it says, with the few ways of reading
 //! it that pages need.
 
-use super::{Area, Console, Shell, answer, live::Beats, route};
+use super::{Area, Console, Shell, answer, live::Beats, route, upload::Upload};
 use crate::{
     auth::{ConsoleRole, Context},
     error::{Error, Kind, Result},
@@ -41,6 +41,7 @@ pub struct Visit {
     pub form: Fields,
     request: Request,
     body: Option<Body>,
+    upload: Option<Upload>,
 }
 
 impl Visit {
@@ -53,20 +54,34 @@ impl Visit {
             form: Fields::default(),
             request,
             body: Some(body),
+            upload: None,
         }
     }
 
-    /// Reads a form; a file that is uploaded is left for [`Visit::upload`].
+    /// Reads a form; the file of one that has a file is left for [`Visit::upload`].
     pub(super) async fn read_form(&mut self) -> Result<()> {
         let kind = self
             .header(header::CONTENT_TYPE.as_str())
-            .unwrap_or_default();
-        if !kind.starts_with("application/x-www-form-urlencoded") {
+            .unwrap_or_default()
+            .to_owned();
+        let (has_file, is_form) = (
+            kind.starts_with("multipart/form-data"),
+            kind.starts_with("application/x-www-form-urlencoded"),
+        );
+        if !has_file && !is_form {
             return Ok(());
         }
         let Some(body) = self.body.take() else {
             return Ok(());
         };
+        if has_file {
+            if let (Some(_), Some(trail)) = (&self.staff, Trail::of(&self.request)) {
+                trail.take_time();
+            }
+            let (form, upload) = Upload::begin(body, &kind).await?;
+            (self.form, self.upload) = (form, Some(upload));
+            return Ok(());
+        }
         let bytes = body
             .into_bytes_limit(FORM_MAX_BYTES)
             .await
@@ -80,12 +95,10 @@ impl Visit {
         Ok(())
     }
 
-    /// The request's body where it was no form: a file. It may take as long as it takes.
-    pub fn upload(&mut self) -> Body {
-        if let Some(trail) = Trail::of(&self.request) {
-            trail.take_time();
-        }
-        self.body.take().unwrap_or_else(Body::empty)
+    /// The file of a form that has one. From somebody who is signed in it may take as long as it
+    /// takes.
+    pub fn upload(&mut self) -> Option<Upload> {
+        self.upload.take()
     }
 
     /// A part of the path, decoded.
@@ -205,7 +218,7 @@ impl Visit {
 
 /// The fields of a form or a query string.
 #[derive(Debug, Clone, Default)]
-pub struct Fields(Vec<(String, String)>);
+pub struct Fields(pub(super) Vec<(String, String)>);
 
 impl Fields {
     fn read(bytes: &[u8]) -> Self {

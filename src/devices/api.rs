@@ -199,8 +199,8 @@ impl DevicesApi {
 
     /// Delete a device
     ///
-    /// Softly: it is out of every answer and its codes are free again; its interactions stay.
-    /// Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    /// Softly: it is out of every answer and its codes are free again; its interactions stay. Clients
+    /// that are bound to it are revoked, so that their tokens end at once. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
     #[oai(
         path = "/device/:selector",
         method = "delete",
@@ -217,8 +217,8 @@ impl DevicesApi {
         self.app
             .store
             .write(move |tx| {
-                let id = find(tx, &selector)?.0;
-                write::delete(tx, &ctx, &RESOURCE, id)
+                let id = find(tx, &selector)?;
+                super::delete(tx, &ctx, id).map(|_| ())
             })
             .await?;
         Ok(NoContent)

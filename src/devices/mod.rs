@@ -5,11 +5,12 @@ pub mod api;
 pub mod deleted;
 
 use crate::{
-    auth::{Principal, Role, roles::lacking},
+    auth::{Context, Principal, Role, clients, roles::lacking},
     error::{self, Error, Result},
     records::{
         Attachments, Changes, Kind, Property, Resource, Selection,
         catalogue::{attach_children, searchable},
+        write,
     },
     rules::AccessRules,
     search::{Counted, Subject},
@@ -182,6 +183,16 @@ pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<Device
             .query_row([value], |row| row.get(0)),
     };
     id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
+}
+
+/// Deletes a device softly, and shuts out the apps that sign in as it: who deletes a lost phone means
+/// that nobody gets in with it. How many clients were revoked.
+///
+/// # Errors
+/// [`error::Kind::DeviceNotFound`].
+pub fn delete(tx: &Tx<'_>, ctx: &Context, device: DeviceId) -> Result<usize> {
+    write::delete(tx, ctx, &RESOURCE, device.0)?;
+    clients::revoke_of_device(tx, ctx, device)
 }
 
 /// The device that a selector means, if the caller may read it: with the role all, otherwise those

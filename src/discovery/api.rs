@@ -2,11 +2,11 @@
 
 use super::{
     Discovery,
-    ask::{Answered, Ask, Record},
+    ask::{Answered, Ask, Record, SECRET_MIN_CHARS},
 };
 use crate::{
     app::App,
-    types::Zone,
+    types::{Zone, text::CODE_MAX_CHARS},
     web::{
         Address, Body, Outcome,
         envelope::{envelope, enveloped},
@@ -40,9 +40,9 @@ impl Described for DeviceRequestInput {
     const NAME: &'static str = "DeviceRequestInput";
 
     fn schema() -> MetaSchema {
-        let bounded = |mut schema: MetaSchema| {
-            schema.min_length = Some(1);
-            schema.max_length = Some(255);
+        let bounded = |least: usize, mut schema: MetaSchema| {
+            schema.min_length = Some(least);
+            schema.max_length = Some(CODE_MAX_CHARS);
             schema
         };
         example(
@@ -52,21 +52,28 @@ impl Described for DeviceRequestInput {
                 vec![
                     (
                         "code",
-                        inline(bounded(text(
-                            "The code on the device; several apps on one device add something to it.",
-                        ))),
+                        inline(bounded(
+                            1,
+                            text(
+                                "The code on the device; several apps on one device add something to it.",
+                            ),
+                        )),
                     ),
                     (
                         "secret",
-                        inline(bounded(text(
-                            "Random and long (at least 128 bits), made once for this request and told to nobody else.",
-                        ))),
+                        inline(bounded(
+                            SECRET_MIN_CHARS,
+                            text(
+                                "Random and long (at least 128 bits), made once for this request and told to nobody else.",
+                            ),
+                        )),
                     ),
                     (
                         "preferredType",
-                        inline(nullable(bounded(text(
-                            "`checkin`, `accesscontrol`, `upload`, or a project's own.",
-                        )))),
+                        inline(nullable(bounded(
+                            1,
+                            text("`checkin`, `accesscontrol`, `upload`, or a project's own."),
+                        ))),
                     ),
                 ],
             ),

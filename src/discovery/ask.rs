@@ -24,6 +24,9 @@ const WAITING_MAX: usize = 200;
 const WAITING_OF_ADDRESS_MAX: usize = 10;
 /// When one who found no room may try again.
 const RETRY_S: u32 = 60;
+/// The shortest secret, in characters: what a person could guess, or type by mistake, is none. An
+/// app makes it at random (spec: Device request), so that it is longer anyway.
+pub const SECRET_MIN_CHARS: usize = 8;
 /// Characters kept of how an app names itself.
 const AGENT_MAX_CHARS: usize = 200;
 
@@ -85,6 +88,12 @@ pub struct Answered {
 impl Ask {
     fn check(&self) -> Result<()> {
         text::check_code("code", &self.code)?;
+        if self.secret.chars().count() < SECRET_MIN_CHARS {
+            return Err(Error::invalid(format!(
+                "secret: must have {SECRET_MIN_CHARS} to {} characters, made at random",
+                text::CODE_MAX_CHARS
+            )));
+        }
         text::check_code("secret", &self.secret)?;
         match &self.preferred_type {
             Some(preferred) => text::check_code("preferredType", preferred),

@@ -170,8 +170,8 @@ impl EventsApi {
         self.app
             .store
             .write(move |tx| {
-                let id = find(tx, &selector)?.0;
-                write::delete(tx, &ctx, &RESOURCE, id)
+                let id = find(tx, &selector)?;
+                super::delete(tx, &ctx, id)
             })
             .await?;
         Ok(NoContent)

@@ -4,9 +4,10 @@
 pub mod api;
 
 use crate::{
+    auth::{Context, clients},
     devices,
     error::{self, Result},
-    records::{Attachments, Changes, Kind, Property, Resource},
+    records::{Attachments, Changes, Kind, Property, Resource, write},
     store::Tx,
     types::{DeviceId, EventSelector},
 };
@@ -64,4 +65,13 @@ pub fn find(connection: &Connection, selector: &EventSelector) -> Result<DeviceI
         .query_row([id], |row| row.get(0))
         .optional()?
         .ok_or_else(missing)
+}
+
+/// Deletes an event softly, and shuts out clients that are bound to it, as [`devices::delete`] does.
+///
+/// # Errors
+/// [`error::Kind::EventNotFound`].
+pub fn delete(tx: &Tx<'_>, ctx: &Context, event: DeviceId) -> Result<()> {
+    write::delete(tx, ctx, &RESOURCE, event.0)?;
+    clients::revoke_of_device(tx, ctx, event).map(|_| ())
 }

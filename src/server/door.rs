@@ -4,6 +4,7 @@
 use super::routes::{self, Table};
 use crate::{
     app::App,
+    console::{self, Console},
     error::{Error, Kind},
     web::{
         RequestId, Trail,
@@ -15,18 +16,23 @@ use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, Uri, Version, header, uri::PathAndQuery},
 };
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 /// The endpoint that every request passes.
 pub struct Door<E> {
     inner: E,
     table: Table,
+    console: Arc<Console>,
 }
 
 impl<E> Door<E> {
     /// A door in front of `inner`, which serves the paths of `table`.
-    pub fn new(inner: E, table: Table) -> Self {
-        Self { inner, table }
+    pub fn new(inner: E, table: Table, console: &Arc<Console>) -> Self {
+        Self {
+            inner,
+            table,
+            console: Arc::clone(console),
+        }
     }
 }
 
@@ -59,7 +65,12 @@ impl<E: Endpoint> Endpoint for Door<E> {
 
 impl<E: Endpoint> Door<E> {
     async fn answer(&self, mut request: Request, request_id: &RequestId) -> Response {
-        if let Err(error) = check_encoding(request.uri()).and_then(|()| check_host(&request)) {
+        let refused = check_encoding(request.uri()).and_then(|()| check_host(&request));
+        if is_of_console(request.uri()) {
+            if let Err(error) = refused.and_then(|()| self.check_method(&request)) {
+                return self.page_of(error, request);
+            }
+        } else if let Err(error) = refused {
             return respond(&error, request_id);
         }
         if let Some(uri) = without_json(request.uri()) {
@@ -82,6 +93,35 @@ impl<E: Endpoint> Door<E> {
             response.headers_mut().insert(header::ALLOW, allow);
         }
         response
+    }
+
+    /// People get a page where programs get an envelope.
+    fn page_of(&self, error: Error, request: Request) -> Response {
+        let allow =
+            (error.kind == Kind::MethodNotAllowed).then(|| self.allow(request.uri().path()));
+        let mut response = console::route::refuse(&self.console, request, error);
+        if let Some(Ok(allow)) = allow.as_deref().map(HeaderValue::from_str) {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+        response
+    }
+
+    /// Whether a path of the console knows the request's method.
+    fn check_method(&self, request: &Request) -> Result<(), Error> {
+        let method = match request.method() {
+            &Method::HEAD => &Method::GET,
+            method => method,
+        };
+        match routes::methods(&self.table, request.uri().path()) {
+            Some(methods) if !methods.contains(method) => Err(Error::new(
+                Kind::MethodNotAllowed,
+                format!("this page does not know {}", request.method()),
+            )),
+            None if method != Method::GET => {
+                Err(Error::new(Kind::NoSuchPath, "there is no such page"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn allow(&self, path: &str) -> String {
@@ -109,6 +149,11 @@ impl<E: Endpoint> Door<E> {
 
 fn is_in_api(uri: &Uri) -> bool {
     uri.path().starts_with("/api/")
+}
+
+fn is_of_console(uri: &Uri) -> bool {
+    let path = uri.path();
+    path == "/console" || path.starts_with("/console/")
 }
 
 fn is_preflight(request: &Request) -> bool {

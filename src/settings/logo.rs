@@ -9,6 +9,7 @@ use crate::{
     store::Tx,
     types::Timestamp,
 };
+use base64::{Engine, engine::general_purpose::STANDARD};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
@@ -32,6 +33,33 @@ impl Logo {
     pub fn tag(&self) -> String {
         format!("\"{}\"", &secret::hex(&secret::digest(&self.content))[..32])
     }
+
+    /// The picture as text (RFC 2397): `data:image/png;base64,…`.
+    #[must_use]
+    pub fn to_data_uri(&self) -> String {
+        format!(
+            "data:{};base64,{}",
+            self.content_type,
+            STANDARD.encode(&self.content)
+        )
+    }
+}
+
+/// The bytes of a picture that is given as text (RFC 2397), checked.
+///
+/// # Errors
+/// [`Kind::Invalid`] or [`Kind::TooLarge`], saying what would be right.
+pub fn of_data_uri(text: &str) -> Result<Vec<u8>> {
+    let encoded = text
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(','))
+        .and_then(|(kind, encoded)| kind.ends_with(";base64").then_some(encoded));
+    let content = encoded.and_then(|encoded| STANDARD.decode(encoded).ok());
+    let content = content.ok_or_else(|| {
+        Error::invalid("must be a picture as text, such as data:image/png;base64,…")
+    })?;
+    check(&content)?;
+    Ok(content)
 }
 
 /// The picture, where there is one.
@@ -188,6 +216,30 @@ fn is_svg(content: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_is_text_and_back() {
+        let logo = Logo {
+            content_type: "image/gif".into(),
+            content: b"GIF89a\x01\0\x01\0".to_vec(),
+            updated_at: Timestamp(0),
+        };
+        let text = logo.to_data_uri();
+        assert_eq!(text, "data:image/gif;base64,R0lGODlhAQABAA==");
+        assert_eq!(of_data_uri(&text).unwrap(), logo.content);
+        for wrong in [
+            "",
+            "logo.png",
+            "data:image/gif,GIF89a",
+            "data:image/gif;base64,R0lGODlhAQABAA",
+            "data:image/gif;base64,!!!!",
+            "data:image/gif;base64,",
+            "data:image/svg+xml;base64,PHN2Zy8+",
+            "https://example.org/logo.png",
+        ] {
+            assert!(of_data_uri(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn pictures_are_told_by_their_content() {

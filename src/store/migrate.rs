@@ -21,9 +21,10 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0009_one_time.sql")),
     M::up(include_str!("migrations/0010_sales.sql")),
     M::up(include_str!("migrations/0011_webhooks.sql")),
+    M::up(include_str!("migrations/0012_follow_up.sql")),
 ];
 
-/// What a fresh file holds beside its schema.
+/// What a fresh file holds from the start: its reports.
 const CONTENT: &str = include_str!("migrations/reports.sql");
 
 /// The schema version this program writes (SQLite's `user_version`).

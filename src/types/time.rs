@@ -58,12 +58,24 @@ impl Zone {
     /// # Errors
     /// [`crate::error::Kind::Invalid`] when there is no such zone.
     pub fn named(name: &str) -> Result<Self> {
-        TimeZone::get(name).map(Self).map_err(|_| {
+        let known = if is_of_everywhere(name) {
+            TimeZone::get(name).ok()
+        } else {
+            None
+        };
+        known.map(Self).ok_or_else(|| {
             Error::invalid(format!(
                 "timeZone: \"{}\" is not an IANA time zone such as Europe/Berlin",
                 super::text::shortened(name)
             ))
         })
+    }
+
+    /// The names that [`Zone::named`] knows, in order.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let names = jiff::tz::db().available().map(|name| name.to_string());
+        names.filter(|name| is_of_everywhere(name)).collect()
     }
 
     /// `2026-11-21T09:02:00+01:00`.
@@ -134,6 +146,16 @@ impl Zone {
     }
 }
 
+/// Whether a name of the machine's database means the same everywhere: some files of it are of this
+/// machine, or of no place at all.
+fn is_of_everywhere(name: &str) -> bool {
+    const OTHERS: [&str; 5] = ["factory", "localtime", "posixrules", "posix/", "right/"];
+    let name = name.to_ascii_lowercase();
+    OTHERS
+        .iter()
+        .all(|other| name != *other && !(other.ends_with('/') && name.starts_with(other)))
+}
+
 fn date(local: &jiff::Zoned) -> String {
     format!(
         "{:04}-{:02}-{:02}",
@@ -170,6 +192,24 @@ mod tests {
             "2026-11-21T09:02:00",
         ] {
             assert_eq!(zone.read("t", &json!(same)).unwrap(), at, "{same}");
+        }
+    }
+
+    #[test]
+    fn zones_are_of_places() {
+        let names = Zone::names();
+        assert!(names.iter().any(|name| name == "Europe/Berlin"));
+        assert!(names.iter().all(|name| Zone::named(name).is_ok()));
+        for other in [
+            "localtime",
+            "Factory",
+            "posixrules",
+            "right/UTC",
+            "Mars/Base",
+            "",
+        ] {
+            assert!(!names.iter().any(|name| name == other), "{other}");
+            assert!(Zone::named(other).is_err(), "{other}");
         }
     }
 

@@ -142,6 +142,37 @@ fn headers_are_mapped_and_unknown_columns_kept() {
 }
 
 #[test]
+fn the_same_list_goes_in_twice_only_when_that_is_said() {
+    let folder = with_list("First name\nAda\nBob\n");
+    let import = ["import", "delegates", "list.csv"];
+    let people = || count(folder.path(), "SELECT count(*) FROM delegates");
+    done(&gatepost(folder.path(), &import));
+    let refused = gatepost(folder.path(), &import);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        text(&refused.stderr).contains("--again"),
+        "{}",
+        text(&refused.stderr)
+    );
+    // Another name is the same list.
+    let other = folder.path().join("other.csv");
+    std::fs::copy(folder.path().join("list.csv"), other).expect("a copy");
+    let renamed = gatepost(folder.path(), &["import", "delegates", "other.csv"]);
+    assert_eq!((renamed.status.code(), people()), (Some(1), 2));
+    done(&gatepost(
+        folder.path(),
+        &[&import[..], &["--again"]].concat(),
+    ));
+    assert_eq!(
+        (
+            people(),
+            count(folder.path(), "SELECT count(*) FROM batches")
+        ),
+        (4, 2)
+    );
+}
+
+#[test]
 fn an_import_is_seen_by_a_server_on_the_file() {
     let server = Server::start();
     let caller = server.caller_with_all();
@@ -351,6 +382,68 @@ fn regions_go_out_and_in_and_a_bad_template_is_told_with_its_line() {
     all["regions"] = json!([hall]);
     done(&apply(&all, &["--prune"]));
     assert_eq!(export().as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn the_logo_goes_along_with_the_configuration() {
+    let [office, venue] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let apply = |folder: &Path, document: &Value, options: &[&str]| {
+        std::fs::write(folder.join("config.json"), document.to_string()).expect("a document");
+        let arguments = [&["config", "apply", "config.json"], options].concat();
+        gatepost(folder, &arguments)
+    };
+    let exported = |folder: &Path| -> Value {
+        serde_json::from_str(&done(&gatepost(folder, &["config", "export"]))).expect("JSON")
+    };
+    let stored = |folder: &Path| count(folder, "SELECT count(*) FROM logo");
+    let logo = "data:image/gif;base64,R0lGODlhAQABAA==";
+    let document = json!({"settings": {"name": "Summit", "logo": logo}});
+    done(&apply(office.path(), &document, &["--dry-run"]));
+    assert_eq!(stored(office.path()), 0);
+    done(&apply(office.path(), &document, &[]));
+    let whole = exported(office.path());
+    assert_eq!(whole["settings"], document["settings"]);
+    done(&apply(venue.path(), &whole, &[]));
+    assert_eq!(exported(venue.path()), whole);
+    // What is not named stays; what is no picture is named, and nothing is changed then.
+    done(&apply(
+        venue.path(),
+        &json!({"settings": {"name": "Fair"}}),
+        &[],
+    ));
+    for wrong in [
+        json!(7),
+        json!("logo.gif"),
+        json!("data:image/png;base64,PHN2Zy8+"),
+        json!(format!("data:image/gif;base64,{}", "R0lG".repeat(200_000))),
+    ] {
+        let document = json!({"settings": {"name": "X", "logo": wrong}});
+        let refused = apply(venue.path(), &document, &[]);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(
+            text(&refused.stderr).contains("logo: "),
+            "{}",
+            text(&refused.stderr)
+        );
+    }
+    assert_eq!(
+        exported(venue.path())["settings"],
+        json!({"name": "Fair", "logo": logo})
+    );
+    let told = "SELECT count(*) FROM audit WHERE record_type = 'logo'";
+    assert_eq!(count(venue.path(), told), 1);
+    done(&apply(
+        venue.path(),
+        &json!({"settings": {"logo": null}}),
+        &[],
+    ));
+    assert_eq!(stored(venue.path()), 0);
+    done(&apply(
+        office.path(),
+        &json!({"settings": {"name": "Y"}}),
+        &["--prune"],
+    ));
+    assert_eq!(stored(office.path()), 0);
 }
 
 #[test]

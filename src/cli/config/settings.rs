@@ -1,29 +1,73 @@
-//! `settings`: an object, one key a setting.
+//! `settings`: an object, one key a setting; among them the instance's picture, as text.
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    error::Result,
-    settings::{self, Settings},
-    store::Store,
+    auth::Context,
+    error::{Error, Result},
+    settings::{self, Settings, logo},
+    store::{Store, Tx},
 };
+use rusqlite::Connection;
 use serde_json::{Map, Value};
+
+/// The picture's key.
+const LOGO: &str = "logo";
 
 pub(super) const PART: Part = Part {
     key: "settings",
-    help: "Settings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too),\ncommunications ({\"enabled\", \"email\", \"sms\", \"push\", \"countryCode\"}).",
-    export: |connection| Ok(Value::Object(settings::stored(connection)?)),
+    help: "Settings: name, timeZone (IANA), publicUrl, access (default rules of entry), corsOrigins (list),\nbackups ({\"everyMinutes\", \"keep\", \"folder\"}), outgoing ({\"allowLocal\"}: calls to this machine, too),\ncommunications ({\"enabled\", \"email\", \"sms\", \"push\", \"countryCode\"}),\nlogo (data:image/png;base64,…).",
+    export,
     plan,
 };
 
+/// What becomes of the picture.
+enum Picture {
+    Stays,
+    Goes,
+    Is(Vec<u8>),
+}
+
+fn export(connection: &Connection) -> Result<Value> {
+    let mut stored = settings::stored(connection)?;
+    if let Some(logo) = logo::find(connection)? {
+        stored.insert(LOGO.to_owned(), logo.to_data_uri().into());
+    }
+    Ok(Value::Object(stored))
+}
+
 fn plan(_: &Store, said: Option<Value>, prune: Prune) -> Result<Plan> {
     let mut named: Map<String, Value> = read(PART.key, said)?;
+    let count = named.len();
+    let picture = Picture::read(named.shift_remove(LOGO), prune)?;
     settings::check(&named)?;
     if prune == Prune(true) {
         for name in Settings::NAMES {
             named.entry(*name).or_insert(Value::Null);
         }
     }
-    Ok(Plan::new(named.len(), move |tx, ctx| {
-        settings::save(tx, ctx, &named)
+    Ok(Plan::new(count.max(named.len()), move |tx, ctx| {
+        settings::save(tx, ctx, &named)?;
+        picture.save(tx, ctx)
     }))
+}
+
+impl Picture {
+    fn read(said: Option<Value>, prune: Prune) -> Result<Self> {
+        match said {
+            None if prune == Prune(false) => Ok(Self::Stays),
+            None | Some(Value::Null) => Ok(Self::Goes),
+            Some(Value::String(text)) => logo::of_data_uri(&text)
+                .map(Self::Is)
+                .map_err(|cause| Error::new(cause.kind, format!("{LOGO}: {}", cause.message))),
+            Some(_) => Err(Error::invalid(format!("{LOGO}: must be a string"))),
+        }
+    }
+
+    fn save(&self, tx: &Tx<'_>, ctx: &Context) -> Result<()> {
+        match self {
+            Self::Stays => Ok(()),
+            Self::Goes => logo::remove(tx, ctx),
+            Self::Is(content) => logo::save(tx, ctx, content),
+        }
+    }
 }

@@ -356,7 +356,7 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
     let id = id(&visit)?;
     let ctx = visit.context();
     let session = visit.form.number("session")?;
-    visit
+    let ended = visit
         .console
         .store
         .write(move |tx| {
@@ -367,11 +367,12 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
                 tokens::cancel_of_user(tx, id)?;
                 sessions::end_all(tx, id, None)?
             };
-            sessions::audit_end(tx, &ctx, id, ended)
+            sessions::audit_end(tx, &ctx, id, ended)?;
+            Ok(ended)
         })
         .await?;
     visit.flash(if session.is_some() {
-        "The session is ended."
+        sessions::told_end(ended)
     } else {
         "Signed out everywhere, in the console and in apps."
     });

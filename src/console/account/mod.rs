@@ -145,7 +145,7 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
     let staff = visit.staff()?.clone();
     let session = visit.form.number("session")?;
     let ctx = visit.context();
-    visit
+    let ended = visit
         .console
         .store
         .write(move |tx| {
@@ -153,11 +153,12 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
                 Some(session) => usize::from(sessions::end(tx, staff.user, session)?),
                 None => sessions::end_all(tx, staff.user, Some(staff.session))?,
             };
-            sessions::audit_end(tx, &ctx, staff.user, ended)
+            sessions::audit_end(tx, &ctx, staff.user, ended)?;
+            Ok(ended)
         })
         .await?;
     visit.flash(if session.is_some() {
-        "The session is ended."
+        sessions::told_end(ended)
     } else {
         "You are signed in here and nowhere else."
     });

@@ -190,6 +190,8 @@ pub(super) fn deed(action: &str) -> String {
         "give-up" => "gave something up for",
         "resend" => "sent again",
         "cancel" => "called back",
+        "publish" => "published",
+        "discard" => "discarded",
         other => return other.replace('-', " "),
     };
     words.to_owned()

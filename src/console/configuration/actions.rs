@@ -38,8 +38,7 @@ pub async fn publish(visit: Visit) -> Result<Response> {
             if Some(configuration::published(tx)?.version) != against {
                 return Err(meanwhile());
             }
-            configuration::discard_draft(tx)?;
-            configuration::publish(tx, &ctx, &draft.document)
+            configuration::publish_draft(tx, &ctx, &draft)
         })
         .await?;
     visit.flash(format!(
@@ -49,7 +48,7 @@ pub async fn publish(visit: Visit) -> Result<Response> {
 }
 
 pub async fn discard(visit: Visit) -> Result<Response> {
-    let seen = seen(&visit)?;
+    let (ctx, seen) = (visit.context(), seen(&visit)?);
     visit
         .console
         .store
@@ -58,7 +57,7 @@ pub async fn discard(visit: Visit) -> Result<Response> {
             if draft.map(|draft| draft.updated_at) != seen {
                 return Err(meanwhile());
             }
-            configuration::discard_draft(tx)
+            configuration::discard_draft(tx, &ctx)
         })
         .await?;
     visit.flash("The draft is gone. What is in force stays.");

@@ -206,7 +206,7 @@ pub async fn save(visit: Visit) -> Result<Response> {
                 return Ok(Saved::Meanwhile);
             }
             if words::differences(&published, &document, &ctx.settings.zone).is_empty() {
-                configuration::discard_draft(tx)?;
+                configuration::discard_draft(tx, &ctx)?;
                 return Ok(Saved::Same);
             }
             Ok(Saved::Draft)

@@ -75,10 +75,8 @@ async fn pass(visit: Visit) -> Result<Response> {
             ));
         }
     };
-    let Some(device) = visit.form.number("device")? else {
-        return Err(Error::invalid(
-            "choose where; there is no device yet if the list is empty",
-        ));
+    let Ok(Some(device)) = visit.form.number("device") else {
+        return record::nowhere(&visit, id, "Choose the place first.").await;
     };
     let draft = Draft {
         kind: kind.clone(),
@@ -87,7 +85,7 @@ async fn pass(visit: Visit) -> Result<Response> {
         ..Draft::default()
     };
     let ctx = visit.context();
-    let (outcome, name, place) = visit
+    let recorded = visit
         .console
         .store
         .write(move |tx| {
@@ -95,14 +93,21 @@ async fn pass(visit: Visit) -> Result<Response> {
             let name = super::name_of(tx, id)?.unwrap_or_default();
             Ok((outcome, name, device_name(tx, device)?))
         })
-        .await?;
+        .await;
+    let (outcome, name, place) = match recorded {
+        Ok(recorded) => recorded,
+        Err(gone) if gone.kind == Kind::DeviceNotFound => {
+            return record::nowhere(&visit, id, "That place is gone; choose another.").await;
+        }
+        Err(other) => return Err(other),
+    };
     if let Outcome::Refused(refusal) = outcome {
         let refused = Refused {
             message: answer::sentence(&refusal.message),
             device,
             entering: kind == "check-in",
         };
-        return record::page(&visit, id, Some(refused)).await;
+        return record::refused(&visit, id, refused).await;
     }
     visit.flash(match kind.as_str() {
         "check-in" => format!("{name} is checked in at {place}."),

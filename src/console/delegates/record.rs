@@ -40,6 +40,8 @@ struct Page {
     person: Person,
     /// What was just refused: why, the device, and what was tried.
     refused: Option<Refused>,
+    /// What is wrong with the choice of the place.
+    nowhere: Option<&'static str>,
     levels: &'static [Level],
 }
 
@@ -63,6 +65,8 @@ struct Person {
     sections: Vec<Section>,
     relatives: Vec<(&'static str, i64, String)>,
     children: i64,
+    /// Purchases that made a ticket of this record: id and code.
+    purchases: Vec<(i64, String)>,
     note: Option<Note>,
     blocks: Vec<Block>,
     inside: Vec<(i64, String, Timestamp)>,
@@ -160,11 +164,22 @@ struct Refusal {
 
 async fn show(visit: Visit) -> Result<Response> {
     let id = visit.id("id")?;
-    page(&visit, id, None).await
+    answer::page(&page(&visit, id, None).await?)
 }
 
-/// The person's page; 422 with a refusal.
-pub(super) async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Result<Response> {
+/// The person's page, with a refusal.
+pub(super) async fn refused(visit: &Visit, id: i64, refused: Refused) -> Result<Response> {
+    answer::form_again(&page(visit, id, Some(refused)).await?)
+}
+
+/// The person's page, where the form did not say at which place.
+pub(super) async fn nowhere(visit: &Visit, id: i64, why: &'static str) -> Result<Response> {
+    let mut page = page(visit, id, None).await?;
+    page.nowhere = Some(why);
+    answer::form_again(&page)
+}
+
+async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Result<Page> {
     let zone = visit.console.settings().zone.clone();
     let before = visit.query.number("before")?;
     let changes_before = visit.query.number("changes")?;
@@ -184,18 +199,13 @@ pub(super) async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Re
             Ok(person)
         })
         .await?;
-    let again = refused.is_some();
-    let page = Page {
+    Ok(Page {
         shell: visit.shell(&person.name, Some(Area::Delegates)),
         person,
         refused,
+        nowhere: None,
         levels: Level::ALL,
-    };
-    if again {
-        answer::form_again(&page)
-    } else {
-        answer::page(&page)
-    }
+    })
 }
 
 /// The properties of a delegate that is there, deleted or not, as the API shows them.
@@ -238,6 +248,7 @@ fn read(connection: &Connection, id: i64, zone: &Zone) -> Result<Person> {
         codes,
         sections: sections(&record),
         relatives: relatives(connection, id)?,
+        purchases: purchases(connection, id)?,
         children: connection
             .prepare_cached(
                 "SELECT count(*) FROM delegates WHERE parent_id = ?1 AND deleted_at IS NULL",
@@ -276,6 +287,16 @@ fn sections(record: &Map<String, Value>) -> Vec<Section> {
         }
     };
     data.iter().map(section).collect()
+}
+
+/// The purchases that made a ticket of this record.
+fn purchases(connection: &Connection, id: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT t.id, t.code FROM transaction_delegates d JOIN transactions t ON t.id = d.transaction_id
+         WHERE d.delegate_id = ?1 ORDER BY t.id DESC LIMIT 10",
+    )?;
+    let purchases = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(purchases.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Whom the person belongs to, and the first of those who belong to the person.

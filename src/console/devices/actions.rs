@@ -6,7 +6,6 @@ use crate::{
     console::{Visit, answer},
     devices::{self, deleted},
     error::{Error, Kind, Result},
-    records::write,
     types::DeviceId,
 };
 use poem::Response;
@@ -30,11 +29,7 @@ pub async fn delete(visit: Visit) -> Result<Response> {
     let revoked = visit
         .console
         .store
-        .write(move |tx| {
-            write::delete(tx, &ctx, &devices::RESOURCE, id.0)?;
-            // Who deletes a lost phone means that nobody gets in with it.
-            clients::revoke_of_device(tx, &ctx, id)
-        })
+        .write(move |tx| devices::delete(tx, &ctx, id))
         .await?;
     let shut_out = if revoked > 0 {
         " Its app is shut out."

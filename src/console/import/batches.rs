@@ -30,6 +30,8 @@ struct BatchPage {
     shell: Shell,
     line: Line,
     settings: Vec<(&'static str, String)>,
+    /// The list that the rest can be written from, where it is kept.
+    kept: Option<i64>,
     /// Rows that could not be taken back.
     rows_left: i64,
     progress: Option<Progress>,
@@ -238,6 +240,7 @@ async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
     let title = format!("Import {id}: {}", line.batch.file_name);
     Ok(BatchPage {
         shell: visit.shell(&title, Some(Area::Interactions)),
+        kept: visit.console.imports.rest_of(id),
         rows_left: i64::try_from(rows_left).unwrap_or(i64::MAX),
         failure: failure.or(failed.filter(|_| progress.is_none())),
         taken_back: taken_back.filter(|_| progress.is_none()),

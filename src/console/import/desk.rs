@@ -62,6 +62,20 @@ pub struct Upload {
     pub outcome: Option<Outcome>,
 }
 
+impl Upload {
+    /// Whether some of it was imported, and the rest can be.
+    #[must_use]
+    pub fn can_go_on(&self) -> bool {
+        let begun = self.outcome.as_ref().filter(|outcome| !outcome.finished);
+        self.file.is_some() && begun.is_some_and(|outcome| outcome.batch.is_some())
+    }
+
+    fn is_of(&self, batch: i64) -> bool {
+        let outcome = self.outcome.as_ref();
+        outcome.is_some_and(|outcome| outcome.batch == Some(batch))
+    }
+}
+
 /// What is being done.
 #[derive(Clone)]
 pub struct Work {
@@ -220,6 +234,23 @@ impl Desk {
         let mut inner = self.inner();
         if !inner.is_worked_on(id) {
             inner.uploads.remove(&id);
+        }
+    }
+
+    /// The list that an interrupted import can be completed from.
+    #[must_use]
+    pub fn rest_of(&self, batch: i64) -> Option<i64> {
+        let inner = self.inner();
+        let mut lists = inner.uploads.values();
+        lists
+            .find(|one| one.is_of(batch) && one.can_go_on())
+            .map(|one| one.id)
+    }
+
+    /// Throws away the list of an import that is taken back.
+    pub fn forget_batch(&self, batch: i64) {
+        if let Some(id) = self.rest_of(batch) {
+            self.forget(id);
         }
     }
 

@@ -1,10 +1,6 @@
 //! The wizard's first page: the form for a file, and what waits already.
 
-use super::{
-    Glance, Upload, Work,
-    desk::KEPT_MS,
-    receive::{Received, receive},
-};
+use super::{Glance, Upload, Work, desk::KEPT_MS, receive::receive};
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
@@ -14,6 +10,7 @@ use crate::{
 use askama::Template;
 use poem::Response;
 use std::{sync::Arc, time::Duration};
+use tempfile::NamedTempFile;
 
 #[derive(Template)]
 #[template(path = "import/start.html")]
@@ -61,12 +58,10 @@ pub(super) async fn upload(mut visit: Visit) -> Result<Response> {
         Ok(()) => receive(&mut visit).await,
         Err(full) => Err(full),
     };
-    let (kind, taken) = match received {
-        Ok(received) => {
-            let kind = what(received.text("kind")).unwrap_or(What::Delegates);
-            (kind, take(&visit, received, kind).await)
-        }
-        Err(cause) => (What::Delegates, Err(cause)),
+    let kind = what(visit.form.text("kind")).unwrap_or(What::Delegates);
+    let taken = match received {
+        Ok((name, file)) => take(&visit, name, file, kind).await,
+        Err(cause) => Err(cause),
     };
     match taken {
         Ok(id) => Ok(answer::go(&format!("/console/import/{id}"))),
@@ -98,10 +93,7 @@ fn to_complete(visit: &Visit) -> Result<Option<Batch>> {
 }
 
 /// Looks at what was uploaded and keeps it: its id.
-async fn take(visit: &Visit, received: Received, kind: What) -> Result<i64> {
-    let (name, file) = received
-        .file
-        .ok_or_else(|| Error::invalid("choose a file"))?;
+async fn take(visit: &Visit, name: String, file: NamedTempFile, kind: What) -> Result<i64> {
     let file = file.into_temp_path();
     let looked = tokio::task::spawn_blocking(move || {
         let glance = Glance::at(&file, &name, kind, None)?;

@@ -130,7 +130,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         });
     }
     match &upload.outcome {
-        Some(outcome) if upload.file.is_none() => answer::page(&DonePage {
+        Some(outcome) if upload.file.is_none() || upload.can_go_on() => answer::page(&DonePage {
             shell: visit.shell(&upload.name, Some(Area::Delegates)),
             outcome: outcome.clone(),
             report: upload.report.clone(),

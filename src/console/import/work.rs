@@ -164,8 +164,11 @@ impl List {
         self.desk.change(self.id, |upload| {
             upload.outcome = Some(outcome);
             upload.report = Some(Arc::new(report));
-            // It holds personal data, and has served its purpose.
-            upload.file = None;
+            // It holds personal data: once it is all written it has served its purpose. Of an
+            // import that was stopped it holds the rest.
+            if !upload.can_go_on() {
+                upload.file = None;
+            }
         });
     }
 
@@ -349,6 +352,9 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
         let undone = undo(&console.store, ctx, id, stop.clone(), |undo| {
             desk.tell(|work| work.done = count(undo.removed + undo.restored + undo.left));
         });
+        if undone.is_ok() {
+            desk.forget_batch(id);
+        }
         let outcome = undone.map_err(|cause| told(&cause)).map(|undo| TakenBack {
             removed: count(undo.removed),
             restored: count(undo.restored),

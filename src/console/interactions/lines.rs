@@ -104,7 +104,7 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT i.id, i.created_at, i.recorded_at, i.interaction_type, coalesce({WHO}, ''), p.id,
-                 coalesce(d.name, d.code, ''), d.id, q.message, q.code, '', {SENDER},
+                 coalesce(d.name, d.short_name, d.code, ''), d.id, q.message, q.code, '', {SENDER},
                  trim(coalesce(o.first_name, '') || ' ' || coalesce(o.last_name, ''))
              FROM json_each(?1) wanted CROSS JOIN interactions i ON i.id = wanted.value
              LEFT JOIN delegates p ON p.id = i.first_delegate_id
@@ -127,7 +127,7 @@ pub fn refusals(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
             "SELECT r.id, r.at, r.recorded_at, r.interaction_type, coalesce({WHO}, r.delegate, ''), p.id,
-                 coalesce(d.name, d.code, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {SENDER}, ''
+                 coalesce(d.name, d.short_name, d.code, r.device, ''), d.id, r.message, r.code, coalesce(r.delegate, ''), {SENDER}, ''
              FROM json_each(?1) wanted CROSS JOIN refusals r ON r.id = wanted.value
              LEFT JOIN delegates p ON p.id = r.delegate_id
              LEFT JOIN devices d ON d.id = r.device_id

@@ -1,6 +1,6 @@
 //! The default rules of entry, in a form that says what they mean.
 
-use super::{general::Page, mark, told};
+use super::{general::Page, mark, told_of};
 use crate::{
     console::{Fields, Route, Visit, answer, route},
     error::{Error, Result},
@@ -112,7 +112,7 @@ async fn save(visit: Visit) -> Result<Response> {
         }
         Err(cause) => {
             page.access = AccessForm::typed(&visit.form);
-            told(cause)?
+            told_of(cause)?
         }
     };
     answer::form_again(&page)

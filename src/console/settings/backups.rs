@@ -309,12 +309,19 @@ async fn check(visit: Visit) -> Result<Response> {
     let name = entry.file_name();
     let app = visit.console.app().clone();
     let found = run::on_thread(move || {
-        let found = inspect::inspect(&entry.path, app.store.path())?;
+        let found = inspect::inspect(&entry.path, app.store.path());
+        // A stick that is not plugged in says nothing about the file on it.
+        if found.is_ok() || entry.path.exists() {
+            let failure = found.as_ref().err().map(|cause| cause.message.clone());
+            app.store
+                .write_blocking(move |tx| ledger::checked(tx, entry.id, failure.as_deref()))?;
+        }
         let now = app.store.look_up(inspect::counts)?;
-        Ok((found, now))
-    });
+        Ok((found?, now))
+    })
+    .await;
     let mut page = Page::new(&visit).await?;
-    match found.await {
+    match found {
         Ok((found, now)) => {
             let pairs = found.counts.iter().zip(now);
             page.checked = Some(Checked {

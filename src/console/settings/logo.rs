@@ -1,6 +1,6 @@
 //! The picture: put there, taken away.
 
-use super::{general::Page, told, upload};
+use super::{general::Page, told};
 use crate::{
     console::{Route, Visit, answer, route},
     error::Result,
@@ -20,7 +20,11 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn put(mut visit: Visit) -> Result<Response> {
-    let saved = match upload::small(&mut visit, "logo", logo::MAX_BYTES).await {
+    let content = match visit.upload() {
+        Some(upload) => upload.small(logo::MAX_BYTES).await,
+        None => Ok(Vec::new()),
+    };
+    let saved = match content {
         Ok(content) => {
             let ctx = visit.context();
             visit

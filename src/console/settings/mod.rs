@@ -1,5 +1,5 @@
 //! The instance, for administrators: what it is called and how it is reached, what sections of data
-//! hold, statements, backups, the rehearsal. A file each.
+//! hold, statements, backups, the rehearsal. A file each. `words`: what forms call the settings.
 
 mod access;
 mod backups;
@@ -10,7 +10,7 @@ mod rehearsal;
 mod schedule;
 mod sections;
 mod statements;
-mod upload;
+pub mod words;
 
 use super::{Area, Route, Shell, Visit, answer};
 use crate::{
@@ -68,6 +68,12 @@ fn shell(visit: &Visit, title: &str) -> Shell {
 pub(super) fn mark(seen: &impl serde::Serialize) -> String {
     let text = serde_json::to_vec(seen).unwrap_or_default();
     secret::hex(&secret::digest(&text)[..8])
+}
+
+/// As [`told`], where the message names a setting: in the words of its form.
+fn told_of(mut error: Error) -> Result<String, Error> {
+    error.message = words::in_words(&error.message);
+    told(error)
 }
 
 /// What is to be told beside a form, where it is something that the form can be mended by.

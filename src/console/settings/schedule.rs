@@ -2,13 +2,13 @@
 
 use super::{
     backups::{HERE, Page},
-    mark, told,
+    mark, told_of,
 };
 use crate::{
     backup::{folder, run},
     console::{Fields, Route, Visit, answer, route, shell::bytes},
     error::{Error, Result},
-    settings::{self, BackupPlan},
+    settings::{self, BACKUP_EVERY_MAX, BackupPlan},
 };
 use poem::Response;
 use serde_json::{Value, json};
@@ -88,9 +88,13 @@ fn plan(form: &Fields) -> Result<Option<Value>> {
             .map_err(|_| Error::invalid(format!("{called}: must be a whole number")))
     };
     let times = if form.text("unit") == "hours" { 60 } else { 1 };
+    let every = number("every", "Every")?.saturating_mul(times);
+    if !(1..=BACKUP_EVERY_MAX).contains(&every) {
+        return Err(Error::invalid("Every: must be from one minute to a week"));
+    }
     let mut plan = json!({
-        "everyMinutes": number("every", "Every")?.saturating_mul(times),
-        "keep": number("keep", "Keep")?,
+        "everyMinutes": every,
+        "keep": number("keep", "Keep the newest")?,
     });
     if let Some(folder) = form.filled("folder") {
         plan["folder"] = folder.into();
@@ -117,7 +121,7 @@ async fn save(visit: Visit) -> Result<Response> {
             let mut page = Page::new(&visit).await?;
             page.plan = PlanForm::typed(&visit.form);
             page.failed = "plan";
-            page.failure = told(cause)?;
+            page.failure = told_of(cause)?;
             answer::form_again(&page)
         }
     }

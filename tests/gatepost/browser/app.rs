@@ -70,24 +70,44 @@ impl App {
         until("the app is added", || {
             self.ask().data()["clientSecret"].is_string()
         });
+        assert_eq!(self.record.borrow()["clearedStatus"], "added");
+        self.signs_in();
+    }
+
+    /// Gets a token with the credentials that it was given.
+    pub fn signs_in(&self) {
+        let granted = self.granted();
+        let token = granted["access_token"].as_str();
+        let token = token.unwrap_or_else(|| panic!("{granted}"));
+        self.token.replace(token.to_owned());
+    }
+
+    /// Whether its credentials are good for a token.
+    pub fn can_sign_in(&self) -> bool {
+        self.granted()["access_token"].is_string()
+    }
+
+    fn granted(&self) -> Value {
         let record = self.record.borrow();
-        assert_eq!(record["clearedStatus"], "added");
         let body = json!({
             "grant_type": "client_credentials",
             "client_id": record["clientId"], "client_secret": record["clientSecret"],
         });
         let url = format!("{}/oauth/v2/token", self.api());
-        let granted: Value = self
-            .http
-            .post(url)
-            .json(&body)
-            .send()
-            .expect("an answer")
-            .json()
-            .expect("JSON");
-        let token = granted["access_token"].as_str();
-        let token = token.unwrap_or_else(|| panic!("{granted}"));
-        self.token.replace(token.to_owned());
+        let answer = self.http.post(url).json(&body).send();
+        answer.expect("an answer").json().expect("JSON")
+    }
+
+    /// Another phone with all that this one has.
+    pub fn copied(&self) -> Self {
+        Self {
+            http: self.http.clone(),
+            request: self.request.clone(),
+            code: self.code.clone(),
+            secret: self.secret.clone(),
+            record: self.record.clone(),
+            token: self.token.clone(),
+        }
     }
 
     /// The device that it is.

@@ -4,6 +4,7 @@
 //! `GATEPOST_PICTURES=FOLDER` keeps the pictures that the README shows.
 
 mod app;
+mod bad_luck;
 mod day;
 mod driver;
 mod examine;

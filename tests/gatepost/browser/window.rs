@@ -281,6 +281,18 @@ impl Browser {
         tab
     }
 
+    /// The tab that is not this one, of two.
+    #[track_caller]
+    pub fn other_tab(&self, tab: &Tab) -> Tab {
+        let all = self.get("/window/handles");
+        let mut all = all.as_array().into_iter().flatten();
+        let other = all.find(|one| one.as_str() != Some(&tab.0));
+        Tab(other
+            .and_then(|one| one.as_str())
+            .expect("a tab")
+            .to_owned())
+    }
+
     /// Brings a tab to the front.
     #[track_caller]
     pub fn to_tab(&self, tab: &Tab) {

@@ -316,8 +316,12 @@ fn ones_own_sessions_are_listed_and_ended() {
     let bobs: i64 = server.value("SELECT s.id FROM console_sessions s JOIN users u ON u.id = s.user_id WHERE u.email LIKE 'operator%'");
     let path = "/console/account/sessions";
     crew.post(path, &[("session", &bobs.to_string())]).taken();
+    let told = crew.get(path.trim_end_matches("/sessions")).shown();
+    assert!(told.contains("nothing was ended") && !told.contains("session is ended"));
     bob.get("/console").shown();
     crew.post(path, &[("session", &newest)]).taken();
+    let told = crew.get(path.trim_end_matches("/sessions")).shown();
+    assert!(told.contains("The session is ended."));
     assert!(
         others[2]
             .get("/console")

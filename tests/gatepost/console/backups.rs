@@ -72,7 +72,9 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Bob"}));
+    assert!(!crew.get(HERE).shown().contains("checked just now"));
     let checked = crew.post(&of("check"), &[]).shown();
+    assert!(crew.get(HERE).shown().contains("checked just now"));
     assert!(
         checked.contains("<td>Delegates</td><td class=\"num\">1</td><td class=\"num\">2</td>"),
         "{checked}"
@@ -140,6 +142,9 @@ fn a_damaged_copy_is_told() {
         std::fs::write(&entry.path, bytes).expect("damaged");
         let told = check();
         assert_eq!(told.status, 422, "{told:?}");
+        // Whoever looks later sees it, too.
+        let listed = crew.get(HERE).shown();
+        assert!(listed.contains("damaged</span>") && listed.contains("checked just now"));
     };
     check().shown();
     damaged(&|bytes| bytes.truncate(bytes.len() / 2));
@@ -155,8 +160,15 @@ fn a_damaged_copy_is_told() {
     damaged(&|bytes| bytes[68..72].fill(7));
     std::fs::write(&entry.path, &whole).expect("as it was");
     check().shown();
+    assert!(!crew.get(HERE).shown().contains("damaged</span>"));
     std::fs::remove_file(&entry.path).expect("gone");
     check().refused(422, "not there any more");
+    let wrong = "SELECT count(*) FROM backups WHERE check_failure IS NOT NULL";
+    assert_eq!(
+        server.value::<i64>(wrong),
+        0,
+        "a stick that is not plugged in is not damaged"
+    );
     assert!(crew.get(HERE).shown().contains("not there now"));
 }
 

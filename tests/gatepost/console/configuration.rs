@@ -379,3 +379,92 @@ fn viewers_stay_outside() {
         .post(&format!("{PAGE}/publish"), &[("seen", "")])
         .refused(403, "needs the role operator");
 }
+
+#[test]
+fn what_is_set_for_a_device_follows_its_code() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (phone, device) = app(&server, "42");
+    let (other, _) = app(&server, "43");
+    let set = |code: &str, mode: &'static str| {
+        let mut form = built_in();
+        form.extend_from_slice(&[("key", "uiMode"), ("value", mode)]);
+        crew.configure(&[("code", code)], &form).taken();
+    };
+    set("42", "dark");
+    set("44", "of nobody");
+    crew.publish().taken();
+    set("42", "darker");
+    let mode = |app: &Caller<'_>| pinged(app, 0)["settings"]["uiMode"].clone();
+    assert_eq!(mode(&phone), "dark");
+    let before = pinged(&phone, 0);
+    // By a program, to a code that has a quote and for which something is prepared already.
+    let all = server.caller_with_all();
+    for code in ["a\"b'c\\d", "44", "Gerät 7"] {
+        all.patch(&format!("/device/id:{device}"), &json!({"code": code}))
+            .data();
+        assert_eq!(pinged(&phone, 0), before, "{code}");
+        assert!(mode(&other).is_null(), "{code}");
+    }
+    let path = "/console/configuration/edit?type=&code=Ger%C3%A4t+7";
+    assert!(crew.get(path).shown().contains("darker"), "the draft, too");
+    crew.publish().taken();
+    assert_eq!(mode(&phone), "darker");
+    // Whoever gets the code next begins anew.
+    let next = all.device(&json!({"code": "42", "deviceType": "regoapp"}));
+    let bound = clients::NewClient {
+        device: Some(DeviceId(next)),
+        ..clients::NewClient::named("next")
+    };
+    let (id, secret) = server.new_client(bound);
+    assert!(mode(&server.caller_of(&id, &secret)).is_null());
+}
+
+#[test]
+fn who_is_shut_out_is_not_waited_for() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let (phone, _) = app(&server, "42");
+    let (lost, device) = app(&server, "43");
+    pinged(&lost, 0);
+    pinged(&phone, 1);
+    let page = crew.get(PAGE).shown();
+    assert!(page.contains("1</strong> of 2 confirmed"), "{page}");
+    let client: i64 = server.value("SELECT id FROM clients WHERE name = '43'");
+    let revoke = format!("/console/devices/{device}/clients/{client}/revoke");
+    crew.post(&revoke, &[]).taken();
+    let page = crew.get(PAGE).shown();
+    assert!(page.contains("1</strong> of 1 confirmed"), "{page}");
+}
+
+#[test]
+fn who_changed_what_of_the_draft_is_told_in_the_audit() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let all = [("type", ""), ("code", "")];
+    let mut fields = built_in();
+    fields.retain(|(name, _)| *name != "delegateType");
+    fields.push(("delegateType", "press"));
+    crew.configure(&all, &fields).taken();
+    let told = "SELECT group_concat(actor || ' ' || action || ' '
+            || coalesce(json_extract(before, '$.default.delegateType'), 'none') || '>'
+            || coalesce(json_extract(after, '$.default.delegateType'), 'none'), ', ')
+        FROM (SELECT * FROM audit WHERE record_type = 'app-config-draft' ORDER BY id)";
+    let told = || server.value::<String>(told);
+    assert_eq!(told(), "user:1 update none>press");
+    let (seen, _) = crew.made_from();
+    crew.post(&format!("{PAGE}/discard"), &[("seen", &seen)])
+        .taken();
+    assert_eq!(
+        told(),
+        "user:1 update none>press, user:1 discard press>none"
+    );
+    crew.configure(&all, &fields).taken();
+    crew.publish().taken();
+    // Publishing tells of itself.
+    assert_eq!(told().matches("discard").count(), 1);
+    let page = crew.get("/console/audit").shown();
+    for words in ["discarded", "app config draft", "published", "press"] {
+        assert!(page.contains(words), "no {words} in {page}");
+    }
+}

@@ -415,21 +415,33 @@ fn credentials_that_are_revoked_end_at_once() {
 fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
-    let device = server
-        .caller_with_all()
-        .device(&json!({"name": "Phone 7", "deviceType": "regoapp"}));
-    let (id, secret) = server.new_client(clients::NewClient {
-        roles: Role::ALL.iter().copied().collect(),
-        device: Some(DeviceId(device)),
-        ..clients::NewClient::named("Phone 7")
-    });
-    let app = server.caller_of(&id, &secret);
-    app.get("/device/list").data();
+    let all = server.caller_with_all();
+    let app = |name: &str, kind: &str| {
+        let device = all.device(&json!({"name": name, "deviceType": kind}));
+        let (id, secret) = server.new_client(clients::NewClient {
+            roles: Role::ALL.iter().copied().collect(),
+            device: Some(DeviceId(device)),
+            ..clients::NewClient::named(name)
+        });
+        let app = server.caller_of(&id, &secret);
+        app.get("/device/list").data();
+        (app, device, id)
+    };
+    let (by_hand, device, _) = app("Phone 7", "regoapp");
     crew.post(&format!("/console/devices/{device}/delete"), &[])
         .taken();
-    app.get("/device/list").refused(401, 1201, "");
+    by_hand.get("/device/list").refused(401, 1201, "");
     let page = crew.get(&format!("/console/devices/{device}")).shown();
     assert!(page.contains("Its app is shut out"), "{page}");
+    // By a program it is the same: of a device, and of an event.
+    for (kind, path) in [("regoapp", "device/id:"), ("event", "event/")] {
+        let (app, device, client) = app("Phone 8", kind);
+        assert_eq!(all.delete(&format!("/{path}{device}")).status, 204);
+        app.get("/device/list").refused(401, 1201, "");
+        let told = "SELECT count(*) FROM audit WHERE action = 'revoke' AND actor LIKE 'client:%'
+            AND record_id = (SELECT id FROM clients WHERE client_id = ";
+        assert_eq!(server.value::<i64>(&format!("{told}'{client}')")), 1);
+    }
 }
 
 #[test]

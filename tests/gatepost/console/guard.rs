@@ -131,10 +131,19 @@ fn nothing_is_changed_without_the_token_of_the_session() {
                     .form(&[("csrf", token)]),
             );
             assert_eq!(form.status, 403, "{named} with {token:?}");
-            let query = format!("{path}?csrf={token}");
-            let query = page(crew.request(route.method.clone(), &query));
-            assert_eq!(query.status, 403, "{named} with {token:?} in the query");
         }
+        // Its own token is good for nothing in the address, where logs and histories keep it.
+        let query = format!("{path}?csrf={}", crew.csrf);
+        let query = page(crew.request(route.method.clone(), &query));
+        assert_eq!(query.status, 403, "{named} with the token in the query");
+        let late = format!(
+            "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\na\r\n\
+             --x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{}\r\n--x--\r\n",
+            crew.csrf
+        );
+        let late = crew.request(route.method.clone(), &path).body(late);
+        let late = page(late.header(header::CONTENT_TYPE, "multipart/form-data; boundary=x"));
+        assert_eq!(late.status, 403, "{named} with the token behind a file");
     }
     crew.get("/console").shown();
 }
@@ -193,10 +202,15 @@ fn no_form_fails_when_nothing_is_filled_in() {
             let answer = crew.post(&path, &[]);
             assert!(answer.status < 500, "{} {path}: {answer:?}", named(&route));
             // What was uploaded is nothing, too.
-            let upload = format!("{path}?csrf={}", crew.csrf);
-            let upload = crew.request(route.method.clone(), &upload);
-            let answer = page(upload.header(header::CONTENT_TYPE, "application/octet-stream"));
-            assert!(answer.status < 500, "{} {path}: {answer:?}", named(&route));
+            for kind in [
+                "application/octet-stream",
+                "multipart/form-data; boundary=x",
+            ] {
+                let upload = crew.request(route.method.clone(), &path);
+                let upload = upload.header("x-csrf-token", &crew.csrf).body("--x--\r\n");
+                let answer = page(upload.header(header::CONTENT_TYPE, kind));
+                assert!(answer.status < 500, "{} {path}: {answer:?}", named(&route));
+            }
             if leads_to_sign_in(&crew.get("/console")) {
                 crew = Crew::sign_in(&server, "administrator@example.com");
             }
@@ -205,4 +219,44 @@ fn no_form_fails_when_nothing_is_filled_in() {
             }
         }
     }
+}
+
+#[test]
+fn what_no_route_takes_is_told_on_a_page() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let is_page = |page: &Page, status: u16, about: &str| {
+        page.refused(status, about);
+        assert!(page.html.starts_with("<!doctype html>"), "{page:?}");
+    };
+    for route in console::routes() {
+        let path = path(&route, "999999");
+        for method in ["PUT", "DELETE", "OPTIONS", "BREW"] {
+            let method = Method::from_bytes(method.as_bytes()).expect("a method");
+            let answer = crew
+                .request(method.clone(), &path)
+                .send()
+                .expect("an answer");
+            let allow = answer.headers().get(header::ALLOW).cloned();
+            assert_eq!(answer.status(), 405, "{method} {path}");
+            assert!(allow.is_some(), "{method} {path}");
+            let html = answer.text().expect("text");
+            assert!(html.contains(&format!("does not know {method}")), "{html}");
+        }
+    }
+    for broken in ["/console/delegates?q=%", "/console/%ff", "/console?x=%zz"] {
+        is_page(&crew.get(broken), 400, "percent-encoded");
+        // Somebody who is not signed in is shown where to do that, and nothing of the menu.
+        let outside = page(browser().get(format!("{}{broken}", server.url())));
+        is_page(&outside, 400, "/console/sign-in");
+        assert!(!outside.html.contains("viewer@example.com"));
+    }
+    let nowhere = crew.request(Method::POST, "/console/no/such/page");
+    is_page(&page(nowhere), 404, "no such page");
+    let head = crew.request(Method::HEAD, "/console/delegates");
+    assert_eq!(page(head).status, 200);
+    // Programs are told as ever.
+    let api = page(crew.request(Method::PUT, "/api/v5/ping"));
+    assert_eq!(api.status, 405);
+    assert!(api.html.contains("1104"), "{api:?}");
 }

@@ -18,9 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BOUNDARY: &str = "a-line-that-no-list-has";
 
 /// A form with a file, as a browser sends it.
-fn form(kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
+fn form(csrf: &str, kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
     let mut body = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"kind\"\r\n\r\n{kind}\r\n\
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{csrf}\r\n\
+         --{BOUNDARY}\r\nContent-Disposition: form-data; name=\"kind\"\r\n\r\n{kind}\r\n\
          --{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
          Content-Type: application/octet-stream\r\n\r\n"
     )
@@ -32,8 +33,7 @@ fn form(kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
 
 impl Crew<'_> {
     fn upload_request(&self, kind: &str, name: &str, content: &[u8]) -> RequestBuilder {
-        let path = format!("/console/import?csrf={}", self.csrf);
-        self.upload_to(&path, kind, name, content)
+        self.upload_to("/console/import", kind, name, content)
     }
 
     fn upload_to(&self, path: &str, kind: &str, name: &str, content: &[u8]) -> RequestBuilder {
@@ -42,7 +42,7 @@ impl Crew<'_> {
                 "Content-Type",
                 format!("multipart/form-data; boundary={BOUNDARY}"),
             )
-            .body(form(kind, name, content))
+            .body(form(&self.csrf, kind, name, content))
     }
 
     /// Uploads a list: where it is then.
@@ -311,13 +311,15 @@ fn what_is_no_list_is_told_and_not_kept() {
     ] {
         crew.upload("delegates", name, content).refused(422, about);
     }
-    let broken = crew.request(Method::POST, &format!("/console/import?csrf={}", crew.csrf));
-    let broken = broken
+    let mut broken = form(&crew.csrf, "delegates", "a.csv", b"a,b");
+    broken.truncate(broken.len() - BOUNDARY.len());
+    let broken = crew
+        .request(Method::POST, "/console/import")
         .header(
             "Content-Type",
             format!("multipart/form-data; boundary={BOUNDARY}"),
         )
-        .body(format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\na,b"));
+        .body(broken);
     page(broken).refused(422, "cut off");
     assert_eq!(kept(&server), 0);
 }
@@ -450,10 +452,20 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     let batch: i64 = server.value("SELECT id FROM batches");
     let done: i64 = server.value("SELECT done FROM batches");
     assert_eq!(done, written);
-    assert_eq!(kept(&server), 1, "only the small one waits");
+    assert!(html.contains("Write the rest"), "{html}");
+    assert_eq!(
+        kept(&server),
+        2,
+        "the small one waits, and the rest of this"
+    );
     let path = format!("/console/import/batches/{batch}");
     let html = crew.get(&path).shown();
     assert!(html.contains("interrupted"), "{html}");
+    assert!(html.contains(&format!("href=\"{list}\"")), "{html}");
+    // Thrown away, the file can be sent once more.
+    crew.post(&format!("{list}/discard"), &[]).taken();
+    assert_eq!(kept(&server), 1);
+    let html = crew.get(&path).shown();
     assert!(
         html.contains(&format!("/console/import?batch={batch}")),
         "{html}"
@@ -462,8 +474,7 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     // The same file again: the rest is written.
     let wizard = format!("/console/import?batch={batch}");
     assert!(crew.get(&wizard).shown().contains("<strong>many.csv"));
-    let target = format!("{wizard}&csrf={}", crew.csrf);
-    let other = crew.upload_to(&target, "delegates", "other.csv", b"first name\nBo\n");
+    let other = crew.upload_to(&wizard, "delegates", "other.csv", b"first name\nBo\n");
     page(other).refused(422, "is not the file that import");
     let again = crew.uploaded("delegates", "many.csv", &content);
     let html = crew.get(&again).shown();
@@ -549,4 +560,54 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
         .upload("delegates", "a.csv", b"first name\nAda\n")
         .refused(403, "needs the role operator");
     assert_eq!(count(&server, "delegates"), 1);
+}
+
+#[test]
+fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    let stopped = |name: &str, content: &[u8]| {
+        let list = crew.uploaded("delegates", name, content);
+        let before = count(&server, "delegates");
+        let caught = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !caught.load(Ordering::Relaxed) {
+                    server.sql(
+                        "REPLACE INTO shared_values (id, digest, value) VALUES (1, x'00', '1')",
+                    );
+                    std::thread::yield_now();
+                }
+            });
+            let _end = Caught(&caught);
+            crew.send(&list, "import", &[]).taken();
+            let begun = Instant::now();
+            while count(&server, "delegates") == before {
+                assert!(begun.elapsed() < PATIENCE);
+                std::thread::yield_now();
+            }
+            crew.post(&format!("{list}/cancel"), &[]).taken();
+        });
+        let html = crew.done(&list);
+        assert!(html.contains("It was stopped after row"), "{html}");
+        list
+    };
+    let list = stopped("many.csv", &many(20_000));
+    assert_eq!(kept(&server), 1);
+    crew.post(&format!("{list}/resume"), &[]).taken();
+    let html = crew.done(&list);
+    assert!(html.contains("20,000 rows are done with"), "{html}");
+    assert_eq!(count(&server, "delegates"), 20_000);
+    assert_eq!((count(&server, "batches"), kept(&server)), (1, 0));
+    // Taken back, it is not to be completed: its file goes.
+    let other = String::from_utf8(many(20_000)).expect("text");
+    let other = other.replace("MANY-", "OTHER-");
+    let list = stopped("other.csv", other.as_bytes());
+    assert_eq!(kept(&server), 1);
+    let batch: i64 = server.value("SELECT max(id) FROM batches");
+    let path = format!("/console/import/batches/{batch}");
+    crew.post(&format!("{path}/undo"), &[]).taken();
+    crew.done(&path);
+    assert_eq!((kept(&server), count(&server, "delegates")), (0, 20_000));
+    crew.get(&list).refused(404, "upload it again");
 }

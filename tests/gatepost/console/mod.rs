@@ -8,6 +8,7 @@ mod backups;
 mod configuration;
 mod content;
 mod crew;
+mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
@@ -16,6 +17,7 @@ mod imports;
 mod interactions;
 mod rehearsal;
 mod sales;
+mod secrets;
 mod sessions;
 mod settings;
 

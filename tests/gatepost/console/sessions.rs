@@ -19,6 +19,60 @@ fn setup_form<'a>(token: &'a str, email: &'a str) -> Vec<(&'a str, &'a str)> {
     ]
 }
 
+/// The form of the first run with a picture, as a browser sends it.
+fn with_picture(form: &[(&str, &str)], name: &str, content: &[u8]) -> Vec<u8> {
+    let mut body = String::new();
+    for (name, value) in form {
+        let head = format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
+        body += &format!("{head}{value}\r\n");
+    }
+    body += &format!(
+        "--edge\r\nContent-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\n"
+    );
+    let mut body = body.into_bytes();
+    body.extend_from_slice(content);
+    body.extend_from_slice(b"\r\n--edge--\r\n");
+    body
+}
+
+#[test]
+fn the_first_run_takes_a_logo_too_and_goes_without_one() {
+    let gif = b"GIF89a\x01\0\x01\0";
+    for (name, content, logos) in [("logo.gif", gif.as_slice(), 1), ("", b"".as_slice(), 0)] {
+        let server = Server::start();
+        let link = |connection: &_| server.console.setup.link(connection);
+        let path = server.app.store.look_up(link).expect("readable");
+        let path = path.expect("a link");
+        let token = path.split("token=").nth(1).expect("a token");
+        let http = browser();
+        let post = |token: &str, name: &str, content: &[u8]| {
+            let form = setup_form(token, "ada@example.com");
+            let kind = "multipart/form-data; boundary=edge";
+            let url = format!("{}/console/setup", server.url());
+            let request = http.post(url).header(header::CONTENT_TYPE, kind);
+            page(request.body(with_picture(&form, name, content)))
+        };
+        let shown = page(http.get(format!("{}{path}", server.url()))).shown();
+        assert!(shown.contains("multipart/form-data") && shown.contains("type=\"file\""));
+        post("0000", name, content).refused(403, "earlier start");
+        let again = post(token, "logo.svg", b"<svg></svg>");
+        again.refused(422, "SVG");
+        assert!(again.html.contains("value=\"Nordlicht\""));
+        post(
+            token,
+            "large.gif",
+            &[gif.as_slice(), &[0; 600 * 1024]].concat(),
+        )
+        .refused(422, "512 KiB");
+        let count = |table: &str| server.value::<i64>(&format!("SELECT count(*) FROM {table}"));
+        assert_eq!((count("users"), count("logo")), (0, 0));
+        post(token, name, content).taken();
+        assert_eq!((count("users"), count("logo")), (1, logos));
+        assert_eq!(server.app.settings().name(), "Nordlicht");
+    }
+}
+
 #[test]
 fn the_link_of_the_first_run_makes_one_administrator() {
     let server = Server::start();

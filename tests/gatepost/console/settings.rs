@@ -132,11 +132,29 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     let now = seen();
     for (form, about) in [
         (general(&now, "X", "Mars/Olympus", ""), "Mars/Olympus"),
-        (general(&now, "X", "UTC", "gate.example.org"), "publicUrl"),
+        (
+            general(&now, "X", "UTC", "gate.example.org"),
+            "Address that apps reach this server by: ",
+        ),
     ] {
         let again = crew.post("/console/settings", &form);
         again.refused(422, about);
         assert!(again.html.contains("value=\"X\""));
+    }
+    // What the form lets one type is taken, and what is too long is told by its label.
+    let long = "ü".repeat(201);
+    crew.post("/console/settings", &general(&now, &long, "UTC", ""))
+        .refused(422, "Name of the event or the venue: ");
+    let long = "ü".repeat(200);
+    crew.post("/console/settings", &general(&now, &long, "UTC", ""))
+        .taken();
+    let now = seen();
+    let shown = crew.get("/console/settings").shown();
+    assert!(shown.contains("<option value=\"Europe/Berlin\">"));
+    for none in ["localtime", "Factory", "posixrules"] {
+        assert!(!shown.contains(&format!("\"{none}\"")), "{none}");
+        crew.post("/console/settings", &general(&now, "X", none, ""))
+            .refused(422, "Time zone: ");
     }
     let origins = [
         ("seen", now.as_str()),
@@ -232,14 +250,15 @@ const PNG: &[u8] =
 
 fn upload(crew: &Crew<'_>, name: &str, content: &[u8]) -> Page {
     let mut body = format!(
-        "--edge\r\nContent-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\nContent-Type: image/png\r\n\r\n"
+        "--edge\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{}\r\n--edge\r\n\
+         Content-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\nContent-Type: image/png\r\n\r\n",
+        crew.csrf
     )
     .into_bytes();
     body.extend_from_slice(content);
     body.extend_from_slice(b"\r\n--edge--\r\n");
-    let path = format!("/console/settings/logo?csrf={}", crew.csrf);
     let request = crew
-        .request(Method::POST, &path)
+        .request(Method::POST, "/console/settings/logo")
         .header(header::CONTENT_TYPE, "multipart/form-data; boundary=edge");
     page(request.body(body))
 }

@@ -71,6 +71,34 @@ fn every_request_is_a_line_without_secrets() {
 }
 
 #[test]
+fn a_text_log_is_for_people_and_has_no_secrets_either() {
+    let venue = Venue::open(&["--access-log", "--log-format", "text"]);
+    let mut wire = venue.served.wire();
+    venue.delegate(&mut wire, "SECRET-1");
+    let found = venue.get(&mut wire, "/delegate/barcode:SECRET-1?fields=id,barcode");
+    let id = found.header("x-request-id").expect("an id").to_owned();
+    until("the request is in the log", || venue.log().contains(&id));
+    let log = venue.log();
+    let line = log.lines().find(|line| line.contains(&id)).expect("a line");
+    for part in [
+        "INFO gatepost::access: ",
+        "method=GET",
+        "path=\"/api/v5/delegate/barcode:…\"",
+        "status=200",
+        "address=127.0.0.1",
+        "client=\"gate",
+    ] {
+        assert!(line.contains(part), "no {part} in {line}");
+    }
+    // One time stamp first, no colours in a file, no JSON.
+    assert!(line.starts_with("20") && line.contains('Z'), "{line}");
+    assert!(!log.contains('\u{1b}') && !log.contains('{'), "{log}");
+    for secret in ["SECRET", "fields", venue.token.as_str()] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
+}
+
+#[test]
 fn without_asking_for_it_there_is_no_access_log_and_ids_are_there_all_the_same() {
     let venue = Venue::open(&["--log-level", "debug"]);
     let mut wire = venue.served.wire();

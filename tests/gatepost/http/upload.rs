@@ -68,7 +68,8 @@ fn a_list_may_take_its_time_and_nothing_else_may() {
         .and_then(|rest| rest.split('"').next())
         .expect("a token");
     let sent = |path: &str, kind: &str, pieces: &[&'static str]| {
-        http.post(format!("{url}{path}?csrf={token}"))
+        http.post(format!("{url}{path}"))
+            .header("x-csrf-token", token)
             .header(header::COOKIE, &cookie)
             .header(header::CONTENT_TYPE, kind)
             .body(slow(pieces))

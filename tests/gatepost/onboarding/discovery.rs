@@ -130,10 +130,10 @@ fn what_is_given_is_what_the_preferred_type_needs() {
 fn a_code_is_somebodys_until_it_is_free() {
     let server = Server::start();
     server.open_discovery();
-    let stranger = |code: &str| json!({"code": code, "secret": "another"});
+    let stranger = |code: &str| json!({"code": code, "secret": "another one"});
     let taken = |code: &str| {
         server
-            .ask(&json!({"code": code, "secret": "a third"}))
+            .ask(&json!({"code": code, "secret": "a third one"}))
             .refused(409, 1002, code);
     };
     // One that waits.
@@ -151,7 +151,7 @@ fn a_code_is_somebodys_until_it_is_free() {
         "dismissed"
     );
     server
-        .ask(&json!({"code": "1", "secret": "a third"}))
+        .ask(&json!({"code": "1", "secret": "a third one"}))
         .refused(409, 1002, "");
     // A day old.
     let old = server.ask(&asking("2")).id();
@@ -183,17 +183,33 @@ fn a_body_that_does_not_fit_is_refused_by_name() {
     let server = Server::start();
     server.open_discovery();
     for (body, named) in [
-        (json!({"secret": "s"}), "code"),
+        (json!({"secret": "a secret"}), "code"),
         (json!({"code": "1"}), "secret"),
-        (json!({"code": "", "secret": "s"}), "code"),
+        (json!({"code": "", "secret": "a secret"}), "code"),
         (json!({"code": "1", "secret": ""}), "secret"),
-        (json!({"code": 1, "secret": "s"}), "code"),
+        // A person could guess it.
         (
-            json!({"code": "1", "secret": "s", "preferredType": ""}),
+            json!({"code": "1", "secret": "1234567"}),
+            "secret: must have 8 to 255",
+        ),
+        (
+            json!({"code": "1", "secret": "\u{fc}".repeat(7)}),
+            "secret: must have 8 to 255",
+        ),
+        (json!({"code": "1", "secret": "s".repeat(256)}), "secret"),
+        (json!({"code": 1, "secret": "a secret"}), "code"),
+        (
+            json!({"code": "1", "secret": "a secret", "preferredType": ""}),
             "preferredType",
         ),
-        (json!({"code": "x".repeat(256), "secret": "s"}), "code"),
-        (json!({"code": "1", "secret": "s", "agent": "me"}), "agent"),
+        (
+            json!({"code": "x".repeat(256), "secret": "a secret"}),
+            "code",
+        ),
+        (
+            json!({"code": "1", "secret": "a secret", "agent": "me"}),
+            "agent",
+        ),
     ] {
         server.ask(&body).refused(400, 1100, named);
     }
@@ -248,7 +264,7 @@ fn guesses_at_secrets_are_throttled() {
     server.open_discovery();
     server.ask(&asking("42"));
     let guess =
-        |guess: usize| server.ask(&json!({"code": "42", "secret": format!("guess {guess}")}));
+        |guess: usize| server.ask(&json!({"code": "42", "secret": format!("guess no. {guess}")}));
     for at in 0..10 {
         guess(at).refused(409, 1002, "42");
     }

@@ -117,14 +117,15 @@ fn overrides_are_for_a_type_and_for_a_device() {
     for app in [&one, &other] {
         assert_eq!(settings(app)["delegateType"], "walk-in");
     }
-    // The override goes by what the device is now.
+    // Its type is what it is now; what is set for it alone follows it.
     let all = server.caller_with_all();
     all.patch(
         &format!("/device/id:{device}"),
         &json!({"code": "3", "deviceType": "mobileapp"}),
     )
     .data();
-    assert_eq!(settings(&other)["uiMode"], "never");
+    assert_eq!(settings(&other)["uiMode"], "dark");
+    assert_eq!(settings(&other)["delegateType"], json!(null));
     // And local settings by what is forced for it.
     one.put("/device-config", &json!({"value": {"uiMode": "dark"}}))
         .refused(400, 1100, "value.uiMode");

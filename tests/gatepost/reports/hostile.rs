@@ -45,7 +45,7 @@ fn kind(name: &'static str, end: End, hostile: &[&str], twin: &'static str) -> K
     Kind {
         name,
         end,
-        hostile: hostile.iter().map(ToString::to_string).collect(),
+        hostile: hostile.iter().map(|sql| (*sql).to_owned()).collect(),
         twin,
     }
 }
@@ -472,7 +472,7 @@ fn secrets(server: &Server) -> Vec<String> {
 
 /// Each statement once for each table that it is about, some tables in turn: enough of each.
 fn spread(kind: &Kind, secrets: &[String]) -> Vec<String> {
-    let views: Vec<String> = VIEWS.iter().map(ToString::to_string).collect();
+    let views: Vec<String> = VIEWS.iter().map(|view| (*view).to_owned()).collect();
     let tables: Vec<String> = views.iter().chain(secrets).cloned().collect();
     let mut statements = Vec::new();
     for (at, hostile) in kind.hostile.iter().enumerate() {
@@ -662,7 +662,7 @@ fn judge(server: &Server, kind: &Kind, sql: &str, unseen: &[String]) -> Option<S
         (Ok(given), _) if unseen.iter().any(|secret| given.contains(secret)) => {
             fault(&format!("gave {given}"))
         }
-        (Ok(given), End::Refused | End::Fails) => fault(&format!("gave {:.100}", given)),
+        (Ok(given), End::Refused | End::Fails) => fault(&format!("gave {given:.100}")),
         (Err(cause), _) if unseen.iter().any(|secret| cause.message.contains(secret)) => {
             fault(&format!("told {cause}"))
         }

@@ -27,11 +27,16 @@ fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
     pass("check-out").taken();
     pass("check-out").refused(422, "Not let through");
     pass("lead").refused(400, "Kind: must be");
-    crew.post(
-        &format!("/console/delegates/{ada}/passage"),
-        &[("kind", "check-in"), ("device", "")],
-    )
-    .refused(400, "Choose where");
+    for (device, about) in [
+        ("", "Choose the place first."),
+        ("x", "Choose the place first."),
+        ("999999", "That place is gone"),
+    ] {
+        let fields = [("kind", "check-in"), ("device", device)];
+        let again = crew.post(&format!("/console/delegates/{ada}/passage"), &fields);
+        again.refused(422, about);
+        again.refused(422, "aria-describedby=\"device-wrong\"");
+    }
     let inside = format!("SELECT inside FROM occupancy WHERE device_id = {hall}");
     assert_eq!(server.value::<i64>(&inside), 0);
     let kept = "SELECT count(*) FROM refusals WHERE user_id IS NOT NULL";

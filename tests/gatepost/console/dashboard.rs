@@ -1,0 +1,71 @@
+//! The dashboard's figures.
+
+use crate::harness::Server;
+use gatepost::auth::ConsoleRole;
+use serde_json::json;
+
+#[test]
+fn whoever_is_in_two_places_is_one_person() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let people = || {
+        let html = crew.get("/console").shown();
+        let figure = html.split("data-live=\"people\">").nth(1);
+        figure
+            .and_then(|rest| rest.split('<').next())
+            .map(ToOwned::to_owned)
+    };
+    assert_eq!(people(), None);
+    let [hall, room] = [(); 2].map(|()| caller.device(&json!({})));
+    let [ada, bob] = [(); 2].map(|()| caller.delegate(&json!({})));
+    let pass = |kind: &str, delegate: i64, device: i64| {
+        caller
+            .interact(kind, &json!({"delegate": delegate, "device": device}))
+            .data();
+    };
+    let shows = |wanted: &str| {
+        let begun = std::time::Instant::now();
+        while people().as_deref() != Some(wanted) {
+            assert!(begun.elapsed().as_secs() < 20, "{:?}", people());
+        }
+    };
+    pass("check-in", ada, hall);
+    shows("1");
+    pass("check-in", ada, room);
+    pass("check-in-override", bob, room);
+    shows("2");
+    pass("check-out", ada, hall);
+    shows("2");
+    pass("check-out", ada, room);
+    shows("1");
+    pass("check-in", ada, hall);
+    shows("2");
+    caller.delete(&format!("/device/id:{hall}"));
+    shows("1");
+}
+
+#[test]
+fn a_refusal_names_the_place() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let named = [
+        (json!({"name": "Hall 7", "available": false}), "Hall 7"),
+        (json!({"shortName": "H8", "available": false}), "H8"),
+        (json!({"code": "hall-9", "available": false}), "hall-9"),
+    ];
+    let ada = caller.delegate(&json!({}));
+    for (device, _) in &named {
+        let device = caller.device(device);
+        let body = json!({"delegate": ada, "device": device});
+        caller.interact("check-in", &body).refused(412, 743, "");
+    }
+    for page in ["/console", "/console/interactions/refusals"] {
+        let html = crew.get(page).shown();
+        for (_, name) in &named {
+            assert!(html.contains(name), "no {name} in {html}");
+        }
+        assert!(!html.contains("id:"), "neither place nor person: {html}");
+    }
+}
