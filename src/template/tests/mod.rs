@@ -31,6 +31,7 @@ fn html(source: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn a_page_is_made_of_the_record() {
     let cases = [
         ("Hello {{ delegate.firstName }}!", "Hello Ada!"),
