@@ -16,9 +16,24 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     connect(browser, served);
     publish(browser);
     write_region(browser);
+    settle(browser);
     back_up(browser);
+    subscribe(browser);
     write(browser);
     upload_bad_rows(browser, folder);
+}
+
+/// A webhook whose receiver cannot be reached, and what came of a test.
+fn subscribe(browser: &Browser) {
+    browser.go("/console/webhooks/new");
+    browser.fill("name", "CRM");
+    browser.fill("url", "http://localhost:9/in");
+    browser.press("Make the webhook");
+    browser.arrives_at("/console/access/made");
+    browser.go("/console/webhooks");
+    browser.press("CRM");
+    browser.press("Send a test");
+    browser.tells("The test was not taken");
 }
 
 /// A mail server is set, which may not be called, and a message goes to it in vain.
@@ -91,6 +106,17 @@ fn write_region(browser: &Browser) {
     browser.tells("Version 1 is saved");
     browser.press("Publish now");
     browser.tells("It is published");
+}
+
+/// One of the purchases that do not fit is looked into.
+fn settle(browser: &Browser) {
+    browser.go("/console/sales/inconsistencies");
+    browser.fill("note", "Counted the till: it was short");
+    browser.run(
+        "document.querySelector('form[action$=\"/settle\"]').requestSubmit()",
+        &[],
+    );
+    browser.tells("settled.");
 }
 
 fn back_up(browser: &Browser) {
