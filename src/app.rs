@@ -1,7 +1,9 @@
 //! What every handler is given.
 
 use crate::{
-    auth::{Context, Principal, seen::Seen, throttle::Throttle, tokens::TokenCache},
+    auth::{
+        Context, Principal, asking::Asking, seen::Seen, throttle::Throttle, tokens::TokenCache,
+    },
     outgoing,
     sandbox::Turns,
     settings::{self, Settings},
@@ -23,6 +25,8 @@ pub struct Inner {
     pub tokens: TokenCache,
     /// Guesses at secrets.
     pub throttle: Throttle,
+    /// Codes to sign in by that were asked for.
+    pub asking: Asking,
     /// When each device was last heard of.
     pub seen: Seen,
     /// Calls to others.
@@ -44,6 +48,7 @@ impl App {
             public_url,
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
+            asking: Asking::default(),
             seen: Seen::default(),
             turns: Turns::default(),
             settings,

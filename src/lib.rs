@@ -15,7 +15,7 @@
 //! - `content`: regions that are rendered for a record
 //! - `delegates`, `devices`, `events`, `interactions`: the features, each with its REST API
 //! - `discovery`, `apps`: apps that ask to be let in; what they are to do, and whether they are there
-//! - `oauth`: the token endpoint
+//! - `oauth`: the token endpoint; `otp`: one-time passwords
 //! - `records`: what delegates, devices and events share: catalogues of properties, lists, writes
 //! - `idempotency`, `web`: what features stand on
 //! - `search`: the search language of lists, to SQL; `sections`: schemas of parts of `data`
@@ -52,6 +52,7 @@ pub mod import;
 pub mod interactions;
 pub mod oauth;
 pub mod observe;
+pub mod otp;
 pub mod outgoing;
 pub mod records;
 pub mod reports;

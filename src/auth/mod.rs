@@ -1,6 +1,7 @@
 //! Who is asking, and what they may do (contract §9). Holds principals, roles and scopes, password
 //! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
 
+pub mod asking;
 pub mod clients;
 mod edit;
 pub mod handover;

@@ -50,8 +50,12 @@ pub fn hash(password: &str) -> Result<Hashed> {
             "password: must have at most {MAX_BYTES} bytes"
         )));
     }
+    hash_any(password)
+}
+
+fn hash_any(secret: &str) -> Result<Hashed> {
     let hash: PasswordHash = Argon2::default()
-        .hash_password(password.as_bytes())
+        .hash_password(secret.as_bytes())
         .map_err(|cause| Error::defect(format!("argon2: {cause}")))?;
     Ok(Hashed(hash.to_string()))
 }
@@ -94,6 +98,14 @@ impl Turn {
     /// As [`hash`].
     pub async fn hash(self, password: String) -> Result<Hashed> {
         self.run(move || hash(&password)).await?
+    }
+
+    /// Hashes a code that is as short as it is: it is good for a few guesses only.
+    ///
+    /// # Errors
+    /// When the thread that hashes ends early.
+    pub async fn hash_code(self, code: String) -> Result<Hashed> {
+        self.run(move || hash_any(&code)).await?
     }
 
     /// The turn goes with the work: a caller who hangs up does not make room for another.

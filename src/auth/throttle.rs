@@ -24,11 +24,19 @@ const WINDOWS_MAX: usize = 10_000;
 #[derive(Default)]
 pub struct Throttle(Mutex<Counts>);
 
-#[derive(Default)]
 struct Counts {
     // By the account's digest: an account's name is as long as a sender likes.
     accounts: Windows<(Digest, IpAddr)>,
     addresses: Windows<IpAddr>,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self {
+            accounts: Windows::new(WINDOW),
+            addresses: Windows::new(WINDOW),
+        }
+    }
 }
 
 impl Throttle {
@@ -45,7 +53,7 @@ impl Throttle {
             .max(counts.addresses.wait(&address, ADDRESS_MAX, now));
         match wait {
             None => Ok(()),
-            Some(wait) => Err(too_many(wait)),
+            Some(wait) => Err(too_many("attempts failed", wait)),
         }
     }
 
@@ -61,7 +69,7 @@ impl Throttle {
     /// account of his own must not have endless guesses at others.
     pub fn succeeded(&self, account: &str, address: IpAddr) {
         let mut counts = self.counts();
-        counts.accounts.0.remove(&key(account, counted(address)));
+        counts.accounts.forget(&key(account, counted(address)));
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -90,65 +98,81 @@ pub fn counted(address: IpAddr) -> IpAddr {
     }
 }
 
-fn too_many(wait: Duration) -> Error {
+/// The refusal of whoever did too much of something, for so long.
+pub(super) fn too_many(what: &str, wait: Duration) -> Error {
     let begun = u64::from(wait.subsec_nanos() > 0);
     let retry_after_s = u32::try_from(wait.as_secs() + begun).unwrap_or(u32::MAX);
     Error::new(
         Kind::TooManyAttempts { retry_after_s },
-        format!("too many attempts failed; try again in {retry_after_s} seconds"),
+        format!("too many {what}; try again in {retry_after_s} seconds"),
     )
 }
 
 struct Window {
     begun: Instant,
-    failures: u32,
+    count: u32,
 }
 
-impl Window {
-    fn left(&self, now: Instant) -> Option<Duration> {
-        WINDOW
-            .checked_sub(now.saturating_duration_since(self.begun))
-            .filter(|left| !left.is_zero())
-    }
-}
-
-struct Windows<K>(HashMap<K, Window>);
-
-impl<K> Default for Windows<K> {
-    fn default() -> Self {
-        Self(HashMap::new())
-    }
+/// How often something happened, by key, each in a window from its first time on.
+pub(super) struct Windows<K> {
+    length: Duration,
+    kept: HashMap<K, Window>,
 }
 
 impl<K: Hash + Eq + Clone> Windows<K> {
-    /// How long to wait, where `most` failures are in the window.
-    fn wait(&self, key: &K, most: u32, now: Instant) -> Option<Duration> {
-        let window = self.0.get(key)?;
-        window.left(now).filter(|_| window.failures >= most)
+    /// Windows of this length.
+    pub(super) fn new(length: Duration) -> Self {
+        Self {
+            length,
+            kept: HashMap::new(),
+        }
     }
 
-    fn count(&mut self, key: K, now: Instant) {
-        if self.0.len() >= WINDOWS_MAX && !self.0.contains_key(&key) {
+    fn left(&self, window: &Window, now: Instant) -> Option<Duration> {
+        self.length
+            .checked_sub(now.saturating_duration_since(window.begun))
+            .filter(|left| !left.is_zero())
+    }
+
+    /// How long to wait, where `most` are in the window.
+    pub(super) fn wait(&self, key: &K, most: u32, now: Instant) -> Option<Duration> {
+        let window = self.kept.get(key)?;
+        self.left(window, now).filter(|_| window.count >= most)
+    }
+
+    /// Counts one more.
+    pub(super) fn count(&mut self, key: K, now: Instant) {
+        if self.kept.len() >= WINDOWS_MAX && !self.kept.contains_key(&key) {
             self.make_room(now);
         }
         let fresh = || Window {
             begun: now,
-            failures: 0,
+            count: 0,
         };
-        let window = self.0.entry(key).or_insert_with(fresh);
-        if window.left(now).is_none() {
+        let over = self
+            .kept
+            .get(&key)
+            .is_some_and(|window| self.left(window, now).is_none());
+        let window = self.kept.entry(key).or_insert_with(fresh);
+        if over {
             *window = fresh();
         }
-        window.failures = window.failures.saturating_add(1);
+        window.count = window.count.saturating_add(1);
+    }
+
+    fn forget(&mut self, key: &K) {
+        self.kept.remove(key);
     }
 
     /// Drops the windows that ended, or else the oldest one.
     fn make_room(&mut self, now: Instant) {
-        self.0.retain(|_, window| window.left(now).is_some());
-        if self.0.len() >= WINDOWS_MAX {
-            let oldest = self.0.iter().min_by_key(|(_, window)| window.begun);
+        let length = self.length;
+        self.kept
+            .retain(|_, window| now.saturating_duration_since(window.begun) < length);
+        if self.kept.len() >= WINDOWS_MAX {
+            let oldest = self.kept.iter().min_by_key(|(_, window)| window.begun);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
-                self.0.remove(&oldest);
+                self.kept.remove(&oldest);
             }
         }
     }
@@ -212,14 +236,14 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_the_oldest_windows_go_first() {
-        let mut windows = Windows::default();
+        let mut windows = Windows::new(WINDOW);
         let start = Instant::now();
         for (key, millis) in (0..=WINDOWS_MAX).zip(0..) {
             windows.count(key, start + Duration::from_millis(millis));
         }
-        assert_eq!(windows.0.len(), WINDOWS_MAX);
-        assert!(!windows.0.contains_key(&0) && windows.0.contains_key(&WINDOWS_MAX));
+        assert_eq!(windows.kept.len(), WINDOWS_MAX);
+        assert!(!windows.kept.contains_key(&0) && windows.kept.contains_key(&WINDOWS_MAX));
         windows.count(0, start + 2 * WINDOW);
-        assert_eq!(windows.0.len(), 1);
+        assert_eq!(windows.kept.len(), 1);
     }
 }

@@ -30,10 +30,15 @@ impl Delivery {
     /// which the next start makes `unknown`.
     pub(super) async fn attempt(&self, due: &Due, last: bool) -> Outcome {
         let outcome = self.send(due).await;
+        // Why is for the console: a server's words may name the recipient.
+        let noun = due.channel.noun();
         match &outcome {
-            Outcome::Sent => tracing::debug!(message = due.id, "{} sent", due.channel.noun()),
-            Outcome::Later(why) | Outcome::Never(why) | Outcome::Unknown(why) => {
-                tracing::info!(message = due.id, "{} not sent: {why}", due.channel.noun());
+            Outcome::Sent => tracing::debug!(message = due.id, "{noun} sent"),
+            Outcome::Unknown(_) => {
+                tracing::warn!(message = due.id, "{noun}: nobody knows whether it was sent")
+            }
+            Outcome::Later(_) | Outcome::Never(_) => {
+                tracing::info!(message = due.id, "{noun} not sent");
             }
         }
         let (id, ended) = (due.id, outcome.clone());

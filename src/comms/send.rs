@@ -12,10 +12,13 @@ use super::{
 use crate::{
     app::App,
     auth::Context,
-    error::{Error, Result},
+    delegates,
+    error::{Error, Kind, Result},
+    settings::Settings,
     store::Tx,
-    types::DelegateId,
+    types::{DelegateId, DelegateSelector, Timestamp},
 };
+use rusqlite::Connection;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -41,17 +44,25 @@ pub enum How {
     Soon,
 }
 
-/// Puts a message into the outbox: one for each address, each with its id and whether it can be sent.
-/// One that cannot stands there as failed, with the reason.
+/// A message that was worked out, to be put into the outbox: one for each address.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    messages: Vec<NewMessage>,
+    /// What keeps it from being sent.
+    hindrance: Option<String>,
+}
+
+/// Works a message out: what it says, and where it goes. Templates take their time, so this is done
+/// beside the writer.
 ///
 /// # Errors
-/// When it cannot be written.
-pub fn put(
-    tx: &Tx<'_>,
-    ctx: &Context,
+/// When something cannot be read; what is wrong with the message itself is told by the outbox.
+pub fn prepare(
+    connection: &Connection,
+    settings: &Settings,
     message: &Message<'_>,
-    how: How,
-) -> Result<Vec<(i64, bool)>> {
+    now: Timestamp,
+) -> Result<Prepared> {
     let channel = message.template.entry.channel()?;
     let mut new = NewMessage {
         delegate: Some(message.recipient.id),
@@ -64,42 +75,40 @@ pub fn put(
         secret: false,
         origin: message.origin.to_owned(),
     };
-    let addresses = match prepare(tx, ctx, message, channel, &mut new) {
-        Ok(addresses) => addresses,
-        Err(cause) if cause.kind == crate::error::Kind::Invalid => {
-            let id = outbox::insert(tx, &new, &Begin::Failed(cause.message))?;
-            return Ok(vec![(id, false)]);
+    match fill(connection, settings, message, now, &mut new) {
+        Ok(addresses) => {
+            let to = |address| NewMessage {
+                address,
+                ..new.clone()
+            };
+            Ok(Prepared {
+                messages: addresses.into_iter().map(to).collect(),
+                hindrance: None,
+            })
         }
-        Err(cause) => return Err(cause),
-    };
-    let begin = match how {
-        How::Now => Begin::Sending,
-        How::Soon => Begin::Waiting,
-    };
-    addresses
-        .into_iter()
-        .map(|address| {
-            new.address = address;
-            Ok((outbox::insert(tx, &new, &begin)?, true))
-        })
-        .collect()
+        Err(cause) if cause.kind == Kind::Invalid => Ok(Prepared {
+            messages: vec![new],
+            hindrance: Some(cause.message),
+        }),
+        Err(cause) => Err(cause),
+    }
 }
 
 /// Fills a message in; where it goes.
-fn prepare(
-    tx: &Tx<'_>,
-    ctx: &Context,
+fn fill(
+    connection: &Connection,
+    settings: &Settings,
     message: &Message<'_>,
-    channel: Channel,
+    now: Timestamp,
     new: &mut NewMessage,
 ) -> Result<Vec<String>> {
-    let settings = &ctx.settings;
+    let channel = new.channel;
     let composed = compose::for_delegate(
         message.template,
         message.recipient,
         message.interaction,
         settings,
-        tx.now(),
+        now,
     )?;
     new.subject = composed.subject;
     new.body = composed.body;
@@ -114,16 +123,38 @@ fn prepare(
     if let Some(first) = addresses.first() {
         new.address.clone_from(first);
     }
-    if !gateways::open(tx, &settings.communications)?
-        .any
-        .contains(&channel)
-    {
+    let open = gateways::open(connection, &settings.communications)?;
+    if !open.any.contains(&channel) {
         return Err(Error::invalid(format!(
             "there is no gateway for {}s yet",
             channel.noun()
         )));
     }
     Ok(addresses)
+}
+
+/// Puts a message into the outbox: for each address its id and whether it can be sent. One that cannot
+/// stands there as failed, with the reason.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`] when its delegate was deleted meanwhile; when it cannot be written.
+pub fn put(tx: &Tx<'_>, prepared: &Prepared, how: How) -> Result<Vec<(i64, bool)>> {
+    let begin = match (&prepared.hindrance, how) {
+        (Some(why), _) => Begin::Failed(why.clone()),
+        (None, How::Now) => Begin::Sending,
+        (None, How::Soon) => Begin::Waiting,
+    };
+    let can_be_sent = prepared.hindrance.is_none();
+    prepared
+        .messages
+        .iter()
+        .map(|new| {
+            if let Some(delegate) = new.delegate {
+                delegates::find(tx, &DelegateSelector::Id(delegate))?;
+            }
+            Ok((outbox::insert(tx, new, &begin)?, can_be_sent))
+        })
+        .collect()
 }
 
 /// A request to `send-comm`.
@@ -168,12 +199,12 @@ impl Counter {
                 "sms_code or email_id: at least one must say what is to be sent",
             ));
         }
-        let begun = self
-            .0
-            .app()
-            .store
-            .write(move |tx| begin(tx, &ctx, &asked))
+        let (store, settings) = (&self.0.app().store, ctx.settings);
+        let now = Timestamp::now();
+        let prepared = store
+            .read(move |connection| work_out(connection, &settings, &asked, now))
             .await?;
+        let begun = store.write(move |tx| begin(tx, &prepared)).await?;
         // A task each, which goes on should the caller go away: what was begun is ended.
         let attempts: Vec<_> = begun
             .into_iter()
@@ -205,12 +236,17 @@ async fn one(delivery: &Delivery, id: i64) -> Result<bool> {
     Ok(delivery.attempt(&due, true).await == Outcome::Sent)
 }
 
-/// Writes down what is about to be sent.
-fn begin(tx: &Tx<'_>, ctx: &Context, asked: &SendComm) -> Result<Vec<(Channel, i64)>> {
-    let recipient = Recipient::find(tx, &ctx.settings, asked.delegate)?;
+/// What is asked for, worked out: all of it, or nothing is sent.
+fn work_out(
+    connection: &Connection,
+    settings: &Settings,
+    asked: &SendComm,
+    now: Timestamp,
+) -> Result<Vec<(Channel, Prepared)>> {
+    let recipient = Recipient::find(connection, settings, asked.delegate)?;
     let mut wanted = Vec::new();
     if let Some(code) = &asked.sms_code {
-        let found = templates::of_slug(tx, Channel::Sms, code)?;
+        let found = templates::of_slug(connection, Channel::Sms, code)?;
         wanted.push(found.ok_or_else(|| {
             Error::invalid(format!(
                 "sms_code: there is no template \"{}\" for texts",
@@ -219,24 +255,34 @@ fn begin(tx: &Tx<'_>, ctx: &Context, asked: &SendComm) -> Result<Vec<(Channel, i
         })?);
     }
     if let Some(id) = asked.email_id {
-        let found = templates::of_id(tx, id)?
+        let found = templates::of_id(connection, id)?
             .filter(|template| template.entry.channel == Channel::Email.name());
         wanted.push(found.ok_or_else(|| {
             Error::invalid(format!("email_id: there is no template {id} for e-mails"))
         })?);
     }
+    wanted
+        .iter()
+        .map(|template| {
+            let message = Message {
+                template,
+                recipient: &recipient,
+                interaction: None,
+                origin: "api",
+            };
+            let prepared = prepare(connection, settings, &message, now)?;
+            Ok((template.entry.channel()?, prepared))
+        })
+        .collect()
+}
+
+/// Writes down what is about to be sent.
+fn begin(tx: &Tx<'_>, prepared: &[(Channel, Prepared)]) -> Result<Vec<(Channel, i64)>> {
     let mut begun = Vec::new();
-    for template in &wanted {
-        let message = Message {
-            template,
-            recipient: &recipient,
-            interaction: None,
-            origin: "api",
-        };
-        let channel = template.entry.channel()?;
-        for (id, can_be_sent) in put(tx, ctx, &message, How::Now)? {
+    for (channel, prepared) in prepared {
+        for (id, can_be_sent) in put(tx, prepared, How::Now)? {
             if can_be_sent {
-                begun.push((channel, id));
+                begun.push((*channel, id));
             }
         }
     }

@@ -10,20 +10,20 @@ use super::{
     automations::{self, Automation},
     compose::Recipient,
     gateways,
-    send::{self, How, Message},
+    send::{self, How, Message, Prepared},
     templates,
 };
 use crate::{
     app::App,
-    auth::Context,
     error::{Kind, Result},
+    settings::Settings,
     store::Tx,
     types::{DelegateId, Timestamp, Zone},
 };
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -64,10 +64,16 @@ struct Happening {
     data: Option<String>,
 }
 
-/// What stands between two looks: how far, and what was found on the way.
-struct Found {
+/// A part of the interactions: how far it goes, and what automations wait for in it.
+struct Span {
     reached: i64,
     happenings: Vec<Happening>,
+}
+
+/// How far was looked, and the messages that are due, by interaction.
+struct Found {
+    reached: i64,
+    due: Vec<(i64, Vec<Prepared>)>,
 }
 
 impl Tail {
@@ -92,7 +98,8 @@ impl Tail {
             return Ok(());
         }
         let settings = self.app.settings();
-        let (found, automations) = self
+        let now = Timestamp::now();
+        let found = self
             .app
             .store
             .read(move |connection| {
@@ -105,15 +112,23 @@ impl Tail {
                             .channel()
                             .is_ok_and(|channel| open.contains(&channel))
                 });
-                let found = find(connection, &automations, seen, newest)?;
-                Ok((found, automations))
+                let span = find(connection, &automations, seen, newest)?;
+                let mut due = Vec::new();
+                for happening in &span.happenings {
+                    let prepared = take_up(connection, &settings, happening, &automations, now)?;
+                    if !prepared.is_empty() {
+                        due.push((happening.id, prepared));
+                    }
+                }
+                Ok(Found {
+                    reached: span.reached,
+                    due,
+                })
             })
             .await?;
-        let automations = Arc::new(automations);
-        for slice in found.happenings.chunks(WRITTEN_AT_ONCE) {
-            let reached = slice.last().map_or(seen, |last| last.id);
-            self.write(slice.to_vec(), Arc::clone(&automations), reached)
-                .await?;
+        for slice in found.due.chunks(WRITTEN_AT_ONCE) {
+            let reached = slice.last().map_or(seen, |last| last.0);
+            self.write(slice.to_vec(), reached).await?;
             place = Place::at(reached);
             self.remember(place);
         }
@@ -142,21 +157,12 @@ impl Tail {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
     }
 
-    async fn write(
-        &self,
-        slice: Vec<Happening>,
-        automations: Arc<Vec<Automation>>,
-        reached: i64,
-    ) -> Result<()> {
-        let ctx = Context {
-            actor: "automation".into(),
-            ..Context::of_command("admin", self.app.settings())
-        };
+    async fn write(&self, slice: Vec<(i64, Vec<Prepared>)>, reached: i64) -> Result<()> {
         self.app
             .store
             .write_bulk(move |tx| {
-                for happening in &slice {
-                    take_up(tx, &ctx, happening, &automations)?;
+                for (interaction, prepared) in &slice {
+                    put(tx, *interaction, prepared)?;
                 }
                 keep(tx, reached)
             })
@@ -213,10 +219,10 @@ fn find(
     automations: &[Automation],
     seen: i64,
     newest: i64,
-) -> Result<Found> {
+) -> Result<Span> {
     let last = newest.min(seen + WINDOW);
     if automations.is_empty() {
-        return Ok(Found {
+        return Ok(Span {
             // Nothing in between can matter to anybody.
             reached: newest,
             happenings: Vec::new(),
@@ -255,47 +261,63 @@ fn find(
         Some(found) if happenings.len() == FOUND_MAX => found.id,
         _ => last,
     };
-    Ok(Found {
+    Ok(Span {
         reached,
         happenings,
     })
 }
 
-/// Sends what the automations say for an interaction, if it is still there.
+/// What the automations send for an interaction, worked out.
 fn take_up(
-    tx: &Tx<'_>,
-    ctx: &Context,
+    connection: &Connection,
+    settings: &Settings,
     happening: &Happening,
     automations: &[Automation],
-) -> Result<()> {
-    let there = tx
-        .prepare_cached("SELECT 1 FROM interactions WHERE id = ?1")?
-        .exists([happening.id])?;
-    if !there {
-        return Ok(());
-    }
-    let recipient = match Recipient::find(tx, &ctx.settings, happening.delegate) {
+    now: Timestamp,
+) -> Result<Vec<Prepared>> {
+    let recipient = match Recipient::find(connection, settings, happening.delegate) {
         Ok(recipient) => recipient,
         // Deleted since.
-        Err(cause) if cause.kind == Kind::DelegateNotFound => return Ok(()),
+        Err(cause) if cause.kind == Kind::DelegateNotFound => return Ok(Vec::new()),
         Err(cause) => return Err(cause),
     };
+    let interaction = happening.to_json(&settings.zone);
+    let mut due = Vec::new();
     for automation in automations {
         let channel = automation.entry.channel()?;
-        if !matches(tx, automation, happening, &recipient)? || !recipient.has_address(channel) {
+        if !matches(connection, automation, happening, &recipient)?
+            || !recipient.has_address(channel)
+        {
             continue;
         }
-        let Some(template) = templates::of_slug(tx, channel, &automation.entry.template)? else {
+        let Some(template) = templates::of_slug(connection, channel, &automation.entry.template)?
+        else {
             continue;
         };
-        let interaction = happening.to_json(&ctx.settings.zone);
         let message = Message {
             template: &template,
             recipient: &recipient,
             interaction: Some(&interaction),
             origin: &format!("automation:{}", automation.entry.name),
         };
-        send::put(tx, ctx, &message, How::Soon)?;
+        due.push(send::prepare(connection, settings, &message, now)?);
+    }
+    Ok(due)
+}
+
+/// Puts what is due for an interaction into the outbox, if that and its delegate are still there.
+fn put(tx: &Tx<'_>, interaction: i64, prepared: &[Prepared]) -> Result<()> {
+    let there = tx
+        .prepare_cached("SELECT 1 FROM interactions WHERE id = ?1")?
+        .exists([interaction])?;
+    if !there {
+        return Ok(());
+    }
+    for prepared in prepared {
+        match send::put(tx, prepared, How::Soon) {
+            Err(cause) if cause.kind != Kind::DelegateNotFound => return Err(cause),
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -183,7 +183,8 @@ pub fn sentence(message: &str) -> String {
 }
 
 /// Adds what every answer of the console carries.
-pub(super) fn secured(mut response: Response) -> Response {
+#[must_use]
+pub fn secured(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let fixed = [
         (header::CONTENT_SECURITY_POLICY, POLICY),

@@ -29,6 +29,15 @@ pub(super) fn address(name: &str) -> String {
     }
 }
 
+/// The style of every page, with what it changes with.
+#[must_use]
+pub fn style() -> (Vec<u8>, String) {
+    Files::get("console.css").map_or_else(Default::default, |file| {
+        let version = version(&file);
+        (file.data.into_owned(), version)
+    })
+}
+
 fn version(file: &EmbeddedFile) -> String {
     secret::hex(&file.metadata.sha256_hash()[..6])
 }

@@ -18,7 +18,7 @@ mod access;
 mod account;
 mod actor;
 pub mod answer;
-mod assets;
+pub mod assets;
 mod audit;
 mod configuration;
 mod content;

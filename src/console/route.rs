@@ -117,7 +117,7 @@ impl Guarded {
     async fn admit(&self, visit: &mut Visit) -> Result<Option<Response>> {
         reachable(visit)?;
         let changes = self.route.method != Method::GET;
-        if changes && from_elsewhere(visit) {
+        if changes && from_elsewhere(|name| visit.header(name)) {
             return Err(Error::new(
                 Kind::Forbidden,
                 "this came from another site; open the page again and repeat it there",
@@ -177,12 +177,11 @@ fn reachable(visit: &Visit) -> Result<()> {
     ))
 }
 
-/// Whether a browser says that another site made it send this.
-fn from_elsewhere(visit: &Visit) -> bool {
-    let header = |name| visit.header(name);
+/// Whether a browser says, by its headers, that another site made it send something.
+pub fn from_elsewhere<'a>(header: impl Fn(&str) -> Option<&'a str>) -> bool {
     match header("sec-fetch-site") {
         Some(site) => !matches!(site, "same-origin" | "none"),
-        None => match (header("origin"), visit.header(header::HOST.as_str())) {
+        None => match (header("origin"), header(header::HOST.as_str())) {
             (Some(origin), Some(host)) => {
                 origin.split_once("://").map_or(origin, |(_, host)| host) != host
             }

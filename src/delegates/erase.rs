@@ -374,15 +374,22 @@ fn remove_users(tx: &Tx<'_>, person: DelegateId, leaver: Option<UserId>) -> Resu
     Ok(())
 }
 
-/// Removes a user with its tokens, its sessions, its code to sign in by, and what the audit tells of it.
+/// Removes a user with its tokens, sessions, codes to sign in by, mails with those, and what the audit
+/// tells of it.
 pub(super) fn remove_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
     let email: Option<String> = tx
         .prepare_cached("SELECT email FROM users WHERE id = ?1")?
         .query_row([user], |row| row.get(0))
         .optional()?;
-    if let (Some(email), Some(key)) = (email, Key::find(tx)?) {
-        tx.prepare_cached("DELETE FROM one_time_passwords WHERE address = ?1")?
-            .execute([key.hash_address(&email)?])?;
+    if let Some(email) = email {
+        if let Some(key) = Key::find(tx)? {
+            tx.prepare_cached("DELETE FROM one_time_passwords WHERE address = ?1")?
+                .execute([key.hash_address(&email)?])?;
+        }
+        tx.prepare_cached(
+            "DELETE FROM messages WHERE delegate_id IS NULL AND address = ?1 COLLATE NOCASE",
+        )?
+        .execute([email])?;
     }
     erased::note(tx, Erased::User, user.0)?;
     tx.prepare_cached("DELETE FROM audit WHERE record_type = 'user' AND record_id = ?1")?

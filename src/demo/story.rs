@@ -16,7 +16,7 @@ const DAY_S: i64 = DAY_MIN * 60;
 /// Seconds of an hour.
 const HOUR_S: i64 = 3_600;
 /// Talks that visitors note down beforehand.
-const NOTED_TALKS: usize = 900;
+const NOTED_TALKS: usize = 650;
 /// Leads that sponsors take on a day.
 const LEADS_A_DAY: usize = 420;
 /// Pairs of whom one sends the other a request to connect, on a day.

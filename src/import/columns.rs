@@ -161,6 +161,11 @@ impl Columns {
                 return Err(Problem::nameless(at));
             };
             let told = |reason: String| Problem::of_column(&column.header, reason);
+            if column.header == OURS
+                && let Some(reason) = self.what.misnamed(cell)
+            {
+                return Err(told(reason));
+            }
             match &column.target {
                 Target::Property { name, kind } => {
                     let value = values::read(name, *kind, cell).map_err(told)?;

@@ -67,6 +67,19 @@ impl What {
         }
     }
 
+    /// What is wrong with a row of ours that says what it is: purchases are never imported, and
+    /// nothing is taken for what it is not.
+    fn misnamed(self, says: &str) -> Option<String> {
+        let own: &[&str] = match self {
+            Self::Delegates => &["delegate"],
+            Self::Devices => &["device", "event"],
+            Self::Interactions => &["interaction"],
+        };
+        let another = ["delegate", "device", "event", "interaction", "transaction"].contains(&says)
+            && !own.contains(&says);
+        another.then(|| format!("is a list of {says}s, and not of {}", self.name()))
+    }
+
     /// A property that a list of them has.
     fn example(self) -> &'static str {
         match self {

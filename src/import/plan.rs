@@ -82,7 +82,13 @@ impl Plan {
             Content::Object(object) if object.is_empty() => {
                 return Err(Problem::of_row("has no values"));
             }
-            Content::Object(object) => return Ok(object),
+            Content::Object(object) => {
+                let says = object.get("_type").and_then(Value::as_str);
+                return match says.and_then(|says| self.what.misnamed(says)) {
+                    Some(reason) => Err(Problem::of_column("_type", reason)),
+                    None => Ok(object),
+                };
+            }
             Content::Cells(cells) => cells,
         };
         if cells.iter().all(String::is_empty) {

@@ -45,7 +45,9 @@ impl Described for TokenRequest {
                 ),
                 (
                     "password",
-                    inline(text("The user's password; for `password`.")),
+                    inline(text(
+                        "The user's password, or a one-time password of POST /otp/send; for `password`.",
+                    )),
                 ),
                 ("refresh_token", inline(text("For `refresh_token`."))),
                 (

@@ -9,7 +9,15 @@ use super::{
     request::{ClientCredentials, TokenRequest},
 };
 use crate::{
-    auth::{clients, password, throttle::Throttle, tokens::Holder, users},
+    auth::{
+        Context, clients,
+        password::{self, Turn},
+        throttle::Throttle,
+        tokens::Holder,
+        users,
+    },
+    error::Result as Outcome,
+    otp, settings,
     store::{Store, Tx},
     types::UserId,
 };
@@ -17,14 +25,21 @@ use oxide_auth::primitives::{
     issuer::Issuer,
     registrar::{ClientUrl, Registrar, RegistrarError},
 };
-use std::{borrow::Cow, net::IpAddr, time::Instant};
+use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Instant};
 
-/// A user whose password was right.
+/// Somebody whose password was right.
 pub struct SignedIn {
     username: String,
-    user: UserId,
-    /// The hash it was right for: should another have taken its place meanwhile, it counts no more.
-    stored: Option<String>,
+    by: By,
+}
+
+/// What was right, with the hash that it was right for: should another have taken its place meanwhile,
+/// it counts no more.
+enum By {
+    /// The password of a user.
+    Password(UserId, Option<String>),
+    /// A one-time password, whose user may be made only now.
+    Code(String),
 }
 
 impl SignedIn {
@@ -32,13 +47,40 @@ impl SignedIn {
     pub fn new(username: &str, user: UserId, stored: Option<String>) -> Self {
         Self {
             username: username.to_owned(),
-            user,
-            stored,
+            by: By::Password(user, stored),
+        }
+    }
+
+    /// Whom the code of an e-mail address is for, and its stored hash.
+    fn by_code(username: &str, stored: String) -> Self {
+        Self {
+            username: username.to_owned(),
+            by: By::Code(stored),
+        }
+    }
+
+    /// The user, if what was right is right still; a code is used up.
+    fn user(&self, tx: &Tx<'_>, client_id: &str) -> Outcome<Option<UserId>> {
+        match &self.by {
+            By::Password(user, stored) => {
+                let now = users::stored_password(tx, &self.username)?;
+                let same = now.is_some_and(|now| now == (*user, stored.clone()));
+                Ok(same.then_some(*user))
+            }
+            By::Code(hash) => {
+                let ctx = Context {
+                    actor: format!("client:{client_id}"),
+                    source: "api",
+                    ..Context::of_command("api", Arc::new(settings::load(tx)?))
+                };
+                otp::redeem(tx, &ctx, &self.username, hash)
+            }
         }
     }
 }
 
-/// Checks the client and the user's password. The writer has no part in it: hashing takes long.
+/// Checks the client and the user's password, or one-time password. The writer has no part in hashing,
+/// which takes long.
 ///
 /// # Errors
 /// `invalid_client`, `invalid_grant`, and too many attempts.
@@ -53,29 +95,54 @@ pub async fn sign_in(
     let account = format!("user {username}");
     throttle.check(&account, address, Instant::now())?;
     // Only a client that we know has passwords tried, and our processors used.
-    let (known, user) = store.look_up(|connection| {
+    let known = store.look_up(|connection| {
         let secret = client.client_secret.as_bytes();
-        let known = clients::authenticate(connection, &client.client_id, secret)?;
-        Ok((known, users::stored_password(connection, username)?))
+        clients::authenticate(connection, &client.client_id, secret)
     })?;
     if known.is_none() {
         return Err(Refusal::invalid_client(client.basic));
     }
-    let stored = user.as_ref().and_then(|(_, stored)| stored.clone());
     let turn = password::turn().await?;
     // Many guesses may have waited together, and the first of them failed.
     throttle.check(&account, address, Instant::now())?;
-    let right = turn.verify(password.to_owned(), stored.clone()).await?;
-    match user {
-        Some((user, _)) if right => {
-            throttle.succeeded(&account, address);
-            Ok(SignedIn::new(username, user, stored))
-        }
-        _ => {
-            throttle.failed(&account, address, Instant::now());
-            Err(refusal())
-        }
+    let signed_in = if otp::is_code(password) {
+        try_code(store, turn, username, password).await?
+    } else {
+        try_password(store, turn, username, password).await?
+    };
+    if signed_in.is_some() {
+        throttle.succeeded(&account, address);
+    } else {
+        throttle.failed(&account, address, Instant::now());
     }
+    signed_in.ok_or_else(refusal)
+}
+
+async fn try_password(
+    store: &Store,
+    turn: Turn,
+    username: &str,
+    password: &str,
+) -> Outcome<Option<SignedIn>> {
+    let user = store.look_up(|connection| users::stored_password(connection, username))?;
+    let stored = user.as_ref().and_then(|(_, stored)| stored.clone());
+    let right = turn.verify(password.to_owned(), stored.clone()).await?;
+    let user = user.filter(|_| right);
+    Ok(user.map(|(user, _)| SignedIn::new(username, user, stored)))
+}
+
+async fn try_code(
+    store: &Store,
+    turn: Turn,
+    username: &str,
+    code: &str,
+) -> Outcome<Option<SignedIn>> {
+    let email = username.to_owned();
+    let stored = store.write(move |tx| otp::take_try(tx, &email)).await?;
+    // Without one it takes as long.
+    let right = turn.verify(code.to_owned(), stored.clone()).await?;
+    let stored = stored.filter(|_| right);
+    Ok(stored.map(|stored| SignedIn::by_code(username, stored)))
 }
 
 /// Issues tokens to a user who signed in.
@@ -109,17 +176,14 @@ pub fn for_user(
         RegistrarError::Unspecified => Ended::Refused(scope_lacking()),
         RegistrarError::PrimitiveError => Ended::Broken,
     })?;
-    let unchanged = core
+    let user = core
         .trouble
-        .keep(users::stored_password(tx, &signed_in.username))
+        .keep(signed_in.user(tx, &client.client_id))
         .map_err(|()| Ended::Broken)?
-        .is_some_and(|now| now == (signed_in.user, signed_in.stored.clone()));
-    if !unchanged {
-        return Err(Ended::Refused(refusal()));
-    }
+        .ok_or_else(|| Ended::Refused(refusal()))?;
     let found = clients::find(tx, &client.client_id);
     let found = core.trouble.keep(found).map_err(|()| Ended::Broken)?;
-    let holder = Holder::of_user(found.id, signed_in.user);
+    let holder = Holder::of_user(found.id, user);
     let grant = grant_of(client.client_id.clone(), &holder, tx.now()).ok_or(Ended::Broken)?;
     core.tokens
         .issue(grant)

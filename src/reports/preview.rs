@@ -23,6 +23,16 @@ pub struct Preview {
     pub more: bool,
 }
 
+impl Preview {
+    /// Whether a column has numbers, to be set flush right.
+    #[must_use]
+    pub fn counts(&self, at: &usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(*at));
+        let filled = |cell: &&Cell| !cell.text.is_empty();
+        cells.find(filled).is_some_and(|cell| cell.number.is_some())
+    }
+}
+
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {

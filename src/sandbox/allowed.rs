@@ -63,7 +63,7 @@ pub(super) const VIEWS: [Documented; 13] = [
     ),
     view(
         "transaction_payments",
-        "How they were paid.",
+        "How they were paid; net is the amount less the change.",
         &["transaction_payments"],
     ),
     view(

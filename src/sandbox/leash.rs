@@ -91,8 +91,9 @@ impl Leash {
             } else if now - begun > most {
                 Some(Stopped::Time(most))
             } else if now - looked > LOOK {
-                looked = now;
-                room.lacking()
+                let lacking = room.lacking();
+                looked = Instant::now();
+                lacking
             } else {
                 None
             };

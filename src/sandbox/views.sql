@@ -73,7 +73,7 @@ SELECT id, code, context_id, total_amount, notes, recorded_by,
 FROM file.transactions;
 
 CREATE TEMP VIEW transaction_payments AS
-SELECT transaction_id, line, method, amount, change, reference FROM file.transaction_payments;
+SELECT transaction_id, line, method, amount, change, net, reference FROM file.transaction_payments;
 
 CREATE TEMP VIEW transaction_items AS
 SELECT transaction_id, line, code, product_id, quantity, description, unit_amount, total_amount,

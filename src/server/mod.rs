@@ -19,6 +19,7 @@ mod logo;
 mod metrics;
 pub mod openapi;
 mod opened;
+mod otp;
 mod pulse;
 pub mod routes;
 mod schedule;
@@ -146,7 +147,7 @@ fn api(console: &Console, traffic: &mut Traffic) -> Route {
     for prefix in routes::PREFIXES {
         route = route.nest(*prefix, routes::api(console, traffic));
     }
-    route.nest("/api", routes::token(console.app(), traffic))
+    route.nest("/api", routes::signing_in(console.app(), traffic))
 }
 
 /// The whole server as one endpoint.
@@ -159,7 +160,8 @@ fn endpoint(
     let table = routes::table(console);
     let document = openapi::document(app, &console.discovery)?;
     let page = openapi::page(app, &console.discovery, &document);
-    let (of_ready, of_metrics, of_logo) = (app.clone(), app.clone(), app.clone());
+    let (of_ready, of_metrics, of_logo, of_otp) =
+        (app.clone(), app.clone(), app.clone(), app.clone());
     let of_opened = app.clone();
     let route = api
         .at("/openapi.json", served("application/json", document))
@@ -177,6 +179,11 @@ fn endpoint(
             "/logo",
             get(make_sync(move |request| logo::show(&of_logo, &request))),
         )
+        .at(
+            "/otp",
+            get(make_sync(move |_| otp::show(&of_otp))).post(otp::Ask(app.clone())),
+        )
+        .at("/otp/style.css", get(make_sync(|_| otp::style())))
         .at(
             "/o/:name",
             get(poem::endpoint::make(move |request| {

@@ -205,6 +205,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             Kind::RequestCodeTaken,
             Kind::TooManyAttempts { retry_after_s: 0 },
         ]),
+        ("/otp/send", _) => errors.push(Kind::TooManyAttempts { retry_after_s: 0 }),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         (path, _) if path.starts_with("/report/") => {
             errors.push(Kind::ReportNotFound);
@@ -219,7 +220,13 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         _ => {}
     }
     let has_codes = !path.starts_with("/interaction")
-        && !["/device/ping", "/device-request/new", "/tx/new"].contains(&path);
+        && ![
+            "/device/ping",
+            "/device-request/new",
+            "/tx/new",
+            "/otp/send",
+        ]
+        .contains(&path);
     if matches!(method, "post" | "patch") && has_codes {
         errors.push(Kind::CodeTaken);
     }

@@ -17,6 +17,7 @@ use crate::{
     events::api::EventsApi,
     interactions::api::InteractionsApi,
     oauth::api::OAuthApi,
+    otp::api::OtpApi,
     reports::api::ReportsApi,
     transactions::api::TransactionsApi,
     types::text::shortened,
@@ -37,6 +38,7 @@ pub fn operations(app: &App, discovery: &Arc<Discovery>) -> impl OpenApi + 'stat
     let app = || app.clone();
     (
         OAuthApi { app: app() },
+        OtpApi { app: app() },
         DelegatesApi { app: app() },
         DevicesApi { app: app() },
         AppsApi { app: app() },
@@ -59,9 +61,10 @@ pub(super) fn api(console: &Console, traffic: &mut Traffic) -> impl Endpoint + '
     routed(operations(console.app(), &console.discovery), traffic)
 }
 
-/// The token endpoint alone: it is at `/api/oauth/v2/token` too.
-pub(super) fn token(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
-    routed(OAuthApi { app: app.clone() }, traffic)
+/// What signs somebody in: it is at `/api/oauth/v2/token` and `/api/otp/send` too.
+pub(super) fn signing_in(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
+    let app = || app.clone();
+    routed((OAuthApi { app: app() }, OtpApi { app: app() }), traffic)
 }
 
 /// poem-openapi's own assembly would turn every error into plain text at once; this one leaves
@@ -177,6 +180,9 @@ pub fn table(console: &Console) -> Table {
         ("/logo".into(), vec![Method::GET]),
         ("/o/:name".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
+        ("/api/otp/send".into(), vec![Method::POST]),
+        ("/otp".into(), vec![Method::GET, Method::POST]),
+        ("/otp/style.css".into(), vec![Method::GET]),
     ];
     for route in console::routes() {
         let path = route.path.replace('*', ":");

@@ -4,6 +4,10 @@ use crate::error::{Error, Result};
 use serde_json::Value;
 
 /// Whether messages go to delegates. What goes to users, such as one-time passwords, is not of it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches that have nothing to do with each other"
+)]
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Communications {

@@ -6,6 +6,9 @@
 mod address;
 mod communications;
 pub mod logo;
+mod one_time;
+
+pub use one_time::OneTimePasswords;
 
 pub use communications::Communications;
 
@@ -58,6 +61,8 @@ pub struct Settings {
     pub reach: Reach,
     /// `communications`: whether messages go to delegates, and by which ways; all unless set.
     pub communications: Communications,
+    /// `oneTimePasswords`: who may have one; users unless set.
+    pub one_time_passwords: OneTimePasswords,
     /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -113,6 +118,7 @@ impl Settings {
         "backups",
         "outgoing",
         "communications",
+        "oneTimePasswords",
     ];
 
     /// The instance's name.
@@ -157,6 +163,7 @@ impl Settings {
             "backups" => self.backups = Some(BackupPlan::parse(value)?),
             "outgoing" => self.reach = reach(value)?,
             "communications" => self.communications = Communications::parse(value)?,
+            "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             _ => return Err(unknown(name)),
         }

@@ -29,6 +29,7 @@ const LAYERS: [&[&str]; 11] = [
         "events",
         "interactions",
         "oauth",
+        "otp",
         "reports",
         "transactions",
     ],
@@ -39,7 +40,7 @@ const LAYERS: [&[&str]; 11] = [
 ];
 
 /// Edges within a layer, each with its reason.
-const SIDEWAYS: [(&str, &str); 19] = [
+const SIDEWAYS: [(&str, &str); 22] = [
     // Whoever changes something is named by the context, which carries the settings in force.
     ("audit", "auth"),
     ("auth", "audit"),
@@ -62,6 +63,10 @@ const SIDEWAYS: [(&str, &str); 19] = [
     ("interactions", "delegates"),
     ("interactions", "devices"),
     ("delegates", "interactions"),
+    // A code takes the place of a password; it is sent to users and delegates, by mail.
+    ("oauth", "otp"),
+    ("otp", "comms"),
+    ("otp", "delegates"),
     ("transactions", "delegates"),
     ("transactions", "interactions"),
     // Who is deleted for good is taken out of purchases, too.

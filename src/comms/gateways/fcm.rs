@@ -230,3 +230,45 @@ async fn ask(account: &Account, client: &Client, now_s: i64) -> Result<(String, 
     let life_s = said["expires_in"].as_i64().unwrap_or(TOKEN_LIFE_S);
     Ok((token.to_owned(), life_s.clamp(0, TOKEN_LIFE_S)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key of no account.
+    const KEY: &str = include_str!("../../../tests/gatepost/comms/account.pem");
+
+    fn account(key: &str) -> String {
+        json!({"client_email": "push@summit.example", "private_key": key, "private_key_id": "k1"})
+            .to_string()
+    }
+
+    #[test]
+    fn the_signature_is_what_others_make_of_the_same_key() {
+        let account = Account::read(&account(KEY)).unwrap();
+        // openssl dgst -sha256 -sign account.pem
+        let signature = account.sign(b"header.claims").unwrap();
+        assert_eq!(
+            URL_SAFE_NO_PAD.encode(signature),
+            "K6mwUKPcPJXPmxOIVwHuIXC9JYD1XY31Rpi-8Aoc9LcjCahhxeW_-0WlxtlIE4ew7ZV374p1Q-fHu7RELsfnXRk9sYpx9xR7KXqUqeitylMHDh3S6ls0ssC7S4tNzxtIfwVMkJJRobR2EEIgkt9990VWRKVg0VlgY_uIVorFlIUronN-WAoNWi1a0wqtnewrj2AcMG8AJqynoHNHsqpDx-Q67GAMDz9_mirpiVuoNoyhFY8olOLjiX6B4j5Xr7hHGlqqLEuVDahuz1BVADaGz-nF6yErazVIsFXQGbq7vG_zaprxCRM1uB49y7BOdmbTmYsDAQBSZJU7G1lhIOU2WQ"
+        );
+        let assertion = account.assertion(1_800_000_000).unwrap();
+        let parts: Vec<Value> = assertion
+            .split('.')
+            .take(2)
+            .map(|part| serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap())
+            .collect();
+        assert_eq!(parts[0], json!({"alg": "RS256", "typ": "JWT", "kid": "k1"}));
+        assert_eq!(parts[1]["aud"], TOKEN_ADDRESS);
+        assert_eq!(parts[1]["exp"], 1_800_003_600);
+    }
+
+    #[test]
+    fn what_is_no_account_is_refused_without_a_word_of_it() {
+        let half = KEY.replace("BEGIN", "BEG").replace("END", "EN");
+        for text in ["", "{}", "hunter2", &account("hunter2"), &account(&half)] {
+            let told = Account::read(text).err().unwrap().message;
+            assert!(!told.contains("hunter2") && !told.contains("MII"), "{told}");
+        }
+    }
+}

@@ -65,6 +65,8 @@ struct Person {
     sections: Vec<Section>,
     relatives: Vec<(&'static str, i64, String)>,
     children: i64,
+    /// Purchases that made a ticket of this record: id and code.
+    purchases: Vec<(i64, String)>,
     note: Option<Note>,
     blocks: Vec<Block>,
     inside: Vec<(i64, String, Timestamp)>,
@@ -246,6 +248,7 @@ fn read(connection: &Connection, id: i64, zone: &Zone) -> Result<Person> {
         codes,
         sections: sections(&record),
         relatives: relatives(connection, id)?,
+        purchases: purchases(connection, id)?,
         children: connection
             .prepare_cached(
                 "SELECT count(*) FROM delegates WHERE parent_id = ?1 AND deleted_at IS NULL",
@@ -284,6 +287,16 @@ fn sections(record: &Map<String, Value>) -> Vec<Section> {
         }
     };
     data.iter().map(section).collect()
+}
+
+/// The purchases that made a ticket of this record.
+fn purchases(connection: &Connection, id: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT t.id, t.code FROM transaction_delegates d JOIN transactions t ON t.id = d.transaction_id
+         WHERE d.delegate_id = ?1 ORDER BY t.id DESC LIMIT 10",
+    )?;
+    let purchases = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(purchases.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Whom the person belongs to, and the first of those who belong to the person.

@@ -13,7 +13,6 @@ use crate::{
     delegates,
     error::{Error, Result},
     settings::Settings,
-    store::Tx,
     types::{DelegateSelector, Timestamp},
 };
 use rusqlite::Connection;
@@ -184,28 +183,33 @@ pub(super) async fn put(
 /// # Errors
 /// When there is no such template or delegate.
 pub(super) async fn send(visit: &Visit, template: Option<i64>) -> Result<i64> {
-    let (ctx, said) = (visit.context(), visit.form.text("delegate").to_owned());
+    let said = visit.form.text("delegate").to_owned();
     let id = template.ok_or_else(|| Error::invalid("save the template before it is sent"))?;
     if said.is_empty() {
         return Err(Error::invalid(
             "name the delegate that it goes to: an id, or a code such as barcode:TLH26-0001",
         ));
     }
-    let work = move |tx: &Tx<'_>| {
-        let template = templates::of_id(tx, id)?
+    let settings = visit.console.settings();
+    let work = move |connection: &Connection| {
+        let template = templates::of_id(connection, id)?
             .ok_or_else(|| Error::invalid("the template is not there any more"))?;
-        let recipient = recipient(tx, &ctx.settings, &said)?;
+        let recipient = recipient(connection, &settings, &said)?;
         let message = Message {
             template: &template,
             recipient: &recipient,
             interaction: None,
             origin: "console",
         };
-        let put = send::put(tx, &ctx, &message, How::Soon)?;
-        let first = put.first().ok_or_else(|| Error::defect("no message"))?;
-        Ok(first.0)
+        send::prepare(connection, &settings, &message, Timestamp::now())
     };
-    visit.console.store.write(work).await
+    let store = &visit.console.store;
+    let prepared = store.read(work).await?;
+    let put = store
+        .write(move |tx| send::put(tx, &prepared, How::Soon))
+        .await?;
+    let first = put.first().ok_or_else(|| Error::defect("no message"))?;
+    Ok(first.0)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 100.0;
 /// Bars beside names at the most; more cannot be taken in.
 const NAMED_MAX: usize = 40;
+/// A line breaks where there is nothing for so many times as long as it mostly is.
+const GAP: f64 = 8.0;
 
 /// How a report can be drawn.
 #[derive(Debug, Default)]
@@ -31,9 +33,8 @@ pub(super) struct Chart {
     pub(super) value: String,
     /// What it shows, in words.
     pub(super) about: String,
-    /// Of a line: its points, and the area below it.
-    pub(super) line: String,
-    pub(super) area: String,
+    /// Of a line: its parts; it breaks where nothing is known for long.
+    pub(super) lines: Vec<Part>,
     pub(super) bars: Vec<Bar>,
     /// The first and the last time, and the highest number.
     pub(super) first: String,
@@ -41,6 +42,13 @@ pub(super) struct Chart {
     pub(super) most: String,
     /// Whether there are more names than are drawn.
     pub(super) more: bool,
+}
+
+/// A part of a line: its points, and the area below it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) line: String,
+    pub(super) area: String,
 }
 
 /// A bar, in the picture's units.
@@ -123,8 +131,7 @@ impl Chart {
             },
             value: name.clone(),
             about: about(name, &made.columns[along], &points),
-            line: String::new(),
-            area: String::new(),
+            lines: Vec::new(),
             bars: Vec::new(),
             first: points[0].0.clone(),
             last: points[points.len() - 1].0.clone(),
@@ -132,7 +139,7 @@ impl Chart {
             more: false,
         };
         match chart.kind {
-            "line" => chart.put_line(&points),
+            "line" => chart.lines = lines(&points),
             "bar" => chart.bars = standing(&points),
             _ => {
                 chart.more = points.len() > NAMED_MAX;
@@ -142,22 +149,38 @@ impl Chart {
         }
         Some(chart)
     }
+}
 
-    fn put_line(&mut self, points: &[(String, f64)]) {
-        let (low, high) = range(points);
-        let times: Vec<f64> = points.iter().map(|(time, _)| seconds(time)).collect();
-        let (first, last) = (times[0], times[times.len() - 1]);
-        let across = if last > first { last - first } else { 1.0 };
-        let placed = times.iter().zip(points).map(|(time, (_, number))| {
-            let x = (time - first) / across * WIDTH;
-            let y = HEIGHT - (number - low) / (high - low) * HEIGHT;
+/// A line over time, true to scale.
+fn lines(points: &[(String, f64)]) -> Vec<Part> {
+    let (low, high) = range(points);
+    let times: Vec<f64> = points.iter().map(|(time, _)| seconds(time)).collect();
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let across = if last > first { last - first } else { 1.0 };
+    let height = |number: f64| HEIGHT - (number - low) / (high - low) * HEIGHT;
+    let place = |time: f64| (time - first) / across * WIDTH;
+    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    steps.sort_by(f64::total_cmp);
+    let long = steps[steps.len() / 2] * GAP;
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for to in 1..=times.len() {
+        if to < times.len() && times[to] - times[to - 1] <= long {
+            continue;
+        }
+        let placed = (from..to).map(|at| {
+            let (x, y) = (place(times[at]), height(points[at].1));
             format!("{x:.1},{y:.1}")
         });
-        self.line = placed.collect::<Vec<_>>().join(" ");
-        let zero = HEIGHT - (0.0 - low) / (high - low) * HEIGHT;
-        let end = (last - first) / across * WIDTH;
-        self.area = format!("0,{zero:.1} {} {end:.1},{zero:.1}", self.line);
+        let line = placed.collect::<Vec<_>>().join(" ");
+        let (begin, end, zero) = (place(times[from]), place(times[to - 1]), height(0.0));
+        parts.push(Part {
+            area: format!("{begin:.1},{zero:.1} {line} {end:.1},{zero:.1}"),
+            line,
+        });
+        from = to;
     }
+    parts
 }
 
 /// The lowest and the highest end of the picture; nothing is cut off, and zero is in it.
@@ -292,8 +315,11 @@ mod tests {
         );
         let line = drawn(&made, "", "check_ins").unwrap();
         assert_eq!((line.kind, &*line.value), ("line", "check_ins"));
-        assert_eq!(line.line, "0.0,100.0 300.0,0.0 600.0,60.0");
-        assert!(line.area.starts_with("0,100.0 ") && line.area.ends_with(" 600.0,100.0"));
+        let [part] = line.lines.as_slice() else {
+            panic!("{line:?}");
+        };
+        assert_eq!(part.line, "0.0,100.0 300.0,0.0 600.0,60.0");
+        assert!(part.area.starts_with("0.0,100.0 ") && part.area.ends_with(" 600.0,100.0"));
         assert_eq!(
             line.about,
             "check_ins by at, 3 of them: at most 10 at 2026-11-21 09:30:00, at least 0 at 2026-11-21 09:00:00"
@@ -304,6 +330,27 @@ mod tests {
         assert_eq!((bars.kind, bars.bars.len()), ("bar", 3));
         assert_eq!((&*bars.bars[1].y, &*bars.bars[1].height), ("0.0", "100.0"));
         assert!(drawn(&made, "none", "").is_none());
+    }
+
+    #[test]
+    fn a_line_breaks_over_night() {
+        let times = ["21 09:00", "21 09:15", "21 09:30", "22 09:00", "22 09:15"];
+        let rows: Vec<[String; 2]> = times
+            .iter()
+            .map(|time| [format!("2026-11-{time}:00"), "1".to_owned()])
+            .collect();
+        let rows: Vec<Vec<&str>> = rows
+            .iter()
+            .map(|row| row.iter().map(String::as_str).collect())
+            .collect();
+        let rows: Vec<&[&str]> = rows.iter().map(Vec::as_slice).collect();
+        let line = drawn(&made(&["at", "people"], &rows), "", "").unwrap();
+        let points: Vec<usize> = line
+            .lines
+            .iter()
+            .map(|part| part.line.split(' ').count())
+            .collect();
+        assert_eq!(points, [3, 2]);
     }
 
     #[test]

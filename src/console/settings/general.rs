@@ -13,7 +13,13 @@ use poem::Response;
 use serde_json::{Map, Value, json};
 
 /// The settings of the form.
-const NAMES: [&str; 4] = ["name", "timeZone", "publicUrl", "corsOrigins"];
+const NAMES: [&str; 5] = [
+    "name",
+    "timeZone",
+    "publicUrl",
+    "corsOrigins",
+    "oneTimePasswords",
+];
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -38,6 +44,7 @@ pub(super) struct Page {
     public_url: String,
     flag: Option<String>,
     origins: String,
+    codes: String,
     logo: Option<Timestamp>,
     pub(super) access: AccessForm,
     pub(super) outgoing: OutgoingForm,
@@ -76,6 +83,7 @@ impl Page {
             public_url: text("publicUrl"),
             flag: console.public_url.clone(),
             origins: origins.join("\n"),
+            codes: text("oneTimePasswords"),
             logo,
             access: AccessForm::of(stored.get("access")),
             outgoing: OutgoingForm::of(stored.get("outgoing")),
@@ -91,6 +99,7 @@ impl Page {
         self.time_zone = text("timeZone");
         self.public_url = text("publicUrl");
         self.origins = text("corsOrigins");
+        self.codes = text("oneTimePasswords");
         self
     }
 }
@@ -110,7 +119,7 @@ fn changes(form: &Fields) -> Map<String, Value> {
         .split([',', '\n', ' ', '\r'])
         .filter(|origin| !origin.is_empty())
         .collect();
-    let mut changes: Map<String, Value> = ["name", "timeZone", "publicUrl"]
+    let mut changes: Map<String, Value> = ["name", "timeZone", "publicUrl", "oneTimePasswords"]
         .map(|name| (name.to_owned(), text(name)))
         .into_iter()
         .collect();

@@ -38,6 +38,7 @@ enum Access {
 const TABLE: &[(&str, Access)] = &[
     ("token", Public),
     ("ping", AnyToken),
+    ("sendOneTimePassword", AnyToken),
     ("listDelegates", Roles(&[DelegateRead])),
     ("createDelegate", Roles(&[DelegateWrite])),
     ("getDelegate", Roles(&[DelegateRead, OwnRead])),

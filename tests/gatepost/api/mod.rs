@@ -17,6 +17,7 @@ mod kept;
 mod lists;
 mod myself;
 mod nonces;
+mod otp;
 mod rules;
 mod search;
 mod sections;

@@ -16,8 +16,54 @@ pub fn spend(browser: &Browser, served: &Served, folder: &Path) {
     connect(browser, served);
     publish(browser);
     write_region(browser);
+    settle(browser);
     back_up(browser);
+    subscribe(browser);
+    write(browser);
     upload_bad_rows(browser, folder);
+}
+
+/// A webhook whose receiver cannot be reached, and what came of a test.
+fn subscribe(browser: &Browser) {
+    browser.go("/console/webhooks/new");
+    browser.fill("name", "CRM");
+    browser.fill("url", "http://localhost:9/in");
+    browser.press("Make the webhook");
+    browser.arrives_at("/console/access/made");
+    browser.go("/console/webhooks");
+    browser.press("CRM");
+    browser.press("Send a test");
+    browser.tells("The test was not taken");
+}
+
+/// A mail server is set, which may not be called, and a message goes to it in vain.
+fn write(browser: &Browser) {
+    browser.go("/console/messages/gateways/email");
+    for (field, value) in [
+        ("host", "127.0.0.1"),
+        ("from", "summit@example.org"),
+        ("secret", "not a secret"),
+    ] {
+        browser.fill(field, value);
+    }
+    browser.press("Save");
+    browser.tells("The gateway is set");
+    browser.go("/console/messages/templates/new?type=email");
+    for (field, value) in [
+        ("slug", "welcome"),
+        ("subject", "Welcome, {{ delegate.firstName }}"),
+        ("content", "Doors open at nine."),
+        ("html", "<p>Doors open at <b>nine</b>.</p>"),
+    ] {
+        browser.fill(field, value);
+    }
+    browser.press("Save");
+    browser.tells("The template is saved");
+    browser.press("Preview");
+    browser.tells("Welcome, Ada");
+    browser.fill("address", "ada@example.org");
+    browser.press("Send a test");
+    browser.tells("What became of it");
 }
 
 /// One app is let in and looks around, another waits.
@@ -60,6 +106,17 @@ fn write_region(browser: &Browser) {
     browser.tells("Version 1 is saved");
     browser.press("Publish now");
     browser.tells("It is published");
+}
+
+/// One of the purchases that do not fit is looked into.
+fn settle(browser: &Browser) {
+    browser.go("/console/sales/inconsistencies");
+    browser.fill("note", "Counted the till: it was short");
+    browser.run(
+        "document.querySelector('form[action$=\"/settle\"]').requestSubmit()",
+        &[],
+    );
+    browser.tells("settled.");
 }
 
 fn back_up(browser: &Browser) {

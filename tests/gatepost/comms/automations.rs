@@ -1,1 +1,292 @@
-//! x
+//! Automations: what is sent by itself, and above all what is not.
+
+use super::Post;
+use crate::{
+    console::Crew,
+    luck::process::{gatepost, until},
+};
+use gatepost::{
+    auth::ConsoleRole,
+    comms::automations::{self, Entry},
+};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn automate(post: &Post, entry: &Value) -> i64 {
+    let entry: Entry = serde_json::from_value(entry.clone()).expect("an entry");
+    let ctx = post.server.context();
+    post.server
+        .app
+        .store
+        .write_blocking(move |tx| automations::save(tx, &ctx, None, &entry))
+        .expect("an automation")
+}
+
+/// What texts were sent to, once everything up to now was looked at: a last order of somebody else
+/// tells.
+#[track_caller]
+fn texts(post: &Post) -> Vec<String> {
+    static LAST: AtomicUsize = AtomicUsize::new(0);
+    let phone = format!("+49998{:06}", LAST.fetch_add(1, Ordering::Relaxed));
+    let caller = post.server.caller_with_all();
+    let last = caller.delegate(&json!({"firstName": "Last", "phone": phone}));
+    caller
+        .interact("order-cleared", &json!({"delegate": last}))
+        .id();
+    until("the last text is sent", || {
+        post.provider
+            .calls()
+            .iter()
+            .any(|call| call.body.contains(&phone))
+    });
+    let texts = post
+        .provider
+        .calls()
+        .into_iter()
+        .map(|call| {
+            let body: Value = serde_json::from_str(&call.body).expect("JSON");
+            body["text"].as_str().expect("a text").to_owned()
+        })
+        .filter(|text| !text.contains("Last"));
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn a_cleared_order_sends_a_text_out_of_the_box() {
+    let post = Post::open();
+    let caller = post.server.caller_with_all();
+    caller
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    // Of other types, and for somebody without a phone, nothing is sent.
+    caller
+        .interact("order", &json!({"delegate": post.ada}))
+        .id();
+    let bob = caller.delegate(&json!({"firstName": "Bob"}));
+    caller
+        .interact("order-cleared", &json!({"delegate": bob}))
+        .id();
+    assert_eq!(texts(&post), ["Hello Ada, your order is ready. Summit"]);
+    let origin: String = post
+        .server
+        .value("SELECT origin FROM messages WHERE id = 1");
+    assert_eq!(origin, "automation:Order is ready");
+}
+
+#[test]
+fn before_there_is_a_gateway_nothing_is_kept_for_later() {
+    let post = Post::open();
+    post.server.sql("DELETE FROM gateways");
+    let caller = post.server.caller_with_all();
+    caller
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    let id = caller
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    // It has been looked at once the place in the file is past it.
+    until("it was looked at", || {
+        post.server
+            .value::<i64>("SELECT coalesce((SELECT interaction_id FROM automation_cursor), 0)")
+            >= id
+    });
+    post.set("sms", &post.http("/sms"));
+    assert_eq!(texts(&post), Vec::<String>::new());
+    assert_eq!(post.count(), 1);
+}
+
+#[test]
+fn where_who_and_when_are_looked_at() {
+    let post = Post::open();
+    let caller = post.server.caller_with_all();
+    let event = caller.device(&json!({"name": "Summit", "deviceType": "event", "code": "summit"}));
+    let room = caller.device(&json!({"name": "Room", "parent": event}));
+    let other = caller.device(&json!({"name": "Other"}));
+    for (slug, text) in [
+        ("anywhere", "A"),
+        ("event", "E"),
+        ("vip", "V {{ interaction.data.seat }}"),
+    ] {
+        post.template(&json!({"type": "sms", "slug": slug, "content": format!("{text} {{{{ delegate.firstName }}}}")}));
+    }
+    automate(
+        &post,
+        &json!({"name": "a", "interactionType": "check-in", "type": "sms", "template": "anywhere"}),
+    );
+    automate(
+        &post,
+        &json!({"name": "e", "interactionType": "check-in", "device": "summit", "type": "sms", "template": "event"}),
+    );
+    automate(
+        &post,
+        &json!({"name": "v", "interactionType": "check-in", "delegateType": "vip", "type": "sms", "template": "vip"}),
+    );
+    automate(
+        &post,
+        &json!({"name": "off", "active": false, "interactionType": "check-in", "type": "sms", "template": "anywhere"}),
+    );
+    let vip = caller
+        .delegate(&json!({"firstName": "Vic", "phone": "+49 40 777777", "delegateType": "vip"}));
+    caller
+        .interact("check-in", &json!({"delegate": post.ada, "device": room}))
+        .id();
+    caller
+        .interact(
+            "check-in",
+            &json!({"delegate": vip, "device": other, "data": {"seat": "12"}}),
+        )
+        .id();
+    caller
+        .interact("lead", &json!({"delegate": vip, "device": room}))
+        .id();
+    // An app was offline for two hours.
+    let then = gatepost::types::Timestamp::now().0 / 1_000 - 7_200;
+    caller
+        .interact(
+            "check-in",
+            &json!({"delegate": vip, "device": room, "recordedAt": then}),
+        )
+        .id();
+    assert_eq!(texts(&post), ["A Ada", "A Vic", "E Ada", "V 12 Vic"]);
+}
+
+#[test]
+fn what_is_imported_deleted_or_brought_back_sends_nothing() {
+    let post = Post::open();
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    let caller = post.server.caller_with_all();
+    caller
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    assert_eq!(texts(&post).len(), 1);
+    // Back to a snapshot: nothing of before is sent again, whatever comes back.
+    crew.post("/console/settings/rehearsal/snapshot", &[])
+        .taken();
+    caller
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    assert_eq!(texts(&post).len(), 2);
+    let here = "/console/settings/rehearsal";
+    let html = crew.get(here).shown();
+    let form = html.split("/rehearsal/return").nth(1).expect("a form");
+    let snapshot = form
+        .split("name=\"snapshot\" value=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("a snapshot")
+        .to_owned();
+    crew.post(
+        "/console/settings/rehearsal/return",
+        &[("snapshot", &snapshot), ("words", "go back")],
+    )
+    .taken();
+    // A list of old interactions.
+    let list = post.server.folder.path().join("orders.csv");
+    std::fs::write(
+        &list,
+        "interactionType,firstDelegate,recordedAt\norder-cleared,barcode:ADA-1,2026-11-21 09:00:00\n",
+    )
+    .expect("a list");
+    let imported = gatepost(
+        &post.server.path(),
+        &["import", "interactions", list.to_str().expect("a name")],
+    );
+    assert!(imported.status.success(), "{imported:?}");
+    let texts = texts(&post);
+    assert_eq!(texts.len(), 2, "{texts:?}");
+}
+
+#[test]
+fn a_restart_goes_on_where_it_stopped() {
+    let mut post = Post::open();
+    post.server
+        .caller_with_all()
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    assert_eq!(texts(&post).len(), 1);
+    post.server.restart();
+    assert_eq!(texts(&post).len(), 1);
+    // While it was away, another process wrote one.
+    let caller = post.server.caller_with_all();
+    caller
+        .interact("order-cleared", &json!({"delegate": post.ada}))
+        .id();
+    assert_eq!(texts(&post).len(), 2);
+}
+
+#[test]
+fn automations_are_made_switched_and_removed_in_the_console() {
+    let post = Post::open();
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    let here = "/console/messages/automations";
+    let form = [
+        ("name", "Welcome"),
+        ("interactionType", "check-in"),
+        ("template", "sms:order-cleared"),
+        ("withinMinutes", "30"),
+        ("active", "1"),
+    ];
+    crew.post(&format!("{here}/save"), &form).taken();
+    assert!(crew.get(here).shown().contains("Welcome"));
+    for (field, value, about) in [
+        ("name", "Order is ready", "already"),
+        ("name", "", "name"),
+        ("interactionType", "Check In", "malformed"),
+        ("template", "sms:nothing", "no template"),
+        ("template", "", "choose a template"),
+        ("withinMinutes", "0", "withinMinutes"),
+        ("device", "nowhere", "no device"),
+    ] {
+        let mut wrong = form.to_vec();
+        wrong.retain(|(name, _)| *name != field);
+        if field != "name" {
+            wrong.retain(|(name, _)| *name != "name");
+            wrong.push(("name", "Another"));
+        }
+        wrong.push((field, value));
+        crew.post(&format!("{here}/save"), &wrong)
+            .refused(422, about);
+    }
+    let id: i64 = post
+        .server
+        .value("SELECT id FROM automations WHERE name = 'Welcome'");
+    // Two open it; the second is told.
+    let html = crew.get(&format!("{here}/{id}")).shown();
+    let seen = html
+        .split("name=\"seen\" value=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("a mark")
+        .to_owned();
+    let id_text = id.to_string();
+    let mut change = form.to_vec();
+    change.extend([
+        ("id", id_text.as_str()),
+        ("seen", &seen),
+        ("delegateType", "vip"),
+    ]);
+    crew.post(&format!("{here}/save"), &change).taken();
+    crew.post(&format!("{here}/save"), &change)
+        .refused(422, "somebody else changed");
+    post.server
+        .console_user("op@example.com", ConsoleRole::Operator);
+    let operator = Crew::sign_in(&post.server, "op@example.com");
+    operator
+        .post(&format!("{here}/{id}/switch"), &[("active", "off")])
+        .taken();
+    let on: i64 = post
+        .server
+        .value(&format!("SELECT active FROM automations WHERE id = {id}"));
+    assert_eq!(on, 0);
+    operator
+        .post(&format!("{here}/{id}/remove"), &[])
+        .refused(403, "needs the role");
+    crew.post(&format!("{here}/{id}/remove"), &[]).taken();
+    assert!(!crew.get(here).shown().contains("Welcome"));
+    let audited: i64 = post
+        .server
+        .value("SELECT count(*) FROM audit WHERE record_type = 'automation'");
+    assert_eq!(audited, 4);
+}

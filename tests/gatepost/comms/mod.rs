@@ -9,7 +9,7 @@ mod opened;
 mod outbox;
 mod provider;
 mod push;
-mod smtp;
+pub mod smtp;
 mod texts;
 
 use crate::{

@@ -129,10 +129,11 @@ fn answer(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result
     loop {
         let mut line = String::new();
         input.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
+        let Some((name, value)) = line.trim_end().split_once(':') else {
             break;
         };
-        call.headers.push((name.to_owned(), value.to_owned()));
+        call.headers
+            .push((name.to_owned(), value.trim().to_owned()));
     }
     if matches!(act, Act::GoneInCall) {
         return Ok(());

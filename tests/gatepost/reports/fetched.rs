@@ -49,7 +49,7 @@ fn a_report_is_fetched_as_json_and_as_csv() {
             .bearer_auth(&reader.token),
     );
     assert_eq!(older.text, answer.text);
-    for ending in ["data", "data.xml", "data.json.json", "data.CSV", ""] {
+    for ending in ["data", "data.xml", "data.csv.json.json", "data.CSV", ""] {
         let path = format!("/report/test/export/r/{ending}");
         reader.get(&path).refused(404, 1103, "");
     }

@@ -144,8 +144,8 @@ fn what_is_wrong_is_told_beside_the_form_and_nothing_is_lost() {
             "prohibited",
         ),
         (
-            &[("sql", "SELECT nothing FROM delegates")],
-            "no such column: nothing (line 1, column 8)",
+            &[("sql", "SELECT nowhere FROM delegates")],
+            "no such column: nowhere (line 1, column 8)",
         ),
         (&[("sql", "SELECT :name")], ":name is neither"),
         (&[("label", "")], "Label: must have"),

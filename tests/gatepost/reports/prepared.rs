@@ -111,7 +111,7 @@ fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
     let office = Office::open();
     for (changes, about) in [
         (json!({"query": "SELECT email FROM users"}), "prohibited"),
-        (json!({"query": "DELETE FROM delegates"}), "never writes"),
+        (json!({"query": "DELETE FROM delegates"}), "it is a view"),
         (json!({"query": "SELECT 1; SELECT 2"}), "one statement"),
         (
             json!({"query": "SELECT id,\n  oops FROM delegates"}),

@@ -7,6 +7,10 @@ use super::{
 use crate::console::page;
 use gatepost::{auth::ConsoleRole, webhooks::NewWebhook};
 use serde_json::json;
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
 
 #[test]
 fn a_check_in_is_told_signed_and_as_the_api_shows_it() {
@@ -246,4 +250,43 @@ fn a_person_decides_what_is_told_from_now_on() {
     assert_eq!(receiver.came().len(), 3, "nobody is told who is removed");
     let listed = page(crew.request(reqwest::Method::GET, "/console/webhooks")).shown();
     assert!(listed.contains(">Other<") && !listed.contains(">CRM<"));
+}
+
+#[test]
+fn what_the_readme_says_of_verifying_is_so() {
+    let (server, receiver) = (server(), Receiver::start());
+    let (_, secret) = told(&server, &receiver, &["lead"], &[]);
+    let caller = server.caller_with_all();
+    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let body = json!({"delegate": ada, "data": {"said": "Grüße"}});
+    caller.interact("lead", &body).id();
+    let delivery = receiver.wait_for(1)[0].clone();
+    let readme = include_str!("../../../README.md");
+    let lines = readme
+        .lines()
+        .skip_while(|line| !line.contains("import base64, hashlib, hmac"))
+        .take_while(|line| !line.is_empty());
+    let code: Vec<&str> = lines
+        .map(|line| line.strip_prefix("      ").expect(line))
+        .collect();
+    let program = format!(
+        "import json, sys\n{}\ngiven = json.load(sys.stdin)\n\
+         print(is_ours(given['secret'], given['headers'], given['body'].encode()), \
+         is_ours(given['secret'], given['headers'], given['body'].encode() + b' '))",
+        code.join("\n")
+    );
+    let mut python = Command::new("python3")
+        .args(["-c", &program])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3");
+    let given = json!({"secret": secret, "headers": delivery.headers, "body": delivery.text});
+    let mut stdin = python.stdin.take().expect("a pipe");
+    stdin
+        .write_all(given.to_string().as_bytes())
+        .expect("written");
+    drop(stdin);
+    let told = python.wait_with_output().expect("an end");
+    assert_eq!(String::from_utf8_lossy(&told.stdout).trim(), "True False");
 }
