@@ -65,7 +65,7 @@ fn the_operations_are_these() {
     GET    /delegate/myself getMyself 200 400 401 403 404 500 503
     PATCH  /delegate/myself patchMyself 200 400 401 403 404 409 413 415 500 503
     POST   /delegate/new createDelegate 201 400 401 403 409 413 415 500 503
-    POST   /delegate/send-comm sendComm 200 400 401 403 404 409 413 415 500 503
+    POST   /delegate/send-comm sendComm 200 400 401 403 404 413 415 500 503
     DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 500 503
     GET    /delegate/{idType}:{id} getDelegate 200 400 401 403 404 500 503
     PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 413 415 500 503
