@@ -65,7 +65,7 @@ impl Site {
         let sent = self.server.value::<i64>(&sent);
         let came = || {
             let mut mails = self.mail.mails();
-            mails.retain(|mail| mail.to.contains(email));
+            mails.retain(|mail| mail.to == format!("RCPT TO:<{email}>"));
             mails
         };
         until("a mail", || came().len() as i64 >= sent);
