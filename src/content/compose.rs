@@ -117,6 +117,7 @@ impl Page {
                 .subject
                 .rendered(&region.now.content, settings, now)
                 .map_err(|fault| {
+                    tracing::warn!(region = region.now.path, %fault, "a region fails");
                     Error::new(
                         Kind::RegionFailed,
                         format!("the region {} fails: {fault}", region.now.path),

@@ -24,93 +24,112 @@ const GROWTH: usize = 6;
 /// What has to be paid before a filter or test is called with these arguments.
 type Price = fn(&mut State, &[Value]) -> Result<(), Error>;
 
-/// The filters that there are.
-pub const FILTERS: &[&str] = &[
-    "abs",
-    "attr",
-    "batch",
-    "bool",
-    "capitalize",
-    "count",
-    "d",
-    "date",
-    "default",
-    "dictsort",
-    "e",
-    "escape",
-    "first",
-    "float",
-    "format",
-    "groupby",
-    "int",
-    "items",
-    "join",
-    "last",
-    "length",
-    "lines",
-    "list",
-    "lower",
-    "map",
-    "max",
-    "min",
-    "reject",
-    "rejectattr",
-    "replace",
-    "reverse",
-    "round",
-    "select",
-    "selectattr",
-    "slice",
-    "sort",
-    "split",
-    "string",
-    "sum",
-    "title",
-    "tojson",
-    "trim",
-    "unique",
-    "upper",
-    "urlencode",
-];
+/// Filters that have something to say about what is not there.
+const ASKS_FOR_NOTHING: &[&str] = &["bool", "d", "default", "float", "int", "tojson"];
 
-const TESTS: &[&str] = &[
-    "boolean",
-    "defined",
-    "divisibleby",
-    "endingwith",
-    "eq",
-    "equalto",
-    "even",
-    "false",
-    "float",
-    "ge",
-    "greaterthan",
-    "gt",
-    "in",
-    "int",
-    "integer",
-    "iterable",
-    "le",
-    "lessthan",
-    "lower",
-    "lt",
-    "mapping",
-    "ne",
-    "none",
-    "number",
-    "odd",
-    "sequence",
-    "startingwith",
-    "string",
-    "true",
-    "undefined",
-    "upper",
-];
+/// A table of minijinja's own: names as templates write them, what is called, and its price.
+macro_rules! table {
+    ($names:ident, $register:ident($environment:ident, $module:ident): $add:expr;
+     $($name:literal $(or $alias:literal)? = $call:ident for $price:ident),+ $(,)?) => {
+        const $names: &[&str] = &[$($name $(, $alias)?),+];
+
+        fn $register($environment: &mut Environment<'static>) {
+            let mut add = $add;
+            $(
+                let call = Value::from_function($module::$call);
+                $(add($alias, call.clone(), $price as Price);)?
+                add($name, call, $price as Price);
+            )+
+        }
+    };
+}
+
+table! {
+    BUILT_IN_FILTERS, register_filters(environment, built_in): |name, call, price| {
+        environment.add_filter(name, lenient(name, priced(call, price)));
+    };
+    "abs" = abs for touch,
+    "attr" = attr for by_small,
+    "batch" = batch for in_groups,
+    "bool" = bool for touch,
+    "capitalize" = capitalize for whole,
+    "default" or "d" = default for touch,
+    "dictsort" = dictsort for grouping,
+    "escape" or "e" = escape for whole,
+    "first" = first for touch,
+    "float" = float for touch,
+    "format" = format for formatting,
+    "groupby" = groupby for grouping,
+    "int" = int for touch,
+    "items" = items for nested,
+    "join" = join for joining,
+    "last" = last for entries,
+    "length" or "count" = length for touch,
+    "lines" = lines for pieces,
+    "list" = list for entries,
+    "lower" = lower for whole,
+    "map" = map for by_small,
+    "max" = max for ordering,
+    "min" = min for ordering,
+    "reject" = reject for entries,
+    "rejectattr" = rejectattr for by_path,
+    "replace" = replace for replacing,
+    "reverse" = reverse for entries,
+    "round" = round for rounded,
+    "select" = select for entries,
+    "selectattr" = selectattr for by_path,
+    "slice" = slice for in_groups,
+    "sort" = sort for ordering,
+    "split" = split for pieces,
+    "string" = string for whole,
+    "title" = title for whole,
+    "tojson" = tojson for alone,
+    "trim" = trim for trimmed,
+    "unique" = unique for ordering,
+    "upper" = upper for whole,
+    "urlencode" = urlencode for whole,
+}
+
+table! {
+    TESTS, register_tests(environment, built_in_tests): |name, call, price| {
+        environment.add_test(name, priced(call, price));
+    };
+    "boolean" = is_boolean for touch,
+    "defined" = is_defined for touch,
+    "divisibleby" = is_divisibleby for touch,
+    "endingwith" = is_endingwith for whole,
+    "eq" or "equalto" = is_eq for whole,
+    "even" = is_even for touch,
+    "false" = is_false for touch,
+    "float" = is_float for touch,
+    "ge" = is_ge for whole,
+    "gt" or "greaterthan" = is_gt for whole,
+    "in" = is_in for whole,
+    "integer" or "int" = is_integer for touch,
+    "iterable" = is_iterable for touch,
+    "le" = is_le for whole,
+    "lower" = is_lower for touch,
+    "lt" or "lessthan" = is_lt for whole,
+    "mapping" = is_mapping for touch,
+    "ne" = is_ne for whole,
+    "none" = is_none for touch,
+    "number" = is_number for touch,
+    "odd" = is_odd for touch,
+    "sequence" = is_sequence for touch,
+    "startingwith" = is_startingwith for whole,
+    "string" = is_string for touch,
+    "true" = is_true for touch,
+    "undefined" = is_undefined for touch,
+    "upper" = is_upper for touch,
+}
+
+/// Filters of our own.
+const OWN_FILTERS: &[&str] = &["date", "sum"];
 
 const FUNCTIONS: &[&str] = &["dict", "namespace", "range"];
 
 pub(super) fn is_filter(name: &str) -> bool {
-    FILTERS.contains(&name)
+    BUILT_IN_FILTERS.contains(&name) || OWN_FILTERS.contains(&name)
 }
 
 pub(super) fn is_test(name: &str) -> bool {
@@ -121,108 +140,19 @@ pub(super) fn is_function(name: &str) -> bool {
     FUNCTIONS.contains(&name)
 }
 
+/// The names of all filters, for whoever writes a template.
+#[must_use]
+pub fn filters() -> Vec<&'static str> {
+    let mut names = [BUILT_IN_FILTERS, OWN_FILTERS].concat();
+    names.sort_unstable();
+    names
+}
+
 pub(super) fn register(environment: &mut Environment<'static>) {
-    // Several names for one, as Jinja has them.
-    let mut filter = |names: &[&'static str], call: Value, price: Price| {
-        for name in names {
-            environment.add_filter(*name, priced(call.clone(), price));
-        }
-    };
-    filter(&["abs"], Value::from_function(built_in::abs), touch);
-    filter(&["bool"], Value::from_function(built_in::bool), touch);
-    filter(&["int"], Value::from_function(built_in::int), touch);
-    filter(&["float"], Value::from_function(built_in::float), touch);
-    filter(&["round"], Value::from_function(built_in::round), rounded);
-    filter(
-        &["default", "d"],
-        Value::from_function(built_in::default),
-        touch,
-    );
-    filter(
-        &["length", "count"],
-        Value::from_function(built_in::length),
-        touch,
-    );
-    filter(&["first"], Value::from_function(built_in::first), touch);
-    filter(&["last"], Value::from_function(built_in::last), entries);
-    filter(&["attr"], Value::from_function(built_in::attr), by_small);
-    filter(&["list"], Value::from_function(built_in::list), entries);
-    filter(
-        &["reverse"],
-        Value::from_function(built_in::reverse),
-        entries,
-    );
-    filter(&["items"], Value::from_function(built_in::items), nested);
-    filter(&["batch"], Value::from_function(built_in::batch), in_groups);
-    filter(&["slice"], Value::from_function(built_in::slice), in_groups);
-    filter(&["map"], Value::from_function(built_in::map), by_small);
-    filter(&["select"], Value::from_function(built_in::select), entries);
-    filter(&["reject"], Value::from_function(built_in::reject), entries);
-    filter(
-        &["selectattr"],
-        Value::from_function(built_in::selectattr),
-        by_path,
-    );
-    filter(
-        &["rejectattr"],
-        Value::from_function(built_in::rejectattr),
-        by_path,
-    );
-    filter(&["upper"], Value::from_function(built_in::upper), whole);
-    filter(&["lower"], Value::from_function(built_in::lower), whole);
-    filter(&["title"], Value::from_function(built_in::title), whole);
-    filter(
-        &["capitalize"],
-        Value::from_function(built_in::capitalize),
-        whole,
-    );
-    filter(&["string"], Value::from_function(built_in::string), whole);
-    filter(
-        &["escape", "e"],
-        Value::from_function(built_in::escape),
-        whole,
-    );
-    filter(
-        &["urlencode"],
-        Value::from_function(built_in::urlencode),
-        whole,
-    );
-    filter(&["tojson"], Value::from_function(built_in::tojson), alone);
-    filter(&["trim"], Value::from_function(built_in::trim), trimmed);
-    filter(&["split"], Value::from_function(built_in::split), pieces);
-    filter(&["lines"], Value::from_function(built_in::lines), pieces);
-    filter(
-        &["replace"],
-        Value::from_function(built_in::replace),
-        replacing,
-    );
-    filter(
-        &["format"],
-        Value::from_function(built_in::format),
-        formatting,
-    );
-    filter(&["join"], Value::from_function(built_in::join), joining);
-    filter(&["sort"], Value::from_function(built_in::sort), ordering);
-    filter(
-        &["unique"],
-        Value::from_function(built_in::unique),
-        ordering,
-    );
-    filter(&["min"], Value::from_function(built_in::min), ordering);
-    filter(&["max"], Value::from_function(built_in::max), ordering);
-    filter(
-        &["groupby"],
-        Value::from_function(built_in::groupby),
-        grouping,
-    );
-    filter(
-        &["dictsort"],
-        Value::from_function(built_in::dictsort),
-        grouping,
-    );
+    register_filters(environment);
+    register_tests(environment);
     environment.add_filter("sum", sum);
     environment.add_filter("date", date);
-    register_tests(environment);
     environment.add_function("range", range);
     environment.add_function(
         "dict",
@@ -232,133 +162,6 @@ pub(super) fn register(environment: &mut Environment<'static>) {
         "namespace",
         priced(Value::from_function(functions::namespace), nested),
     );
-}
-
-fn register_tests(environment: &mut Environment<'static>) {
-    let mut test = |names: &[&'static str], call: Value, price: Price| {
-        for name in names {
-            environment.add_test(*name, priced(call.clone(), price));
-        }
-    };
-    test(
-        &["defined"],
-        Value::from_function(built_in_tests::is_defined),
-        touch,
-    );
-    test(
-        &["undefined"],
-        Value::from_function(built_in_tests::is_undefined),
-        touch,
-    );
-    test(
-        &["none"],
-        Value::from_function(built_in_tests::is_none),
-        touch,
-    );
-    test(
-        &["boolean"],
-        Value::from_function(built_in_tests::is_boolean),
-        touch,
-    );
-    test(
-        &["odd"],
-        Value::from_function(built_in_tests::is_odd),
-        touch,
-    );
-    test(
-        &["even"],
-        Value::from_function(built_in_tests::is_even),
-        touch,
-    );
-    test(
-        &["divisibleby"],
-        Value::from_function(built_in_tests::is_divisibleby),
-        touch,
-    );
-    test(
-        &["number"],
-        Value::from_function(built_in_tests::is_number),
-        touch,
-    );
-    test(
-        &["integer", "int"],
-        Value::from_function(built_in_tests::is_integer),
-        touch,
-    );
-    test(
-        &["float"],
-        Value::from_function(built_in_tests::is_float),
-        touch,
-    );
-    test(
-        &["string"],
-        Value::from_function(built_in_tests::is_string),
-        touch,
-    );
-    test(
-        &["sequence"],
-        Value::from_function(built_in_tests::is_sequence),
-        touch,
-    );
-    test(
-        &["iterable"],
-        Value::from_function(built_in_tests::is_iterable),
-        touch,
-    );
-    test(
-        &["mapping"],
-        Value::from_function(built_in_tests::is_mapping),
-        touch,
-    );
-    test(
-        &["true"],
-        Value::from_function(built_in_tests::is_true),
-        touch,
-    );
-    test(
-        &["false"],
-        Value::from_function(built_in_tests::is_false),
-        touch,
-    );
-    test(
-        &["lower"],
-        Value::from_function(built_in_tests::is_lower),
-        touch,
-    );
-    test(
-        &["upper"],
-        Value::from_function(built_in_tests::is_upper),
-        touch,
-    );
-    test(
-        &["startingwith"],
-        Value::from_function(built_in_tests::is_startingwith),
-        whole,
-    );
-    test(
-        &["endingwith"],
-        Value::from_function(built_in_tests::is_endingwith),
-        whole,
-    );
-    test(
-        &["eq", "equalto"],
-        Value::from_function(built_in_tests::is_eq),
-        whole,
-    );
-    test(&["ne"], Value::from_function(built_in_tests::is_ne), whole);
-    test(
-        &["lt", "lessthan"],
-        Value::from_function(built_in_tests::is_lt),
-        whole,
-    );
-    test(&["le"], Value::from_function(built_in_tests::is_le), whole);
-    test(
-        &["gt", "greaterthan"],
-        Value::from_function(built_in_tests::is_gt),
-        whole,
-    );
-    test(&["ge"], Value::from_function(built_in_tests::is_ge), whole);
-    test(&["in"], Value::from_function(built_in_tests::is_in), whole);
 }
 
 /// The call, paid for. What comes back is at hand: a list that would be worked out later, at each
@@ -378,6 +181,26 @@ fn priced(
             return Ok(Value::from(listed));
         }
         Ok(result)
+    }
+}
+
+/// A filter that makes nothing of what is not there: records leave out what has no value, and a guest
+/// without a company is no fault of the template.
+fn lenient(
+    name: &'static str,
+    filter: impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static,
+) -> impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static {
+    let asks = ASKS_FOR_NOTHING.contains(&name);
+    let counts = ["length", "count"].contains(&name);
+    move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+        let nothing = arguments
+            .first()
+            .is_some_and(|value| value.is_undefined() || value.is_none());
+        match nothing {
+            true if counts => Ok(Value::from(0)),
+            true if !asks => Ok(Value::UNDEFINED),
+            _ => filter(state, arguments),
+        }
     }
 }
 

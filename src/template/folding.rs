@@ -48,7 +48,6 @@ fn of_another_template(stmt: &Stmt<'_>) -> Option<u16> {
 }
 
 /// The statements and the expressions that stand directly in a statement.
-#[expect(clippy::type_complexity, reason = "two lists, used once")]
 fn parts<'t, 's>(stmt: &'t Stmt<'s>) -> (Vec<&'t [Stmt<'s>]>, Vec<&'t Expr<'s>>) {
     let (mut inner, mut expressions): (Vec<&[Stmt<'_>]>, Vec<&Expr<'_>>) = (vec![], vec![]);
     match stmt {

@@ -72,7 +72,7 @@ fn count(instructions: &Instructions<'_>) -> u32 {
 }
 
 fn names_of_its_own<'s>(compiled: &Instructions<'s>) -> BTreeSet<&'s str> {
-    (0..)
+    (0..u32::MAX)
         .map_while(|at| compiled.get(at))
         .filter_map(|instruction| match instruction {
             Instruction::StoreLocal(name) => Some(*name),

@@ -4,10 +4,10 @@
 //! minijinja counts instructions, and an instruction may cost anything: `x ~ x` doubles a text, one
 //! `*` makes a hundred megabytes, a list that holds itself twice thirty times over is a thousand
 //! million entries once it is printed. So nothing here runs as minijinja compiled it. The source is
-//! measured before it is parsed ([`source`]), what would be computed while compiling is estimated
-//! ([`folding`]), and of the compiled instructions only a list of known ones passes, those that can
-//! grow or walk a value replaced by functions that pay for it first ([`guard`], [`operators`],
-//! [`filters`]). The payment is deterministic ([`meter`]): the same template with the same values
+//! measured before it is parsed (`source`), what would be computed while compiling is estimated
+//! (`folding`), and of the compiled instructions only a list of known ones passes, those that can
+//! grow or walk a value replaced by functions that pay for it first (`guard`, `operators`,
+//! `filters`). The payment is deterministic (`meter`): the same template with the same values
 //! always fails at the same place, on a slow laptop too.
 //!
 //! There is no loader: `include`, `import` and `extends` are not part of the language here. Nothing
@@ -22,7 +22,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use filters::FILTERS;
+pub use filters::filters;
 pub use meter::{OUTPUT_BYTES, SOURCE_BYTES};
 
 use crate::error::panic_text;

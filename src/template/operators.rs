@@ -157,14 +157,13 @@ fn multiply(state: &mut State, a: Value, b: Value) -> Result<Value, Error> {
         return Err(fault("a text or list is repeated too often here"));
     }
     spend(state, length * times + times * CELL)?;
-    match whole.as_str() {
-        Some(text) => Ok(Value::from(text.repeat(times))),
-        None => {
-            let entries: Vec<Value> = whole.try_iter()?.collect();
-            spend(state, entries.len() * times * CELL)?;
-            let repeated = std::iter::repeat_n(entries, times).flatten();
-            Ok(Value::from(repeated.collect::<Vec<_>>()))
-        }
+    if let Some(text) = whole.as_str() {
+        Ok(Value::from(text.repeat(times)))
+    } else {
+        let entries: Vec<Value> = whole.try_iter()?.collect();
+        spend(state, entries.len() * times * CELL)?;
+        let repeated = std::iter::repeat_n(entries, times).flatten();
+        Ok(Value::from(repeated.collect::<Vec<_>>()))
     }
 }
 

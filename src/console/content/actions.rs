@@ -39,7 +39,7 @@ pub async fn publish(visit: Visit) -> Result<Response> {
             visit.flash("It is published: apps get it from now on.");
         }
         Saved::Version(_) | Saved::Same => {
-            visit.flash("It is offline: apps are told that there is nothing.")
+            visit.flash("It is offline: apps are told that there is nothing.");
         }
         Saved::Meanwhile(Some(now)) => visit.flash(format!(
             "Nothing was changed: somebody else saved version {now} meanwhile. Look at it first."

@@ -36,6 +36,7 @@ struct Editor {
     meanwhile: Option<Meanwhile>,
     preview: Option<Preview>,
     back: String,
+    filters: Vec<&'static str>,
 }
 
 impl Editor {
@@ -46,10 +47,6 @@ impl Editor {
     /// What templates at this path see their record as.
     fn record_name(&self) -> &'static str {
         Of::path(&self.form.path).unwrap_or(Of::Delegate).name()
-    }
-
-    fn filters(&self) -> &'static [&'static str] {
-        template::FILTERS
     }
 
     fn new(visit: &Visit, form: Form, seen: i64) -> Self {
@@ -66,6 +63,7 @@ impl Editor {
             failure: None,
             meanwhile: None,
             preview: None,
+            filters: template::filters(),
         }
     }
 }

@@ -39,5 +39,5 @@ pub async fn show(visit: Visit) -> Result<Response> {
         updated_at: region.updated_at,
     };
     let lines = regions.into_iter().map(line).collect();
-    answer::page(&List { lines, shell })
+    answer::page(&List { shell, lines })
 }

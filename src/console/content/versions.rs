@@ -40,6 +40,16 @@ impl Line {
         self.change == Change::New
     }
 
+    /// With a sign in front, so that it is not told by colour alone.
+    fn shown(&self) -> String {
+        let sign = match self.change {
+            Change::Same => ' ',
+            Change::Gone => '-',
+            Change::New => '+',
+        };
+        format!("{sign} {}", self.text)
+    }
+
     fn is_gone(&self) -> bool {
         self.change == Change::Gone
     }
@@ -133,18 +143,14 @@ mod tests {
         let shown = |before: &str, after: &str| -> String {
             changed(before, after)
                 .iter()
-                .map(|line| match line.change {
-                    Change::Same => format!(" {}", line.text),
-                    Change::Gone => format!("-{}", line.text),
-                    Change::New => format!("+{}", line.text),
-                })
+                .map(Line::shown)
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        assert_eq!(shown("a\nb\nc", "a\nx\nc"), " a -b +x  c");
-        assert_eq!(shown("", "a\nb"), "+a +b");
-        assert_eq!(shown("a\na", "a"), " a -a");
-        assert_eq!(shown("a", "a"), " a");
-        assert_eq!(shown("a\nb", ""), "-a -b");
+        assert_eq!(shown("a\nb\nc", "a\nx\nc"), "  a - b + x   c");
+        assert_eq!(shown("", "a\nb"), "+ a + b");
+        assert_eq!(shown("a\na", "a"), "  a - a");
+        assert_eq!(shown("a", "a"), "  a");
+        assert_eq!(shown("a\nb", ""), "- a - b");
     }
 }

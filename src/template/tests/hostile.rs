@@ -184,6 +184,9 @@ fn growth() -> Vec<Category> {
                 .chain(["[n.x]", "{'a': n.x}", "[n.x]|batch(1)", "[[n.x]]|list", "dict(a=n.x)"].iter().map(|step| {
                     format!("{{% set n = namespace(x=[1]) %}}{{% for i in range(9999) %}}{{% set n.x = {step} %}}{{% endfor %}}{{{{ n.x|length }}}}")
                 }))
+                .chain(["{% set x = [x] %}", "{% set x = {'a': x} %}", "{% set x = [x]|batch(1) %}"].iter().map(|step| {
+                    format!("{{% set x = 1 %}}{}{{{{ x|length }}}}", step.repeat(3_000))
+                }))
                 .collect(),
         ),
         category(
@@ -215,6 +218,7 @@ fn growth() -> Vec<Category> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn work() -> Vec<Category> {
     let over = |body: &str| {
         format!(
@@ -441,6 +445,7 @@ fn structure() -> Vec<Category> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn reach() -> Vec<Category> {
     vec![
         category(

@@ -309,9 +309,13 @@ fn hostile_regions_at_once_leave_check_ins_alone() {
     let caller = server.caller_with_all();
     caller.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
     let gate = caller.device(&json!({"code": "gate"}));
+    let doubling = format!(
+        "{{% set x = 'abcdefgh' %}}{}{{{{ x }}}}",
+        "{% set x = x ~ x %}".repeat(60)
+    );
     for (number, hostile) in [
         "{% for i in range(9999) %}{% for j in range(9999) %}{{ i }}{% endfor %}{% endfor %}",
-        "{% set x = 'abcdefgh' %}{% for i in range(99) %}{% set x = x ~ x %}{% endfor %}{{ x }}",
+        &doubling,
         "{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}",
         "{% set l = range(9999) %}{% for i in l %}{% set q = l|sort %}{% endfor %}",
     ]

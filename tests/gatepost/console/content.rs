@@ -150,7 +150,7 @@ fn a_template_that_does_not_compile_is_shown_again_with_its_line() {
         &form("0", "fine\n{% if delegate %}\n<p>"),
     );
     refused.refused(422, "Nothing was saved");
-    assert!(refused.html.contains("ine 3") && refused.html.contains("{% if delegate %}"));
+    assert!(refused.html.contains("Line 2: "), "{}", refused.html);
     let mut elsewhere = form("0", "x");
     elsewhere.retain(|(name, _)| *name != "path");
     elsewhere.push(("path", "/api/elsewhere"));
