@@ -461,7 +461,7 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
     let page = words(&crew.get(&format!("/console/sales/{mug_id}")).shown());
     assert!(page.contains("9.00") && page.contains("[erased]"), "{page}");
     assert_eq!(
-        server.value::<i64>("SELECT total(net) FROM transaction_payments"),
+        server.value::<i64>("SELECT sum(net) FROM transaction_payments"),
         2_500 + 5_000 + 900
     );
 
