@@ -9,6 +9,7 @@
 use crate::harness::{Caller, Server};
 use gatepost::{
     auth::{Role, Scope},
+    comms::{Channel, gateways},
     content::{self, Draft},
 };
 use serde_json::json;
@@ -45,6 +46,7 @@ checks.negative_data_rejection.enabled = false
 
 /// Records, so that not every answer is a 404.
 fn fill(caller: &Caller<'_>) {
+    set_mail_up(caller.server);
     let device = caller.device(&json!({"name": "Gate B", "code": "gate-b"}));
     for number in 1..=20 {
         let barcode = format!("TICKET-{number:04}");
@@ -73,6 +75,22 @@ fn fill(caller: &Caller<'_>) {
             .write_blocking(move |tx| content::create(tx, &ctx, &region))
             .expect("a region");
     }
+}
+
+/// A gateway for e-mail, without which no code could be sent; nobody is there to take any.
+fn set_mail_up(server: &Server) {
+    let gateway = json!({"kind": "smtp", "host": "127.0.0.1", "port": 9, "security": "none",
+        "from": "Summit <summit@example.org>"});
+    let gateway: gateways::Definition = serde_json::from_value(gateway).expect("a definition");
+    let ctx = server.context();
+    server
+        .app
+        .store
+        .write_blocking(move |tx| {
+            let secret = gateways::Secret::Keep;
+            gateways::save(tx, &ctx, Channel::Email, Some(&gateway), &secret)
+        })
+        .expect("a gateway");
 }
 
 /// Runs it with a token on all operations but some; tells what it found, when that is anything.
