@@ -8,12 +8,16 @@ use std::{
     hash::{BuildHasher, RandomState},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 /// Read at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 /// Written between two syncs. More at a time would stand in the way of the gates' own syncs.
 const SYNC_BYTES: usize = 1 << 20;
+/// The longest rest after a sync; it is as long as the sync took, so that gates have the disk to
+/// themselves half of the time.
+const REST_MAX: Duration = Duration::from_millis(50);
 /// The page here holds nothing: SQLite's locks stand on its bytes, and some systems let nobody read
 /// what is locked.
 const LOCKED_AT: u64 = 1 << 30;
@@ -147,7 +151,9 @@ impl<'a> Copier<'a> {
             self.unsynced += bytes.len();
             if self.unsynced >= SYNC_BYTES {
                 self.unsynced = 0;
+                let begun = Instant::now();
                 copy.sync_data()?;
+                std::thread::sleep(begun.elapsed().min(REST_MAX));
             }
             Ok(())
         };

@@ -296,7 +296,7 @@ pub fn document(connection: &Connection) -> Result<Value> {
 /// Stores checked entries, each in the place of the one with its name; with `prune` the others go.
 ///
 /// # Errors
-/// As [`save`].
+/// As [`save`], and when one is left whose template is not there any more.
 pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
     let known = all(tx)?;
     if prune {
@@ -318,6 +318,15 @@ pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resu
                 format!("automations ({}): {}", entry.name, cause.message),
             )
         })?;
+    }
+    for automation in all(tx)? {
+        let entry = automation.entry;
+        if templates::of_slug(tx, entry.channel()?, &entry.template)?.is_none() {
+            return Err(Error::invalid(format!(
+                "automations ({}): there is no template \"{}\" any more",
+                entry.name, entry.template
+            )));
+        }
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ use tokio::{sync::Mutex, task::JoinSet};
 
 /// How often is looked.
 const TICK: Duration = Duration::from_millis(300);
+/// How long is waited when the file cannot be read or written.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
 /// Attempts at a time.
 const AT_ONCE_MAX: usize = 8;
 /// How long the end waits for attempts: longer than one takes.
@@ -36,11 +38,15 @@ impl Sender {
         }
     }
 
-    /// Ends what an earlier process was cut off in. To be done before anything else can send.
+    /// Ends what an earlier process was cut off in, and takes up the automations' place. To be done
+    /// before anything can be sent or come in.
     pub async fn recover(&self) {
         let ended = self.delivery.app().store.write(outbox::end_interrupted);
         if let Err(cause) = ended.await {
             tracing::error!("messages of the last run: {cause}");
+        }
+        if let Err(cause) = self.tail.place().await {
+            tracing::error!("automations: {cause}");
         }
     }
 
@@ -50,11 +56,13 @@ impl Sender {
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if let Err(cause) = self.tail.look().await {
-                tracing::warn!("automations: {cause}");
-            }
-            if let Err(cause) = self.round().await {
-                tracing::warn!("the outbox: {cause}");
+            let looked = self.tail.look().await;
+            let sent = self.round().await;
+            for (what, outcome) in [("automations", looked), ("the outbox", sent)] {
+                if let Err(cause) = outcome {
+                    tracing::warn!("{what}: {cause}");
+                    tokio::time::sleep(AFTER_FAILURE).await;
+                }
             }
         }
     }

@@ -44,7 +44,7 @@ pub(super) struct Tail {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     /// The newest interaction that was seen.
     seen: i64,
     /// What stands in the file, and since when.
@@ -89,14 +89,22 @@ impl Tail {
     /// # Errors
     /// When the file cannot be read or written; the next time begins at the same place.
     pub(super) async fn look(&self) -> Result<()> {
-        let Some(mut place) = self.place().await? else {
-            return Ok(());
-        };
-        let seen = place.seen;
+        let mut place = self.place().await?;
         let newest = self.app.store.look_up(newest)?;
-        if newest <= seen {
-            return Ok(());
+        if newest > place.seen {
+            place = self.go_on(place, newest).await?;
         }
+        if place.kept < place.seen && place.kept_at.elapsed() > KEPT_EVERY {
+            let reached = place.seen;
+            self.app.store.write(move |tx| keep(tx, reached)).await?;
+            self.remember(Place::at(reached));
+        }
+        Ok(())
+    }
+
+    /// Takes up what came after a place; the place afterwards.
+    async fn go_on(&self, mut place: Place, newest: i64) -> Result<Place> {
+        let seen = place.seen;
         let settings = self.app.settings();
         let now = Timestamp::now();
         let found = self
@@ -133,24 +141,20 @@ impl Tail {
             self.remember(place);
         }
         place.seen = found.reached;
-        if place.kept_at.elapsed() > KEPT_EVERY && place.kept < place.seen {
-            let reached = place.seen;
-            self.app.store.write(move |tx| keep(tx, reached)).await?;
-            place = Place::at(reached);
-        }
         self.remember(place);
-        Ok(())
+        Ok(place)
     }
 
-    /// Where it is; on a file that has no place yet, at its end.
-    async fn place(&self) -> Result<Option<Place>> {
+    /// Where it is; on a file that has no place yet, at its end. To be asked for before anything can
+    /// come in, which would be passed over otherwise.
+    pub(super) async fn place(&self) -> Result<Place> {
         if let Some(place) = *self.place.lock().unwrap_or_else(PoisonError::into_inner) {
-            return Ok(Some(place));
+            return Ok(place);
         }
         let kept = self.app.store.write(begin).await?;
         let place = Place::at(kept);
         self.remember(place);
-        Ok(Some(place))
+        Ok(place)
     }
 
     fn remember(&self, place: Place) {

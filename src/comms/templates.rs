@@ -258,18 +258,27 @@ fn insert(tx: &Tx<'_>, channel: Channel, entry: &Entry) -> Result<i64> {
 /// [`Kind::Invalid`] while an automation sends it; [`Kind::NoSuchPath`] without such a template.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     let template = of_id(tx, id)?.ok_or_else(|| gone(id))?;
-    let user: Option<String> = tx
+    if let Some(user) = user_of(tx, &template)? {
+        return Err(Error::invalid(format!(
+            "the automation \"{user}\" sends it; give that another template first"
+        )));
+    }
+    delete(tx, ctx, template)
+}
+
+/// The automation that sends a template, where one does.
+fn user_of(tx: &Tx<'_>, template: &Template) -> Result<Option<String>> {
+    Ok(tx
         .query_row(
             "SELECT name FROM automations WHERE channel = ?1 AND template = ?2",
             params![template.entry.channel, template.entry.slug],
             |row| row.get(0),
         )
-        .optional()?;
-    if let Some(user) = user {
-        return Err(Error::invalid(format!(
-            "the automation \"{user}\" sends it; give that another template first"
-        )));
-    }
+        .optional()?)
+}
+
+fn delete(tx: &Tx<'_>, ctx: &Context, template: Template) -> Result<()> {
+    let id = template.id;
     tx.execute("DELETE FROM message_templates WHERE id = ?1", [id])?;
     record(tx, ctx, id, Some(template.entry), None)
 }
@@ -330,10 +339,11 @@ pub fn document(connection: &Connection) -> Result<Value> {
 }
 
 /// Stores checked entries, each in the place of the one with its type and slug; with `prune` the
-/// others go.
+/// others go, also those that automations send: [`super::automations::apply`] looks at that when it is
+/// known which automations stay.
 ///
 /// # Errors
-/// As [`save`] and [`remove`].
+/// As [`save`].
 pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
     if prune {
         for template in all(tx)? {
@@ -341,7 +351,7 @@ pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Resu
                 (&entry.channel, &entry.slug) == (&template.entry.channel, &template.entry.slug)
             };
             if !entries.iter().any(|entry| named(&entry)) {
-                remove(tx, ctx, template.id)?;
+                delete(tx, ctx, template)?;
             }
         }
     }

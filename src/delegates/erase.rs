@@ -78,13 +78,14 @@ pub fn wipe_soon(app: &App) {
     });
 }
 
-/// Takes the last traces out of the search index and the log.
+/// Takes the last traces out of the search index, the gaps of the file's pages, and the log.
 async fn wipe(store: &Store) -> Result<()> {
     if !store.look_up(erased::is_unfinished)? {
         return Ok(());
     }
     let begun = Timestamp::now();
     wipe_index(store).await?;
+    store.scrub().await?;
     store.write(move |tx| erased::mark_wiped(tx, begun)).await?;
     store.wipe_log();
     Ok(())

@@ -12,14 +12,19 @@ use std::{
 
 /// How long a slice goes on taking steps; longer ones have less to commit for each.
 const SLICE: Duration = Duration::from_millis(20);
-/// The same while others write to the file. Not much shorter: with each slice of ours their cached
-/// pages are out of date.
-const BUSY_SLICE: Duration = Duration::from_millis(15);
+/// The same while others write to the file.
+const BUSY_SLICE: Duration = Duration::from_millis(10);
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
 const PAUSE: Duration = Duration::from_millis(2);
-/// The pause while others write to the file: they have four fifths of the time.
+/// The pause while others write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(60);
+/// What is added to it for every interaction a second that others record. A slice of ours puts all
+/// pages that a server has in its cache out of date, and what it needs to read them anew is the
+/// longer the more gates wait: at 8,000 a second they have nine tenths of the time.
+const BUSY_PAUSE_PER_RATE: Duration = Duration::from_micros(20);
+/// The longest pause.
+const BUSY_PAUSE_MAX: Duration = Duration::from_millis(400);
 /// For how long after a write of others they are taken to go on writing.
 const BUSY_FOR: Duration = Duration::from_secs(1);
 /// How long a slice is tried anew while others never leave the lock to it.
@@ -60,6 +65,8 @@ pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Resu
         begun: false,
         version: None,
         others_wrote: None,
+        left: None,
+        others_rate: 0,
     };
     loop {
         let goes_on;
@@ -79,6 +86,10 @@ struct Turn<W> {
     begun: bool,
     version: Option<i64>,
     others_wrote: Option<Instant>,
+    /// When the last slice ended, and the newest interaction by then.
+    left: Option<(Instant, i64)>,
+    /// How many interactions a second others recorded since.
+    others_rate: u32,
 }
 
 impl<W: Steps> Turn<W> {
@@ -95,6 +106,11 @@ impl<W: Steps> Turn<W> {
         {
             self.others_wrote = Some(begun);
         }
+        if let Some((left, newest)) = self.left {
+            let recorded = u128::try_from(newest_interaction(tx)? - newest).unwrap_or(0);
+            let rate = recorded * 1000 / left.elapsed().as_millis().max(1);
+            self.others_rate = u32::try_from(rate).unwrap_or(u32::MAX);
+        }
         self.work.open(tx)?;
         let mut goes_on = true;
         let slice = if self.is_busy() { BUSY_SLICE } else { SLICE };
@@ -102,16 +118,30 @@ impl<W: Steps> Turn<W> {
             goes_on = self.work.step(tx)?;
         }
         self.work.close(tx)?;
+        self.left = Some((Instant::now(), newest_interaction(tx)?));
         Ok(goes_on)
     }
 
     fn pause(&self) -> Duration {
-        if self.is_busy() { BUSY_PAUSE } else { PAUSE }
+        if !self.is_busy() {
+            return PAUSE;
+        }
+        let for_gates = BUSY_PAUSE_PER_RATE.saturating_mul(self.others_rate);
+        (BUSY_PAUSE + for_gates).min(BUSY_PAUSE_MAX)
     }
 
     fn is_busy(&self) -> bool {
         self.others_wrote.is_some_and(|at| at.elapsed() < BUSY_FOR)
     }
+}
+
+/// The id of the newest interaction, be it deleted since.
+fn newest_interaction(tx: &Tx<'_>) -> Result<i64> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'interactions'",
+        )?
+        .query_row([], |row| row.get(0))?)
 }
 
 /// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.

@@ -1,6 +1,11 @@
 //! What SQL from outside may touch: documented views and well-known functions, and nothing else.
 
-use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use crate::error::Result;
+use rusqlite::{
+    Connection,
+    hooks::{AuthAction, AuthContext, Authorization},
+};
+use std::collections::HashSet;
 
 /// A view, what it shows, and the tables of the file that it reads.
 pub(super) struct Documented {
@@ -194,9 +199,39 @@ const FUNCTIONS: &[&str] = &[
 /// Functions that stand where tables do.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 
-/// Allows reading the views, and what the views themselves read of the file, which is attached under
-/// a name that nobody knows.
-pub(super) fn judge(asked: &AuthContext<'_>, file: &str) -> Authorization {
+/// The file as SQL from outside must not see it.
+pub(super) struct Behind {
+    /// The name that it is attached under, which nobody knows.
+    file: String,
+    /// Its tables that no view is called like, in lowercase.
+    hidden: HashSet<String>,
+}
+
+impl Behind {
+    /// Looks at an attached file.
+    pub(super) fn of(connection: &Connection, file: &str) -> Result<Self> {
+        let mut statement =
+            connection.prepare(&format!("SELECT lower(name) FROM {file}.sqlite_schema"))?;
+        let names = statement.query_map([], |row| row.get(0))?;
+        let mut hidden: HashSet<String> = names.collect::<rusqlite::Result<_>>()?;
+        hidden.retain(|name| VIEWS.iter().all(|view| view.name != name));
+        Ok(Self {
+            file: file.to_owned(),
+            hidden,
+        })
+    }
+
+    /// Whether a name that is in no database may be that of a common table expression or a subquery,
+    /// rather than of a table of which nothing but the number of rows is read: SQLite does not tell.
+    fn may_be_their_own(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let system = ["sqlite_", "pragma_", "fts", "dbstat"];
+        !self.hidden.contains(&name) && !system.iter().any(|begin| name.starts_with(begin))
+    }
+}
+
+/// Allows reading the views, and what the views themselves read of the file.
+pub(super) fn judge(asked: &AuthContext<'_>, behind: &Behind) -> Authorization {
     let fine = match asked.action {
         AuthAction::Select | AuthAction::Recursive => true,
         AuthAction::Function { function_name } => FUNCTIONS
@@ -207,7 +242,7 @@ pub(super) fn judge(asked: &AuthContext<'_>, file: &str) -> Authorization {
             column_name,
         } => match asked.database_name {
             // Where nothing but the row's id is read, SQLite names neither a column nor the view.
-            Some(database) if database == file => VIEWS.iter().any(|view| {
+            Some(database) if database == behind.file => VIEWS.iter().any(|view| {
                 view.tables.contains(&table_name)
                     && (asked.accessor == Some(view.name) || column_name.is_empty())
             }),
@@ -215,7 +250,7 @@ pub(super) fn judge(asked: &AuthContext<'_>, file: &str) -> Authorization {
             // Nothing else is in there.
             Some("main") => TABLE_FUNCTIONS.contains(&table_name),
             // A common table expression or a subquery is in no database.
-            None => true,
+            None => !column_name.is_empty() || behind.may_be_their_own(table_name),
             Some(_) => false,
         },
         _ => false,

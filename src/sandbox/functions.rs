@@ -96,13 +96,25 @@ fn replace(call: &Context<'_>) -> rusqlite::Result<Value> {
 
 fn trim(call: &Context<'_>, left: bool, right: bool) -> Option<String> {
     let (trimmed, letters) = (text(call.get_raw(0))?, text(call.get_raw(1))?);
-    let letters: HashSet<char> = letters.chars().collect();
+    // Each letter is looked up, however many there are: mostly in a small table.
+    let mut plain = [false; 128];
+    let mut others = HashSet::new();
+    for letter in letters.chars() {
+        match plain.get_mut(letter as usize) {
+            Some(known) => *known = true,
+            None => drop(others.insert(letter)),
+        }
+    }
+    let goes = |letter: char| match plain.get(letter as usize) {
+        Some(known) => *known,
+        None => others.contains(&letter),
+    };
     let mut trimmed = &*trimmed;
     if left {
-        trimmed = trimmed.trim_start_matches(|letter| letters.contains(&letter));
+        trimmed = trimmed.trim_start_matches(goes);
     }
     if right {
-        trimmed = trimmed.trim_end_matches(|letter| letters.contains(&letter));
+        trimmed = trimmed.trim_end_matches(goes);
     }
     Some(trimmed.to_owned())
 }

@@ -11,8 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How much the process may grow while it runs, in bytes: it sorts on disk.
-const MEMORY_MAX: usize = 256 << 20;
+/// How much the process may grow while it runs, in bytes. It sorts on disk, and what grows may be
+/// something else, such as an import: it is there to keep the process from being killed.
+const MEMORY_MAX: usize = 1 << 30;
 /// What must stay free on disk, in bytes; a server that has less takes no check-ins before long.
 const DISK_MIN: u64 = 512 << 20;
 /// Disk that others may have taken meanwhile, in bytes.

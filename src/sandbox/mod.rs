@@ -91,9 +91,9 @@ impl Sandbox {
         for (limit, most) in LIMITS {
             connection.set_limit(limit, most)?;
         }
-        let file = name.clone();
+        let behind = allowed::Behind::of(&connection, &name)?;
         connection.authorizer(Some(move |asked: AuthContext<'_>| {
-            allowed::judge(&asked, &file)
+            allowed::judge(&asked, &behind)
         }))?;
         Ok(Self {
             connection,
@@ -244,6 +244,15 @@ mod tests {
                 Value::Null,
             ),
             ("SELECT 4", Value::Integer(4)),
+            ("SELECT count(*) FROM delegates", Value::Integer(1)),
+            (
+                "WITH mine AS (SELECT 1 UNION SELECT 2) SELECT count(*) FROM mine",
+                Value::Integer(2),
+            ),
+            (
+                "SELECT count(*) FROM (SELECT first_name FROM delegates) AS them",
+                Value::Integer(1),
+            ),
         ] {
             sandbox.check_scalar(sql).unwrap();
             assert_eq!(sandbox.scalar(sql, 7).unwrap(), value, "{sql}");
@@ -260,6 +269,11 @@ mod tests {
             "SELECT :other",
             "SELECT ?",
             "SELECT email FROM users",
+            "SELECT count(*) FROM users",
+            "SELECT 1 FROM Users",
+            "SELECT count(*) FROM sqlite_schema",
+            "SELECT count(*) FROM pragma_table_info('users')",
+            "SELECT count(*) FROM dbstat",
             "SELECT first_name FROM main.delegates",
             "SELECT email FROM users AS delegates",
             "SELECT (SELECT password_hash FROM users) FROM delegates",

@@ -225,6 +225,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             "/device-request/new",
             "/tx/new",
             "/otp/send",
+            "/delegate/send-comm",
         ]
         .contains(&path);
     if matches!(method, "post" | "patch") && has_codes {

@@ -39,6 +39,9 @@ impl Default for Communications {
 
 impl Communications {
     pub(super) fn parse(value: &Value) -> Result<Self> {
+        if !value.is_object() {
+            return Err(Error::invalid("communications: must be an object"));
+        }
         let read: Self = serde_json::from_value(value.clone())
             .map_err(|cause| Error::invalid(format!("communications: {cause}")))?;
         if let Some(code) = &read.country_code {

@@ -117,10 +117,7 @@ impl Checkpointer {
         let connection = Connection::open(path)?;
         super::connection::prepare(&connection)?;
         // Of what it does, emptying the log alone waits for anybody, and has the writer wait as long.
-        connection.busy_handler(Some(|asked| {
-            std::thread::sleep(Duration::from_millis(1));
-            asked < EMPTY_WAIT_MAX_MS
-        }))?;
+        connection.busy_handler(Some(wait_briefly))?;
         let thread = std::thread::Builder::new()
             .name("checkpoint".into())
             .spawn(move || {
@@ -169,6 +166,22 @@ impl Checkpointer {
             self.shared.running.store(true, Ordering::Release);
             self.shared.ask(|asked| asked.pass = true);
         }
+    }
+
+    /// Empties the log from the writer's side, between two groups, if nobody reads an old state; the
+    /// thread is to have copied most of it before.
+    ///
+    /// # Errors
+    /// When the log cannot be copied.
+    pub fn empty(&self, writer: &Connection) -> Result<()> {
+        writer.busy_handler(Some(wait_briefly))?;
+        let emptied = writer.query_row(EMPTY, [], |row| row.get::<_, i64>(0));
+        super::connection::wait_for_others(writer)?;
+        if emptied? == 0 {
+            LOG_PAGES.set(0);
+            self.shared.copied.store(0, Ordering::Release);
+        }
+        Ok(())
     }
 
     /// To be called by the writer when nothing is to be done.
@@ -228,12 +241,19 @@ fn copy_and_sync(connection: &Connection, file: &File) -> Result<i64> {
     Ok(copied)
 }
 
+/// Empties the log; its first column is 0 where that was done.
+const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
+fn wait_briefly(asked: i32) -> bool {
+    std::thread::sleep(Duration::from_millis(1));
+    asked < EMPTY_WAIT_MAX_MS
+}
+
 /// Empties the log; false when somebody looks at an older state of the file. What is copied and synced
 /// before need not be while the writer waits.
 fn empty(connection: &Connection, file: &File) -> Result<bool> {
     copy_and_sync(connection, file)?;
-    let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
-    let held_up: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    let held_up: i64 = connection.query_row(EMPTY, [], |row| row.get(0))?;
     Ok(held_up == 0)
 }
 

@@ -16,12 +16,7 @@ const BUSY_MAX_MS: i32 = 5_000;
 /// # Errors
 /// When SQLite refuses a pragma.
 pub fn prepare(connection: &Connection) -> Result<()> {
-    // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
-    // SQLite's own timeout would ask again ever more rarely, and a gate would wait for that.
-    connection.busy_handler(Some(|asked| {
-        std::thread::sleep(Duration::from_millis(1));
-        asked < BUSY_MAX_MS
-    }))?;
+    wait_for_others(connection)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // Functions and virtual tables are never called from inside a schema that came with a file.
     connection.pragma_update(None, "trusted_schema", false)?;
@@ -29,6 +24,20 @@ pub fn prepare(connection: &Connection) -> Result<()> {
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(128);
     offer_text_functions(connection)
+}
+
+/// Has a connection wait for what other processes do.
+///
+/// # Errors
+/// When SQLite refuses it.
+pub fn wait_for_others(connection: &Connection) -> Result<()> {
+    // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
+    // SQLite's own timeout would ask again ever more rarely, and a gate would wait for that.
+    connection.busy_handler(Some(|asked| {
+        std::thread::sleep(Duration::from_millis(1));
+        asked < BUSY_MAX_MS
+    }))?;
+    Ok(())
 }
 
 /// `text_contains(text, part)`: whether a text contains another whatever the case, of any script;

@@ -53,6 +53,8 @@ pub enum Turn {
     Bulk,
     /// Next, and with nobody else: it reads this other database file as [`BESIDE`].
     Alone(PathBuf),
+    /// As that, without another file; with the log emptied before, unless somebody reads an old state.
+    Still,
 }
 
 trait Job: Send {
@@ -216,7 +218,7 @@ impl Waiting {
         match job.turn() {
             Turn::Soon => self.soon.push_back(job),
             Turn::Bulk => self.bulk.push_back(job),
-            Turn::Alone(_) => self.alone.push_back(job),
+            Turn::Alone(_) | Turn::Still => self.alone.push_back(job),
         }
     }
 
@@ -293,6 +295,7 @@ impl Loop {
         let _ = self.detach();
         let attached = match job.turn() {
             Turn::Alone(other) => self.attach(other),
+            Turn::Still => self.checkpointer.empty(&self.connection),
             _ => Ok(()),
         };
         let lost = match attached.and_then(|()| self.begin()) {

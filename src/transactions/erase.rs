@@ -290,9 +290,13 @@ impl Whose<'_> {
     fn blank(&self, value: &mut Value, place: Place) -> bool {
         match value {
             Value::Object(object) => self.blank_object(object, place),
-            Value::Array(values) => values
-                .iter_mut()
-                .fold(false, |any, value| self.blank(value, place) || any),
+            Value::Array(values) => {
+                let mut any = false;
+                for value in values {
+                    any |= self.blank(value, place);
+                }
+                any
+            }
             Value::String(text) => {
                 let all = match place {
                     Place::OwnTicket => true,
@@ -373,14 +377,19 @@ impl Whose<'_> {
     fn blank_all(&self, value: &mut Value) -> bool {
         match value {
             Value::Object(object) => {
-                let renamed = self.rename(object);
-                object
-                    .values_mut()
-                    .fold(renamed, |any, value| self.blank_all(value) || any)
+                let mut any = self.rename(object);
+                for value in object.values_mut() {
+                    any |= self.blank_all(value);
+                }
+                any
             }
-            Value::Array(values) => values
-                .iter_mut()
-                .fold(false, |any, value| self.blank_all(value) || any),
+            Value::Array(values) => {
+                let mut any = false;
+                for value in values {
+                    any |= self.blank_all(value);
+                }
+                any
+            }
             other => self.blank(other, Place::OwnTicket),
         }
     }

@@ -11,7 +11,7 @@ use crate::{
 };
 use rusqlite::Connection;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Write};
 
 /// A code that is shorter means somebody only where a code stands.
 const CODE_MIN_CHARS: usize = 4;
@@ -209,7 +209,7 @@ fn escaped(text: &str) -> String {
             continue;
         }
         for unit in letter.encode_utf16(&mut units) {
-            escaped.push_str(&format!("\\u{unit:04x}"));
+            let _ = write!(escaped, "\\u{unit:04x}");
         }
     }
     escaped

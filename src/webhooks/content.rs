@@ -15,6 +15,9 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 
+/// The type by which it is told that somebody was erased.
+pub const ERASED: &str = "delegate.erased";
+
 /// What is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Content {
@@ -141,7 +144,11 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
     let (data, people) = match kind.split('.').next() {
         Some("delegate") => (
             delegate(connection, record, into, zone)?,
-            vec![DelegateId(record)],
+            // Nobody is left of whom an id could tell.
+            (kind != ERASED)
+                .then_some(DelegateId(record))
+                .into_iter()
+                .collect(),
         ),
         Some("device") => (
             shown(connection, &devices::RESOURCE, record, zone)?,

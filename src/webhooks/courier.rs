@@ -2,7 +2,7 @@
 
 use super::{
     attempts::{self, ANSWER_MAX_CHARS, Attempt, Came},
-    content::{self, Content},
+    content::{self, Content, ERASED},
     event::{Event, Ref},
     runner::Outcome,
     secret,
@@ -116,6 +116,7 @@ async fn attempt(
         Err(cause) => Err(Failure::NotSent(cause.message)),
     };
     let (outcome, came, status, answer) = judged(sent);
+    let forgotten = content.kind == ERASED;
     let attempt = Attempt {
         of,
         kind: content.kind,
@@ -125,7 +126,8 @@ async fn attempt(
         took_ms: i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX),
         came,
         status,
-        answer,
+        // Whoever answers with what it knew of somebody who was erased is not to bring it back.
+        answer: if forgotten { String::new() } else { answer },
     };
     (outcome, attempt)
 }
@@ -165,9 +167,10 @@ fn judged(sent: Result<Answer, Failure>) -> (Outcome, Came, Option<u16>, String)
             (failed, Came::Refused, Some(status), begins)
         }
         Err(failure) => {
+            // Who cuts or hangs may do so at this one alone.
             let failed = Outcome::Failed {
                 why: failure.why().to_owned(),
-                nobody: true,
+                nobody: matches!(failure, Failure::NotSent(_)),
                 gone: false,
                 again_after_s: None,
             };

@@ -20,6 +20,8 @@ use tokio::{
 const AT_ONCE: usize = 32;
 /// How often is looked what happened.
 const TICK: Duration = Duration::from_millis(200);
+/// Slices that are read for one webhook before the next has its turn.
+const SLICES: usize = 20;
 /// Notes after which they are written down without waiting for the next tick.
 const NOTES_MANY: usize = 64;
 /// Notes with which nothing more is started: the file does not take them.
@@ -226,15 +228,21 @@ impl Round {
             {
                 continue;
             }
-            let webhook = post.webhook.clone();
-            let read = self
-                .app
-                .store
-                .read(move |connection| tail::read(connection, &webhook, from))
-                .await?;
             let mut notes = Vec::new();
-            post.runner.has_more = read.more;
-            post.runner.read(read.steps, &mut notes);
+            // Much may have happened that is none of its business.
+            for _ in 0..SLICES {
+                let (webhook, from) = (post.webhook.clone(), post.runner.reads_from());
+                let read = self
+                    .app
+                    .store
+                    .read(move |connection| tail::read(connection, &webhook, from))
+                    .await?;
+                post.runner.has_more = read.more;
+                post.runner.read(read.steps, &mut notes);
+                if !read.more || !post.runner.wants_more() {
+                    break;
+                }
+            }
             self.notes.extend(notes.into_iter().map(|note| (*id, note)));
         }
         Ok(())

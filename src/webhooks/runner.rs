@@ -21,6 +21,9 @@ pub const AT_ONCE: usize = 4;
 pub const HELD_MAX: usize = 1_000;
 /// Failures in a row after which the receiver counts as down.
 pub const DOWN_AFTER: u32 = 5;
+/// How long nothing must have been taken for the receiver to have been away, in milliseconds: less
+/// is a few deliveries that it does not take, among others that it does.
+const AWAY_MS: i64 = 60 * 1000;
 /// How long nothing may be taken before the webhook is paused, in milliseconds: three days.
 pub const PAUSED_AFTER_MS: i64 = 3 * 24 * 60 * 60 * 1000;
 /// Seconds until one delivery is tried again, by how often it was tried; then the last of them.
@@ -87,13 +90,11 @@ impl Runner {
         (self.state, self.held) = (state, held);
     }
 
-    /// Whether the window has room, and what is behind it may be read.
+    /// Whether the window has room, and what is behind it may be read. Of a receiver that is down,
+    /// too: there may be something in it that it takes.
     #[must_use]
     pub fn wants_more(&self) -> bool {
-        self.state.paused.is_none()
-            && !self.is_down()
-            && self.held.len() < HELD_MAX
-            && self.window.len() < AT_ONCE * 2
+        self.state.paused.is_none() && self.held.len() < HELD_MAX && self.window.len() < AT_ONCE * 2
     }
 
     /// Where reading goes on: behind the window.
@@ -191,8 +192,12 @@ impl Runner {
                     slot.done = true;
                     moved.push(event.clone());
                 }
-            } else if taken.insert(event.lane.clone()) && ready.len() < room {
-                ready.push(event.clone());
+            } else if ready.len() < room {
+                if taken.insert(event.lane.clone()) {
+                    ready.push(event.clone());
+                }
+            } else if waits.is_empty() {
+                break;
             }
         }
         for event in moved {
@@ -229,7 +234,8 @@ impl Runner {
         let was = self.state;
         match outcome {
             Outcome::Taken => {
-                if self.is_down() {
+                let since = self.state.failing_since.unwrap_or(now);
+                if self.is_down() && now.0 - since.0 >= AWAY_MS {
                     // It is back: what waits needs not wait any longer.
                     for held in self.held.iter_mut().filter(|held| held.next_at > now) {
                         held.next_at = now;

@@ -148,7 +148,13 @@ impl Server {
 
     /// Stops and starts again, on the same file.
     pub fn restart(&mut self) {
+        self.restart_after(|_| ());
+    }
+
+    /// As [`Server::restart`], after something was done to the file while nobody served it.
+    pub fn restart_after(&mut self, meanwhile: impl FnOnce(&Self)) {
         self.stop();
+        meanwhile(self);
         let store = Store::open(&self.path(), Durability::Normal).expect("the store");
         self.app = App::new(store, self.app.public_url.clone());
         self.console = Console::new(self.app.clone(), self.console.reach);

@@ -75,8 +75,8 @@ fn fill(caller: &Caller<'_>) {
     }
 }
 
-/// Runs it with a token and tells what it found, when that is anything.
-fn run(server: &Server, token: &str) -> Result<String, String> {
+/// Runs it with a token on all operations but some; tells what it found, when that is anything.
+fn run(server: &Server, token: &str, but: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let output = folder.path().join("output");
     std::fs::write(folder.path().join("schemathesis.toml"), SETTINGS).expect("written");
@@ -87,6 +87,7 @@ fn run(server: &Server, token: &str) -> Result<String, String> {
         .args(["--request-timeout", "30", "--warnings", "off", "--url"])
         .arg(format!("{}/api/v5", server.url()))
         .args(["-H", &format!("Authorization: Bearer {token}")])
+        .args(but.iter().flat_map(|id| ["--exclude-operation-id", id]))
         .arg(format!("{}/openapi.json", server.url()))
         .current_dir(folder.path())
         .stdin(Stdio::null())
@@ -114,9 +115,9 @@ fn run(server: &Server, token: &str) -> Result<String, String> {
     }
 }
 
-fn assert_conforms(server: &Server, token: &str) {
-    let told = run(server, token).unwrap_or_else(|found| panic!("{found}"));
-    // Nothing was left out.
+fn assert_conforms(server: &Server, token: &str, but: &[&str]) {
+    let told = run(server, token, but).unwrap_or_else(|found| panic!("{found}"));
+    // Nothing else was left out.
     let document: serde_json::Value = server
         .request(reqwest::Method::GET, "/openapi.json")
         .send()
@@ -134,8 +135,8 @@ fn assert_conforms(server: &Server, token: &str) {
         .sum();
     assert!(operations > 20, "{operations} operations");
     for line in [
-        format!("Selected: {operations}/{operations}"),
-        format!("Tested: {operations}"),
+        format!("Selected: {}/{operations}", operations - but.len()),
+        format!("Tested: {}", operations - but.len()),
     ] {
         assert!(told.contains(&line), "no {line:?} in\n{told}");
     }
@@ -148,7 +149,7 @@ fn every_answer_to_a_client_is_as_the_document_says() {
     fill(&server.caller_with_all());
     let (id, secret) = server.client(Role::ALL, Scope::ALL);
     let token = server.caller_of(&id, &secret).token;
-    assert_conforms(&server, &token);
+    assert_conforms(&server, &token, &[]);
 }
 
 #[test]
@@ -165,6 +166,7 @@ fn every_answer_to_a_user_is_as_the_document_says() {
         Role::OwnRead,
     ];
     let user = server.caller_as_user("ada@example.org", &roles, Some(delegate));
-    assert_conforms(&server, &user.token);
+    // With that one the user would be gone, and its token.
+    assert_conforms(&server, &user.token, &["deleteMyself"]);
     assert_eq!(user.get("/delegate/myself").status, 200);
 }

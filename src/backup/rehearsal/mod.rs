@@ -10,6 +10,8 @@
 //! - who may come in: users, clients, tokens, sessions, second factors. A client that was revoked
 //!   stays revoked, a password that was changed stays changed, and nobody is signed out. The devices
 //!   of apps that were connected since stay too, so that no phone has to be connected again.
+//! - webhooks, and how far each has come. What they told of the rehearsal is told; one that asks for
+//!   it is told `rehearsal.returned`.
 //! - nonces and stored answers: an app that sends a scan of the rehearsal once more is told that it
 //!   is known, and the scan does not come to life.
 //! - the audit, the list of backups and their plan.

@@ -3,9 +3,10 @@
 
 use crate::{
     console::shell,
-    reports::Preview,
+    reports::{Cell, Preview},
     types::{Timestamp, Zone},
 };
+use std::collections::BTreeSet;
 
 /// Width and height of the picture, in its units.
 const WIDTH: f64 = 600.0;
@@ -20,6 +21,8 @@ const GAP: f64 = 8.0;
 pub(super) struct Offers {
     /// The column of times or names, and whether it is of times.
     along: Option<(usize, bool)>,
+    /// Another column of names, where the first alone does not tell the rows apart.
+    beside: Option<usize>,
     /// Columns of numbers: place and name.
     pub(super) values: Vec<(usize, String)>,
 }
@@ -88,7 +91,14 @@ impl Offers {
             .filter(|at| numbers(*at))
             .map(|at| (at, made.columns[at].clone()))
             .collect();
-        Self { along, values }
+        let name = along.map_or(0, |(at, _)| at);
+        let told_apart: BTreeSet<&str> = column(name).map(|cell| &*cell.text).collect();
+        let beside = (name + 1..made.columns.len()).find(texts);
+        Self {
+            along,
+            beside: beside.filter(|_| told_apart.len() < made.rows.len()),
+            values,
+        }
     }
 
     /// Whether anything can be drawn of several rows.
@@ -111,11 +121,16 @@ impl Chart {
         if kind == "none" || made.rows.len() < 2 {
             return None;
         }
+        let beside = offers.beside.filter(|_| !times);
+        let called = |row: &[Cell]| match beside {
+            Some(beside) => format!("{}, {}", row[along].text, row[beside].text),
+            None => row[along].text.clone(),
+        };
         let mut points: Vec<(String, f64)> = made
             .rows
             .iter()
-            .filter_map(|row| Some((row[along].text.clone(), row[*at].number?)))
-            .filter(|(name, _)| !name.is_empty())
+            .filter(|row| !row[along].text.is_empty())
+            .filter_map(|row| Some((called(row), row[*at].number?)))
             .collect();
         if times {
             points.sort_by_key(|(time, _)| moment(time));
@@ -282,7 +297,6 @@ fn seconds(time: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reports::Cell;
 
     fn made(columns: &[&str], rows: &[&[&str]]) -> Preview {
         let cell = |text: &&str| Cell {
@@ -368,6 +382,17 @@ mod tests {
         let place = |bar: &Bar| (bar.x.clone(), bar.width.clone());
         assert_eq!(place(&chart.bars[0]), ("25.0".into(), "75.0".into()));
         assert_eq!(place(&chart.bars[1]), ("0.0".into(), "25.0".into()));
+    }
+
+    #[test]
+    fn names_that_stand_twice_are_told_apart() {
+        let made = made(
+            &["product", "method", "sold"],
+            &[&["Day", "cash", "3"], &["Day", "card", "2"]],
+        );
+        let chart = drawn(&made, "", "").unwrap();
+        let names: Vec<_> = chart.bars.iter().map(|bar| &*bar.name).collect();
+        assert_eq!(names, ["Day, cash", "Day, card"]);
     }
 
     #[test]

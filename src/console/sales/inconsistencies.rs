@@ -1,6 +1,6 @@
 //! Working through what does not fit: purchase by purchase, each settled with a note.
 
-use super::{amount, filter::AT, waiting};
+use super::{amount, filter::AT, list::Place, waiting};
 use crate::{
     audit::Actor,
     console::{Area, Shell, Visit, answer},
@@ -202,10 +202,7 @@ impl Line {
     }
 }
 
-fn find_settled(
-    connection: &Connection,
-    from: (i64, i64),
-) -> Result<(Vec<Line>, Option<(i64, i64)>)> {
+fn find_settled(connection: &Connection, from: Place) -> Result<(Vec<Line>, Option<Place>)> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT i.id, i.path, i.message, i.settled_at, i.settled_by, i.note, t.id, t.code
          FROM inconsistencies i JOIN transaction_bodies b ON b.id = i.body_id

@@ -57,7 +57,10 @@ impl Line {
 }
 
 /// Where a page begins: time and id of its first line.
-pub(super) fn from(text: Option<&str>) -> Option<(i64, i64)> {
+pub(super) type Place = (i64, i64);
+
+/// Where a page is asked to begin.
+pub(super) fn from(text: Option<&str>) -> Option<Place> {
     let (at, id) = text?.split_once('.')?;
     Some((at.parse().ok()?, id.parse().ok()?))
 }
@@ -65,8 +68,8 @@ pub(super) fn from(text: Option<&str>) -> Option<(i64, i64)> {
 fn find(
     connection: &Connection,
     filter: &Filter,
-    from: Option<(i64, i64)>,
-) -> Result<(Vec<Line>, Option<(i64, i64)>)> {
+    from: Option<Place>,
+) -> Result<(Vec<Line>, Option<Place>)> {
     let mut condition = filter.condition();
     if let Some((at, id)) = from {
         condition.and(|place| format!("{AT} <= {place}"), at);

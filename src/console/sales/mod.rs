@@ -72,10 +72,9 @@ fn money(cents: &i64) -> String {
 }
 
 /// As [`money`]; a dash without one.
+#[expect(clippy::ref_option, reason = "templates pass references")]
 fn amount(cents: &Option<i64>) -> String {
-    cents
-        .as_ref()
-        .map_or_else(|| "–".to_owned(), |cents| money(cents))
+    cents.as_ref().map_or_else(|| "–".to_owned(), money)
 }
 
 /// What a method of payment is called.

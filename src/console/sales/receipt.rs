@@ -77,6 +77,14 @@ struct Item {
     discount: Option<i64>,
 }
 
+impl Item {
+    /// What the till calls it, where that says more than the product's name.
+    fn own_words(&self) -> Option<&str> {
+        let name = self.product.as_ref().map(|(_, name)| name.as_str());
+        self.description.as_deref().filter(|own| Some(*own) != name)
+    }
+}
+
 struct Payment {
     method: String,
     amount: Option<i64>,

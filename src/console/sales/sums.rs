@@ -164,7 +164,7 @@ impl Table {
         }
         let mut rows: Vec<Row> = found.into_values().collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.all.cents));
-        all.name = "All".to_owned();
+        "All".clone_into(&mut all.name);
         Ok(Self {
             by,
             days: days.into_iter().collect(),

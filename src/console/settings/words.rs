@@ -1,7 +1,7 @@
 //! What the forms call the settings: messages name them as the API does, and people look for a field.
 
 /// Settings, each with its field's label.
-const LABELS: [(&str, &str); 15] = [
+const LABELS: [(&str, &str); 16] = [
     ("name", "Name of the event or the venue"),
     ("timeZone", "Time zone"),
     ("publicUrl", "Address that apps reach this server by"),
@@ -15,6 +15,10 @@ const LABELS: [(&str, &str); 15] = [
     ("backups.everyMinutes", "Every"),
     ("backups.keep", "Keep the newest"),
     ("backups.folder", "Folder"),
+    (
+        "oneTimePasswords",
+        "Signing in to apps with a code by e-mail",
+    ),
     ("email", "Your e-mail"),
     ("password", "A password"),
 ];
@@ -37,7 +41,7 @@ mod tests {
     fn every_setting_of_a_form_is_called_as_there() {
         for name in Settings::NAMES {
             // Their forms say it themselves.
-            if !["access", "backups", "outgoing"].contains(name) {
+            if !["access", "backups", "outgoing", "communications"].contains(name) {
                 let message = in_words(&format!("{name}: is wrong"));
                 assert!(
                     message.ends_with(": is wrong") && !message.starts_with(name),

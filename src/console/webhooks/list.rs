@@ -4,6 +4,7 @@ use super::{Fares, shell};
 use crate::{
     console::{Route, Shell, Visit, answer, route},
     error::Result,
+    types::Timestamp,
     webhooks::{
         Waiting, Webhook, held, state,
         state::State,
@@ -47,6 +48,12 @@ impl Line {
 
     fn origin(&self) -> &str {
         origin(&self.webhook.is.url)
+    }
+
+    /// Since when nothing is taken.
+    fn failing_since(&self) -> Option<Timestamp> {
+        let fails = self.fares == Fares::Failing;
+        self.state.failing_since.filter(|_| fails)
     }
 
     /// What it is told, in a few words.

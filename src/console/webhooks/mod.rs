@@ -10,7 +10,10 @@ use super::{
     Area, Route, Shell, Visit,
     access::{self, Made},
 };
-use crate::{error::Result, webhooks::state::State};
+use crate::{
+    error::Result,
+    webhooks::{runner::DOWN_AFTER, state::State},
+};
 use poem::Response;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -75,7 +78,7 @@ impl Fares {
         match state.paused {
             Some((_, Pause::Asked)) => Self::Paused,
             Some(_) => Self::Stopped,
-            None if state.failing_since.is_some() => Self::Failing,
+            None if state.failures >= DOWN_AFTER => Self::Failing,
             None if held > 0 => Self::Held,
             None if state.last_success_at.is_none() => Self::New,
             None => Self::Well,

@@ -77,7 +77,11 @@ impl Page {
     /// Why it does not go on, or not well.
     fn trouble(&self) -> Option<String> {
         let time = |at: &Timestamp| self.shell.clock(at);
-        match (self.state.paused, self.state.failing_since) {
+        let failing = self.fares == Fares::Failing;
+        match (
+            self.state.paused,
+            self.state.failing_since.filter(|_| failing),
+        ) {
             (Some((at, Pause::Asked)), _) => Some(format!(
                 "It is paused since {}. What happens meanwhile waits.",
                 time(&at)
@@ -93,8 +97,7 @@ impl Page {
                 time(&at)
             )),
             (None, Some(since)) => {
-                let next = self.state.next_at.filter(|_| self.state.failures > 1);
-                let again = next.map_or_else(String::new, |at| {
+                let again = self.state.next_at.map_or_else(String::new, |at| {
                     format!(" The next try is at {}.", time(&at))
                 });
                 Some(format!("Nothing was taken since {}.{again}", time(&since)))

@@ -139,7 +139,7 @@ fn a_receiver_that_is_down_is_tried_with_one_at_a_time() {
     for event in started(&mut runner, NOW) {
         finish(&mut runner, &event, nobody(), NOW);
     }
-    assert!(runner.is_down() && !runner.wants_more());
+    assert!(runner.is_down());
     // Nothing is written for what waits: it stands in the file anyway.
     assert_eq!((runner.held(), runner.state.cursor.interaction), (0, 0));
     assert!(started(&mut runner, NOW).is_empty());
@@ -179,7 +179,7 @@ fn when_it_is_back_what_was_held_need_not_wait() {
     };
     finish(&mut runner, &first[0], busy, NOW);
     finish(&mut runner, &first[1], nobody(), NOW);
-    let now = runner.due().unwrap();
+    let now = at(90);
     let probe = started(&mut runner, now);
     assert_eq!(ids(&probe), [2]);
     let notes = finish(&mut runner, &probe[0], Outcome::Taken, now);
@@ -294,4 +294,33 @@ fn a_clock_that_was_put_back_keeps_nobody_waiting() {
     finish(&mut runner, &first[0], failed(), NOW);
     let yesterday = at(-86_400);
     assert_eq!(ids(&started(&mut runner, yesterday)), [1]);
+}
+
+#[test]
+fn some_that_are_never_taken_keep_nobody_else_from_being_told() {
+    // Five that it never takes, which looks as if it were down.
+    let (mut runner, _) = runner(&["a", "b", "c", "d", "e"]);
+    let mut now = NOW;
+    let mut tries = 0;
+    let mut taken = Vec::new();
+    while now < at(3_600) {
+        // Every now and then something happens that it takes.
+        if now == at(300) || now == at(900) {
+            let id = if taken.is_empty() { 6 } else { 7 };
+            runner.read(vec![step(id, "f")], &mut Vec::new());
+        }
+        for event in started(&mut runner, now) {
+            if event.lane == "f" {
+                taken.push((event.of.id, (now.0 - NOW.0) / 1000));
+                finish(&mut runner, &event, Outcome::Taken, now);
+            } else {
+                tries += 1;
+                finish(&mut runner, &event, failed(), now);
+            }
+        }
+        now = later(now, 1);
+    }
+    let ids: Vec<i64> = taken.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, [6, 7], "{taken:?}");
+    assert!(tries < 120, "{tries}");
 }

@@ -61,9 +61,11 @@ fn the_operations_are_these() {
     }
     insta::assert_snapshot!(lines, @"
     GET    /delegate/list listDelegates 200 400 401 403 500 503
+    DELETE /delegate/myself deleteMyself 204 400 401 403 404 500 503
     GET    /delegate/myself getMyself 200 400 401 403 404 500 503
     PATCH  /delegate/myself patchMyself 200 400 401 403 404 409 413 415 500 503
     POST   /delegate/new createDelegate 201 400 401 403 409 413 415 500 503
+    POST   /delegate/send-comm sendComm 200 400 401 403 404 413 415 500 503
     DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 500 503
     GET    /delegate/{idType}:{id} getDelegate 200 400 401 403 404 500 503
     PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 413 415 500 503
@@ -88,6 +90,7 @@ fn the_operations_are_these() {
     POST   /interaction/new/{interactionType} createInteraction 200 201 400 401 403 404 409 412 413 415 500 503
     POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
     POST   /oauth/v2/token token 200 400 401 429 503
+    POST   /otp/send sendOneTimePassword 200 400 401 403 413 415 429 500 503
     GET    /ping ping 200 400 401 403 500 503
     GET    /report/{dashboard}/export/{export}/data.csv readReportCsv 200 400 401 403 404 500 503
     GET    /report/{dashboard}/export/{export}/data.json readReportJson 200 400 401 403 404 500 503

@@ -62,13 +62,13 @@ impl Site {
     /// The code that came to an address last.
     fn code(&self, email: &str) -> Option<String> {
         let sent = format!("SELECT count(*) FROM messages WHERE address = '{email}'");
-        let sent = self.server.value::<i64>(&sent);
+        let sent = self.server.value::<usize>(&sent);
         let came = || {
             let mut mails = self.mail.mails();
-            mails.retain(|mail| mail.to.contains(email));
+            mails.retain(|mail| mail.to == format!("RCPT TO:<{email}>"));
             mails
         };
-        until("a mail", || came().len() as i64 >= sent);
+        until("a mail", || came().len() >= sent);
         let text = came().pop()?.text.replace('\r', "");
         let (_, body) = text.split_once("\n\n")?;
         let mut words = body.split_whitespace();

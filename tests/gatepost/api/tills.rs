@@ -121,12 +121,9 @@ fn an_absurd_number_or_a_name_that_stands_twice_hides_nothing_else() {
     let reply = reply_to(&till, text.into_bytes());
     assert_eq!(barcodes(&reply), ["A"]);
     let told = told(&reply);
-    for expected in [
-        ": notes stands twice",
-        "totalAmount: must be a whole number",
-    ] {
+    for expected in ["stands twice", "totalAmount: must be a whole number"] {
         assert!(
-            told.iter().any(|line| line.starts_with(expected)),
+            told.iter().any(|line| line.contains(expected)),
             "{expected}: {told:?}"
         );
     }

@@ -281,8 +281,8 @@ fn a_discovery_page_that_is_left_open_over_night_lets_nobody_in() {
     browser.tells("Apps may ask");
     // The page was opened almost ten minutes ago; its stream goes on all the while.
     let window = &server.console.discovery.window;
-    let almost = Instant::now() - (OPEN - Duration::from_secs(2));
-    window.extend(almost);
+    let almost = OPEN.saturating_sub(Duration::from_secs(2));
+    window.extend(Instant::now().checked_sub(almost).expect("a time"));
     browser.tells("Discovery is closed");
     assert_eq!(window.left(Instant::now()), None);
     let app = App::new(&request_address(server.address()), "42", server.address());

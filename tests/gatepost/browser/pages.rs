@@ -64,6 +64,8 @@ impl Inspector {
         }
         self.reached.extend(found.reached);
         self.faults.extend(found.dead);
+        // It stands outside of the console, for people who have no sign-in there.
+        self.look_at("/otp");
     }
 
     /// Looks at what stands for a moment only: secrets that are shown once.

@@ -232,11 +232,11 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     assert!(crew.get(here).shown().contains("Welcome"));
     for (field, value, about) in [
         ("name", "Order is ready", "already"),
-        ("name", "", "name"),
+        ("name", "", "Name: must"),
         ("interactionType", "Check In", "malformed"),
         ("template", "sms:nothing", "no template"),
-        ("template", "", "choose a template"),
-        ("withinMinutes", "0", "withinMinutes"),
+        ("template", "", "Choose a template"),
+        ("withinMinutes", "0", "WithinMinutes: must"),
         ("device", "nowhere", "no device"),
     ] {
         let mut wrong = form.to_vec();
@@ -269,7 +269,7 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     ]);
     crew.post(&format!("{here}/save"), &change).taken();
     crew.post(&format!("{here}/save"), &change)
-        .refused(422, "somebody else changed");
+        .refused(422, "Somebody else changed");
     post.server
         .console_user("op@example.com", ConsoleRole::Operator);
     let operator = Crew::sign_in(&post.server, "op@example.com");

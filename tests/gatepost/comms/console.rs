@@ -143,14 +143,14 @@ fn a_template_that_cannot_be_is_refused_with_its_line() {
         ("do", "save"),
     ];
     for (field, value, about) in [
-        ("slug", "", "slug"),
-        ("slug", "Has Space", "slug"),
-        ("subject", "", "subject"),
+        ("slug", "", "Slug: "),
+        ("slug", "Has Space", "Slug: "),
+        ("subject", "", "Subject: an e-mail"),
         ("content", " ", "must say something"),
-        ("content", "a\n{{ delegate.", "content: line 2"),
+        ("content", "a\n{{ delegate.", "Content: line 2"),
         ("content", "{{ nobody.knows }}", "nobody"),
-        ("content", "{% include '/etc/passwd' %}", "content: line 1"),
-        ("html", "{% for %}", "html: line 1"),
+        ("content", "{% include '/etc/passwd' %}", "Content: line 1"),
+        ("html", "{% for %}", "Html: line 1"),
     ] {
         let mut form = good.to_vec();
         form.retain(|(name, _)| *name != field);
@@ -207,15 +207,15 @@ fn a_gateways_secret_goes_in_and_never_out() {
     elsewhere.push(("secret", "another"));
     crew.post(&path, &elsewhere).taken();
     crew.post(&path, &elsewhere)
-        .refused(422, "somebody else changed");
+        .refused(422, "Somebody else changed");
     for (field, value, about) in [
-        ("host", "", "host"),
-        ("host", "a b", "host"),
-        ("port", "0", "port"),
-        ("port", "65536", "port"),
-        ("security", "some", "security"),
-        ("from", "nobody", "from"),
-        ("replyTo", "x", "replyTo"),
+        ("host", "", "Host: must"),
+        ("host", "a b", "Host: must"),
+        ("port", "0", "Port: must"),
+        ("port", "65536", "Port: must"),
+        ("security", "some", "Security: must"),
+        ("from", "nobody", "From: must"),
+        ("replyTo", "x", "ReplyTo: must"),
     ] {
         let mut wrong = form.to_vec();
         wrong.retain(|(name, _)| *name != field);

@@ -21,15 +21,14 @@ fn setup_form<'a>(token: &'a str, email: &'a str) -> Vec<(&'a str, &'a str)> {
 
 /// The form of the first run with a picture, as a browser sends it.
 fn with_picture(form: &[(&str, &str)], name: &str, content: &[u8]) -> Vec<u8> {
-    let mut body = String::new();
-    for (name, value) in form {
-        let head = format!("--edge\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n");
-        body += &format!("{head}{value}\r\n");
-    }
-    body += &format!(
-        "--edge\r\nContent-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\n\
-         Content-Type: application/octet-stream\r\n\r\n"
+    const PART: &str = "--edge\r\nContent-Disposition: form-data; name=";
+    let fields = form
+        .iter()
+        .map(|(name, value)| [PART, "\"", name, "\"\r\n\r\n", value, "\r\n"].concat());
+    let file = format!(
+        "{PART}\"logo\"; filename=\"{name}\"\r\nContent-Type: application/octet-stream\r\n\r\n"
     );
+    let body: String = fields.chain([file]).collect();
     let mut body = body.into_bytes();
     body.extend_from_slice(content);
     body.extend_from_slice(b"\r\n--edge--\r\n");
@@ -62,7 +61,7 @@ fn the_first_run_takes_a_logo_too_and_goes_without_one() {
         post(
             token,
             "large.gif",
-            &[gif.as_slice(), &[0; 600 * 1024]].concat(),
+            &[gif.as_slice(), &vec![0; 600 * 1024]].concat(),
         )
         .refused(422, "512 KiB");
         let count = |table: &str| server.value::<i64>(&format!("SELECT count(*) FROM {table}"));

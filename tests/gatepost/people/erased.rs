@@ -22,6 +22,8 @@ fn gone(server: &Server, person: &super::Person) {
             "? IN (first_delegate_id, second_delegate_id, third_delegate_id)",
         ),
         ("users", "delegate_id = ?"),
+        ("messages", "delegate_id = ?"),
+        ("transaction_delegates", "delegate_id = ?"),
     ] {
         let of = of.replace('?', &id.to_string());
         let left: i64 = server.value(&format!("SELECT count(*) FROM {table} WHERE {of}"));

@@ -232,8 +232,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         .status,
         200
     );
-    let double = caller
-        .delegate(&json!({"firstName": words.odd("Double"), "barcode": words.plain("double")}));
+    let double = buy(&caller, &mut words, hall);
     let merged = merge(&crew, id, double);
     assert_eq!(merged.status, 303, "{merged:?}");
 
@@ -262,6 +261,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         &json!({"data": {"Data": {"pushTokens": [words.plain("push-token")]}}}),
     )
     .data();
+    write_to(server, &mut words, id, &email);
     neighbours(&caller, hall, tag, NEIGHBOURS);
     Person {
         id,
@@ -272,6 +272,45 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         refresh: json!({"grant_type": "refresh_token", "client_id": client, "client_secret": secret,
             "refresh_token": tokens["refresh_token"]}),
     }
+}
+
+/// Buys a ticket, under a key: the delegate that it made.
+fn buy(caller: &Caller<'_>, words: &mut Words<'_>, hall: i64) -> i64 {
+    let tag = words.tag;
+    let purchase = json!({
+        "code": format!("P{}", tag.len()), "context": hall, "totalAmount": 2500, "notes": words.odd("Bought for"),
+        "transactions": [{"paymentMethod": "cash", "amount": 2500, "change": 0}],
+        "items": [{
+            "code": format!("P{}0000", tag.len()), "product": hall, "quantity": 1, "unitAmount": 2500, "totalAmount": 2500,
+            "delegates": [{"product": hall, "description": "Day ticket", "barcode": words.plain("ticket"),
+                           "holder": words.odd("Holder")}],
+        }],
+    });
+    let made = keyed(
+        caller,
+        "/tx/new",
+        &format!("key-buy-{}", tag.len()),
+        &purchase,
+    );
+    let double = made.data()["delegates"][0]["id"].as_i64().expect("an id");
+    let named = json!({"firstName": words.odd("Double"), "email": words.mail("double")});
+    caller
+        .patch(&format!("/delegate/id:{double}"), &named)
+        .data();
+    double
+}
+
+/// Messages to somebody, and to whom they sign in as.
+fn write_to(server: &Server, words: &mut Words<'_>, id: i64, email: &str) {
+    let subject = words.plain("subject");
+    let body = words.plain("letter");
+    let code = words.plain("code-by-mail");
+    server.sql(&format!(
+        "INSERT INTO messages (delegate_id, channel, template, state, created_at, address, subject, body, html)
+         VALUES ({id}, 'email', 'welcome', 'failed', 1, '{email}', '{subject}', '{body}', '<p>{body}</p>');
+         INSERT INTO messages (channel, state, created_at, address, subject, body, secret)
+         VALUES ('email', 'waiting', 1, '{email}', 'Your code', '{code}', 1);"
+    ));
 }
 
 fn merge(crew: &crate::console::Crew<'_>, id: i64, double: i64) -> crate::console::Page {

@@ -77,9 +77,16 @@ fn webhooks_go_round_and_their_secrets_stay_where_they_are() {
         json!([moved, chat]),
         "absent is left alone"
     );
-    applied(folder, &json!({"webhooks": [moved]}), &["--prune"]);
+    // Pruned by a document that names everything else.
+    let mut whole = told(&folder.join("event.db"), &["config", "export"]);
+    whole["webhooks"] = json!([moved]);
+    applied(folder, &whole, &["--prune"]);
     assert_eq!(exported(folder), json!([moved]));
-    applied(folder, &json!({}), &["--prune"]);
+    whole
+        .as_object_mut()
+        .expect("a document")
+        .remove("webhooks");
+    applied(folder, &whole, &["--prune"]);
     assert_eq!(exported(folder), json!([]));
     for table in ["webhooks", "webhook_states", "webhook_held"] {
         assert_eq!(

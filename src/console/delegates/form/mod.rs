@@ -84,15 +84,15 @@ impl Page {
     /// The form for the second of two: what they touched is theirs and marked, the rest is as it is
     /// now.
     fn stale(visit: &Visit, id: i64, typed: Draft, now: &Draft, updated_at: i64) -> Result<Self> {
-        let (draft, meanwhile) = match meanwhile::recalled(visit.form.text("seen"), &typed) {
-            Some(seen) => (
+        let recalled = meanwhile::recalled(visit.form.text("seen"), &typed);
+        let (draft, meanwhile) = if let Some(seen) = recalled {
+            (
                 meanwhile::merged(&seen, &typed, now),
                 meanwhile::differing(&seen, now),
-            ),
-            None => {
-                let differing = meanwhile::differing(&typed, now);
-                (typed, differing)
-            }
+            )
+        } else {
+            let differing = meanwhile::differing(&typed, now);
+            (typed, differing)
         };
         let mut page = Self::new(visit, Some(id), draft)?;
         page.updated_at = updated_at;
