@@ -18,6 +18,7 @@ mod folding;
 mod guard;
 mod meter;
 mod operators;
+mod prices;
 mod source;
 #[cfg(test)]
 mod tests;

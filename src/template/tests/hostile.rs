@@ -450,7 +450,7 @@ fn reach() -> Vec<Category> {
     vec![
         category(
             "files and other templates",
-            ("{{ 'etc/passwd'|upper }}", "ETC/PASSWD"),
+            ("{{ 'etc/passwd'|upper }}", "ETC&#x2f;PASSWD"),
             filled(
                 &[
                     "{% include '@' %}",
