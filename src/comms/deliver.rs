@@ -35,7 +35,7 @@ impl Delivery {
         match &outcome {
             Outcome::Sent => tracing::debug!(message = due.id, "{noun} sent"),
             Outcome::Unknown(_) => {
-                tracing::warn!(message = due.id, "{noun}: nobody knows whether it was sent")
+                tracing::warn!(message = due.id, "{noun}: nobody knows whether it was sent");
             }
             Outcome::Later(_) | Outcome::Never(_) => {
                 tracing::info!(message = due.id, "{noun} not sent");

@@ -21,7 +21,7 @@ pub(super) fn offer(connection: &Connection, zone: Zone) -> Result<()> {
     connection.create_scalar_function("local_time", 1, FLAGS, move |call| {
         Ok(moment(call.get_raw(0)).map(|at| zone.plain(at)))
     })?;
-    connection.create_scalar_function("instr", 2, FLAGS, instr)?;
+    connection.create_scalar_function("instr", 2, FLAGS, |call| Ok(instr(call)))?;
     connection.create_scalar_function("replace", 3, FLAGS, replace)?;
     for (name, left, right) in [
         ("trim", true, true),
@@ -59,7 +59,7 @@ fn text(value: ValueRef<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// Where a text begins in another, counted in characters from 1; 0: nowhere. Of two blobs in bytes.
-fn instr(call: &Context<'_>) -> rusqlite::Result<Option<i64>> {
+fn instr(call: &Context<'_>) -> Option<i64> {
     let (within, part) = match (call.get_raw(0), call.get_raw(1)) {
         (ValueRef::Blob(within), ValueRef::Blob(part)) => {
             let letters = |bytes: &[u8]| bytes.iter().map(|byte| *byte as char).collect::<String>();
@@ -67,13 +67,11 @@ fn instr(call: &Context<'_>) -> rusqlite::Result<Option<i64>> {
         }
         (within, part) => (text(within), text(part)),
     };
-    let (Some(within), Some(part)) = (within, part) else {
-        return Ok(None);
-    };
+    let (within, part) = (within?, part?);
     let found = within.find(&*part);
-    Ok(Some(found.map_or(0, |at| {
+    Some(found.map_or(0, |at| {
         i64::try_from(within[..at].chars().count() + 1).unwrap_or(i64::MAX)
-    })))
+    }))
 }
 
 fn replace(call: &Context<'_>) -> rusqlite::Result<Value> {

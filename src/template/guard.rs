@@ -66,7 +66,7 @@ pub(super) fn metered<'s>(
 }
 
 fn count(instructions: &Instructions<'_>) -> u32 {
-    (0..)
+    (0..u32::MAX)
         .find(|at| instructions.get(*at).is_none())
         .unwrap_or(0)
 }

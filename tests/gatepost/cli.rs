@@ -65,8 +65,7 @@ fn the_sample_list_goes_in_by_its_headers_alone() {
 
 #[test]
 fn bad_rows_are_told_by_line_and_nothing_is_written() {
-    let folder =
-        with_list("Barcode,First name\nA-1,Ada\nA-1,Bob\nA-3,Carl,x,y\nA-4,Dan,more\nA-5,Eve\n");
+    let folder = with_list("Barcode,First name\nA-1,Ada\nA-1,Bob\n,\nA-4,Dan,more\nA-5,Eve\n");
     let output = gatepost(folder.path(), &["import", "delegates", "list.csv"]);
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout) + &text(&output.stderr);

@@ -80,14 +80,15 @@ impl Fixture {
 }
 
 #[test]
-fn a_users_token_has_the_users_roles_and_no_scopes() {
+fn a_users_token_has_the_users_roles_and_its_clients_scopes() {
     let fixture = Fixture::new();
     let principal = fixture.holder(&fixture.sign_in().access).unwrap();
     assert_eq!(principal.user, Some(fixture.user));
     assert_eq!(principal.delegate, Some(DelegateId(3)));
     let roles: Vec<_> = principal.roles.iter().collect();
     assert_eq!(roles, [Role::DeviceRead, Role::OwnRead]);
-    assert_eq!(principal.scopes, []);
+    // Never `TRUSTED`, which its client has as well.
+    assert_eq!(principal.scopes, [Scope::ReportRead]);
     assert_eq!(principal.expires_at, after(START, ACCESS_S));
 }
 

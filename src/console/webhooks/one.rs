@@ -40,7 +40,7 @@ struct Page {
     more_failing: bool,
     attempts: Vec<(i64, Attempt)>,
     /// Codes, each with the device's name while there is one.
-    devices: Vec<(String, Option<(i64, String)>)>,
+    devices: Vec<Place>,
     action: String,
     overlaps_until: Option<Timestamp>,
 }
@@ -136,10 +136,10 @@ fn record(lane: &str) -> Option<String> {
     Some(format!("/console/{area}/{id}"))
 }
 
-fn devices(
-    connection: &Connection,
-    webhook: &Webhook,
-) -> Result<Vec<(String, Option<(i64, String)>)>> {
+/// The code of a device; with the id and name of the device that has it, where there is one.
+type Place = (String, Option<(i64, String)>);
+
+fn devices(connection: &Connection, webhook: &Webhook) -> Result<Vec<Place>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, coalesce(name, code) FROM devices WHERE code = ?1 AND deleted_at IS NULL",
     )?;

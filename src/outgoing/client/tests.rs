@@ -275,9 +275,12 @@ fn a_connection_to_this_machine_is_not_used_once_that_is_forbidden() {
     let allowed = Arc::new(AtomicBool::new(true));
     let of_client = Arc::clone(&allowed);
     let client = Client::with_lookup(
-        move || match of_client.load(Ordering::SeqCst) {
-            true => Reach::Local,
-            false => Reach::Network,
+        move || {
+            if of_client.load(Ordering::SeqCst) {
+                Reach::Local
+            } else {
+                Reach::Network
+            }
         },
         says(&[&["127.0.0.1"]]),
     );

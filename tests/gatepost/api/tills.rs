@@ -117,7 +117,7 @@ fn an_absurd_number_or_a_name_that_stands_twice_hides_nothing_else() {
         .sale("T", &["A"])
         .to_string()
         .replacen("2500", &"9".repeat(40), 1)
-        .replacen("{", "{\"notes\":\"first\",", 1);
+        .replacen('{', "{\"notes\":\"first\",", 1);
     let reply = reply_to(&till, text.into_bytes());
     assert_eq!(barcodes(&reply), ["A"]);
     let told = told(&reply);

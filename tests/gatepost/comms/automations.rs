@@ -39,6 +39,11 @@ fn texts(post: &Post) -> Vec<String> {
             .iter()
             .any(|call| call.body.contains(&phone))
     });
+    // Several leave at once, and the last may be quicker than those before it.
+    until("all texts are sent", || {
+        let waiting = "SELECT count(*) FROM messages WHERE state IN ('waiting', 'sending')";
+        post.server.value::<i64>(waiting) == 0
+    });
     let texts = post
         .provider
         .calls()

@@ -19,6 +19,21 @@ fn hidden(html: &str, name: &str) -> String {
         .to_owned()
 }
 
+/// The page of a message is for a frame without rights.
+#[track_caller]
+fn is_shown_where_it_can_do_nothing(crew: &Crew<'_>, message: &str, html: &str) {
+    let page = crew.request(reqwest::Method::GET, &format!("{message}/page"));
+    let page = page.send().expect("an answer");
+    let policy = page.headers()["content-security-policy"]
+        .to_str()
+        .expect("text");
+    assert!(
+        policy.starts_with("sandbox; default-src 'none'"),
+        "{policy}"
+    );
+    assert_eq!(page.text().expect("text"), html);
+}
+
 #[test]
 fn a_template_is_written_looked_at_tried_and_sent() {
     let post = Post::open();
@@ -89,16 +104,7 @@ fn a_template_is_written_looked_at_tried_and_sent() {
             .shown()
             .contains("me@example.org")
     );
-    let page = crew.request(reqwest::Method::GET, &format!("{test}/page"));
-    let page = page.send().expect("an answer");
-    let policy = page.headers()["content-security-policy"]
-        .to_str()
-        .expect("text");
-    assert!(
-        policy.starts_with("sandbox; default-src 'none'"),
-        "{policy}"
-    );
-    assert_eq!(page.text().expect("text"), "<h1>Ada</h1>");
+    is_shown_where_it_can_do_nothing(&crew, &test, "<h1>Ada</h1>");
     crew.post(SAVE, &with(&[("do", "test"), ("address", "me")]))
         .refused(422, "no e-mail address");
 

@@ -50,7 +50,7 @@ fn what_became_of_a_text_is_told_however_the_provider_behaves() {
         (Act::GoneInAnswer, "unknown", "did not answer"),
         (Act::Silent, "unknown", "did not answer"),
     ] {
-        post.provider.act(&[act.clone()]);
+        post.provider.act(std::slice::from_ref(&act));
         assert_eq!(post.flags(&ask(&post)), (state == "sent", false), "{act:?}");
         let (found, why) = post.newest();
         assert_eq!(found, state, "{act:?}: {why}");

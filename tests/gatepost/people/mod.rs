@@ -8,6 +8,7 @@ mod restored;
 use crate::harness::Server;
 use filled::Person;
 use std::{
+    fmt::Write,
     path::{Path, PathBuf},
     process::{Command, Output},
     time::{Duration, Instant},
@@ -59,8 +60,11 @@ fn forms(word: &str) -> Vec<String> {
             if letter.is_ascii() {
                 letter.to_string()
             } else {
-                let units = letter.encode_utf16(&mut units).iter();
-                units.map(|unit| format!("\\u{unit:04x}")).collect()
+                let mut escaped = String::new();
+                for unit in letter.encode_utf16(&mut units) {
+                    write!(escaped, "\\u{unit:04x}").expect("a text");
+                }
+                escaped
             }
         })
         .collect();

@@ -11,6 +11,7 @@ use rusqlite::types::{Value as Sql, ValueRef};
 use serde_json::json;
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     ops::ControlFlow,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     time::{Duration, Instant},
@@ -554,7 +555,7 @@ fn content(server: &Server) -> BTreeMap<String, String> {
         let mut text = sql;
         while let Some(row) = rows.next().expect("a row") {
             for at in 0..columns {
-                text.push_str(&format!("{:?}|", row.get_ref(at).expect("a value")));
+                write!(text, "{:?}|", row.get_ref(at).expect("a value")).expect("a text");
             }
         }
         content.insert(table, text);

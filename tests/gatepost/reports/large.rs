@@ -84,7 +84,7 @@ fn a_million_rows_are_sent_in_constant_memory_to_a_slow_reader() {
             &json!({"grant_type": "client_credentials", "client_id": id, "client_secret": secret}),
         )
         .send()
-        .and_then(|answer| answer.json())
+        .and_then(reqwest::blocking::Response::json)
         .expect("a token");
     let token = token["access_token"].as_str().expect("a token");
     let before = resident(served.pid());
