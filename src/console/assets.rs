@@ -29,10 +29,10 @@ pub(super) fn address(name: &str) -> String {
     }
 }
 
-/// The style of every page, with what it changes with.
+/// A file of the pages, such as `console.css`, with what it changes with; empty where there is none.
 #[must_use]
-pub fn style() -> (Vec<u8>, String) {
-    Files::get("console.css").map_or_else(Default::default, |file| {
+pub fn content(name: &str) -> (Vec<u8>, String) {
+    Files::get(name).map_or_else(Default::default, |file| {
         let version = version(&file);
         (file.data.into_owned(), version)
     })

@@ -184,6 +184,7 @@ fn endpoint(
             get(make_sync(move |_| otp::show(&of_otp))).post(otp::Ask(app.clone())),
         )
         .at("/otp/style.css", get(make_sync(|_| otp::style())))
+        .at("/otp/icon.svg", get(make_sync(|_| otp::icon())))
         .at(
             "/o/:name",
             get(poem::endpoint::make(move |request| {

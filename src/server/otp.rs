@@ -25,6 +25,7 @@ const FORM_MAX_BYTES: usize = 4 << 10;
 struct Page {
     name: String,
     style: String,
+    icon: String,
     logo: Option<String>,
     off: bool,
     email: String,
@@ -40,7 +41,8 @@ impl Page {
         let since = app.store.look_up(logo::since).ok().flatten();
         Self {
             name: settings.name().to_owned(),
-            style: format!("/otp/style.css?v={}", assets::style().1),
+            style: format!("/otp/style.css?v={}", assets::content("console.css").1),
+            icon: format!("/otp/icon.svg?v={}", assets::content("icon.svg").1),
             logo: since.map(|since| format!("/logo?v={}", since.0)),
             off: settings.one_time_passwords == OneTimePasswords::Off,
             email: String::new(),
@@ -69,12 +71,21 @@ pub fn show(app: &App) -> poem::Result<Response> {
 
 /// The page's style: that of the console, which does not answer everybody.
 pub fn style() -> Response {
-    let (style, _) = assets::style();
+    file("console.css", "text/css; charset=utf-8")
+}
+
+/// The page's icon.
+pub fn icon() -> Response {
+    file("icon.svg", "image/svg+xml")
+}
+
+fn file(name: &str, kind: &str) -> Response {
+    let (content, _) = assets::content(name);
     Response::builder()
-        .content_type("text/css; charset=utf-8")
+        .content_type(kind)
         .header(header::CACHE_CONTROL, "public, max-age=31536000, immutable")
         .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-        .body(style)
+        .body(content)
 }
 
 /// Takes the form.

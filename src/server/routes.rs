@@ -183,6 +183,7 @@ pub fn table(console: &Console) -> Table {
         ("/api/otp/send".into(), vec![Method::POST]),
         ("/otp".into(), vec![Method::GET, Method::POST]),
         ("/otp/style.css".into(), vec![Method::GET]),
+        ("/otp/icon.svg".into(), vec![Method::GET]),
     ];
     for route in console::routes() {
         let path = route.path.replace('*', ":");
