@@ -479,15 +479,18 @@ mod page {
                 .contains("default-src 'none'")
         );
         assert_eq!(form.header("set-cookie"), "");
-        let style = form
+        let kinds: Vec<_> = form
             .text
             .split("href=\"")
-            .nth(1)
-            .and_then(|rest| rest.split('"').next());
-        let style = whole(site.server.request(Method::GET, style.expect("a style")));
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .map(|file| whole(site.server.request(Method::GET, file)))
+            .map(|file| (file.reply.status, file.header("content-type").to_owned()))
+            .collect();
+        let found = |kind: &str| (200, kind.to_owned());
         assert_eq!(
-            (style.reply.status, style.header("content-type")),
-            (200, "text/css; charset=utf-8")
+            kinds,
+            [found("image/svg+xml"), found("text/css; charset=utf-8")]
         );
 
         let known = asked(&site, "ada@example.org", &[]);
