@@ -339,8 +339,14 @@ fn remove_record(tx: &Tx<'_>, person: DelegateId) -> Result<()> {
     wiping(false)
 }
 
-/// Refusals of the person, and of its codes as they were scanned.
+/// Refusals of the person, and of its codes as they were scanned: apps try one code as several types,
+/// and scanners add white space or change its case.
 fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
+    let scanned = |selector: &String| match selector.split_once(':') {
+        Some((kind, code)) if kind != "id" => Some(code.trim().to_lowercase()),
+        _ => None,
+    };
+    let codes: BTreeSet<String> = traces.selectors.iter().filter_map(scanned).collect();
     tx.prepare_cached(
         "DELETE FROM refusals WHERE delegate_id IN (SELECT value FROM json_each(?1))
          OR delegate IN (SELECT value FROM json_each(?2))
@@ -351,6 +357,18 @@ fn remove_refusals(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
         json!(traces.selectors).to_string(),
         json!(traces.missing).to_string(),
     ))?;
+    let mut unknown = tx.prepare_cached(
+        "SELECT id, delegate FROM refusals WHERE delegate_id IS NULL AND delegate IS NOT NULL",
+    )?;
+    let unknown: Vec<(i64, String)> = unknown
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (id, selector) in unknown {
+        if scanned(&selector).is_some_and(|code| codes.contains(&code)) {
+            tx.prepare_cached("DELETE FROM refusals WHERE id = ?1")?
+                .execute([id])?;
+        }
+    }
     Ok(())
 }
 

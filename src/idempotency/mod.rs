@@ -5,7 +5,7 @@
 //! was interrupted goes on where it stopped when it is sent again.
 
 use crate::{
-    auth::Context,
+    auth::{Context, keyed, secret},
     error::{Error, Kind, Result},
     store::Tx,
     types::{ClientId, text},
@@ -170,7 +170,8 @@ pub fn holding(connection: &Connection, texts: &[String], after: i64) -> Result<
     Ok(places.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Changes an answer that is kept; its request is still known.
+/// Changes an answer that is kept. Its request is still known, by a keyed hash: what a client makes its
+/// keys of may be somebody's address.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -184,20 +185,54 @@ pub fn rewrite(tx: &Tx<'_>, place: Place, change: impl FnOnce(&str) -> String) -
             "UPDATE idempotency_parts SET body = ?3 WHERE key_id = ?1 AND part = ?2",
         )?
         .execute((place.0, place.1, change(&body)))?;
+        hide_key(tx, place.0)?;
     }
     Ok(())
 }
 
-fn find(tx: &Tx<'_>, key: &Key) -> Result<Option<i64>> {
-    let found: Option<(i64, String, [u8; 16], i64)> = tx
+/// How a key begins of which a keyed hash is left.
+const HIDDEN: &str = "erased:";
+
+fn hidden(key: &keyed::Key, text: &str) -> Result<String> {
+    let hash = key.hash(format!("Idempotency-Key {text}").as_bytes())?;
+    Ok(format!("{HIDDEN}{}", secret::hex(&hash)))
+}
+
+fn hide_key(tx: &Tx<'_>, row: i64) -> Result<()> {
+    let text: String = tx
+        .prepare_cached("SELECT key FROM idempotency_keys WHERE id = ?1")?
+        .query_row([row], |row| row.get(0))?;
+    if !text.starts_with(HIDDEN) {
+        let hash = hidden(&keyed::Key::find_or_make(tx)?, &text)?;
+        tx.prepare_cached("UPDATE idempotency_keys SET key = ?2 WHERE id = ?1")?
+            .execute((row, hash))?;
+    }
+    Ok(())
+}
+
+/// What is kept under a key: its row, the operation, the fingerprint of the request, and since when.
+type Known = (i64, String, [u8; 16], i64);
+
+fn known(tx: &Tx<'_>, client: ClientId, key: &str) -> Result<Option<Known>> {
+    Ok(tx
         .prepare_cached(
             "SELECT id, operation, fingerprint, created_at FROM idempotency_keys
              WHERE client_id = ?1 AND key = ?2",
         )?
-        .query_row(rusqlite::params![key.client, key.key], |row| {
+        .query_row(rusqlite::params![client, key], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })
-        .optional()?;
+        .optional()?)
+}
+
+fn find(tx: &Tx<'_>, key: &Key) -> Result<Option<i64>> {
+    let found = match known(tx, key.client, &key.key)? {
+        None => match keyed::Key::find(tx)? {
+            Some(secret) => known(tx, key.client, &hidden(&secret, &key.key)?)?,
+            None => None,
+        },
+        found => found,
+    };
     let Some((id, operation, fingerprint, created_at)) = found else {
         return Ok(None);
     };

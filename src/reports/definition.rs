@@ -62,6 +62,10 @@ impl Report {
             return Err(Error::invalid("label: must have 1 to 200 characters"));
         }
         check_text("label", &self.label)?;
+        if self.query.contains('\0') {
+            // SQLite would read no further, and something else would run than what is shown.
+            return Err(Error::invalid("query: must not contain a NUL character"));
+        }
         self.check_names()?;
         self.check_clients()?;
         let shape = Sandbox::open(database)?.shape(&self.query)?;

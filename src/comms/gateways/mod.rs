@@ -3,6 +3,7 @@
 
 pub mod fcm;
 pub mod http;
+mod masked;
 pub mod presets;
 pub mod smtp;
 
@@ -317,10 +318,10 @@ fn record(
 
 /// What of an answer may be shown: not the secret, should the other side repeat it.
 pub(super) fn without_secret(outcome: Outcome, secret: Option<&str>) -> Outcome {
-    let Some(secret) = secret.filter(|secret| secret.len() >= 4) else {
+    let Some(secret) = secret else {
         return outcome;
     };
-    let clean = |why: String| why.replace(secret, "•••");
+    let clean = |why: String| masked::masked(&why, secret);
     match outcome {
         Outcome::Sent => Outcome::Sent,
         Outcome::Later(why) => Outcome::Later(clean(why)),

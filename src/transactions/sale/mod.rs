@@ -3,9 +3,11 @@
 //! knows, such as whether a product is there, is looked at when it is loaded.
 //!
 //! - `reading`: values out of a body, whatever they are
+//! - `mended`: a body that is nearly JSON
 //! - `parts`: the purchase, its payments, items and tickets
 //! - `sums`: what has to fit together across them
 
+mod mended;
 mod parts;
 mod reading;
 mod sums;
@@ -18,6 +20,7 @@ use crate::{
 };
 use reading::Reading;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// The most values of a body that is read: each takes memory many times its length.
 const VALUES_MAX: usize = 1_000_000;
@@ -108,12 +111,16 @@ pub struct Sale {
 impl Sale {
     /// Reads a body, whatever it is.
     #[must_use]
-    pub fn read(body: &[u8]) -> Self {
+    pub fn read(sent: &[u8]) -> Self {
         let mut reading = Reading::default();
-        match parsed(body) {
+        let (body, read) = match parsed(sent) {
+            Err(why) => reading.mended(sent, why),
+            read => (Cow::Borrowed(sent), read),
+        };
+        match read {
             Ok(Value::Object(purchase)) => {
                 // The later of two is read; the till meant one of them.
-                if let Err(cause) = serde_json::from_slice::<Whole>(body) {
+                if let Err(cause) = serde_json::from_slice::<Whole>(&body) {
                     reading.tell("", cause.to_string());
                 }
                 reading.purchase(&purchase);
@@ -123,7 +130,7 @@ impl Sale {
         }
         reading.finish();
         if reading.sale.code.is_empty() {
-            reading.sale.code = secret::hex(&secret::digest(body));
+            reading.sale.code = secret::hex(&secret::digest(sent));
         }
         reading.sale
     }
@@ -134,6 +141,23 @@ impl Sale {
     #[must_use]
     pub fn bought_at(&self) -> Option<Timestamp> {
         self.created_at_s.and_then(Timestamp::from_unix_s)
+    }
+}
+
+impl Reading {
+    /// A body that is not JSON for the sake of a few letters, read without those.
+    fn mended<'a>(
+        &mut self,
+        sent: &'a [u8],
+        why: String,
+    ) -> (Cow<'a, [u8]>, Result<Value, String>) {
+        if let Some(body) = mended::mended(sent)
+            && let Ok(value) = parsed(&body)
+        {
+            self.tell("", format!("{why}; it was read with such letters replaced"));
+            return (Cow::Owned(body), Ok(value));
+        }
+        (Cow::Borrowed(sent), Err(why))
     }
 }
 

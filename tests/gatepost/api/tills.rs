@@ -225,3 +225,27 @@ fn what_is_told_of_the_sample_of_the_reference_is_only_what_it_names_wrongly() {
     );
     assert_eq!(kept, "3000,2000");
 }
+
+#[test]
+fn a_letter_that_is_none_costs_no_ticket() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    for (n, cut) in [&b"\\ud83d"[..], b"\xfc"].into_iter().enumerate() {
+        let (code, ticket) = (format!("CUT{n}"), format!("CUT{n}A"));
+        let mut sale: Vec<u8> = Vec::new();
+        for part in till.sale(&code, &[&ticket]).to_string().into_bytes() {
+            if sale.is_empty() {
+                sale.extend(b"{\"notes\":\"thanks ");
+                sale.extend(cut);
+                sale.extend(b"\",");
+            } else {
+                sale.push(part);
+            }
+        }
+        let reply = reply_to(&till, sale);
+        assert_eq!(barcodes(&reply), [ticket]);
+        let told = told(&reply);
+        let mut told = told.iter();
+        assert!(told.any(|line| line.contains("it was read with such letters replaced")));
+    }
+}

@@ -92,10 +92,12 @@ pub fn fill(server: &Server, tag: &str) -> Person {
 
     // The record, made under a key, changed, with a list, and by the person itself.
     let old_barcode = words.plain("old-barcode");
+    // Clients make keys of what they know.
+    let (key_make, key_batch) = (words.plain("key-make"), words.plain("key-batch"));
     let made = keyed(
         &caller,
         "/delegate/new",
-        &format!("key-make-{}", tag.len()),
+        &key_make,
         &json!({
             "firstName": words.odd("First"), "lastName": words.odd("Before"), "barcode": old_barcode,
             "email": words.mail("before"), "phone": words.plain("+4930555"), "jobTitle": words.odd("Job"),
@@ -146,6 +148,15 @@ pub fn fill(server: &Server, tag: &str) -> Person {
             &json!({"delegate": format!("barcode:{old_barcode}"), "device": hall}),
         )
         .refused(404, 1301, "");
+    // Apps try a code as several types, and scanners add to it.
+    for scanned in [
+        format!("rfid:{old_barcode}"),
+        format!("barcode:{old_barcode}\r"),
+    ] {
+        caller
+            .interact("check-in", &json!({"delegate": scanned, "device": hall}))
+            .refused(404, 1301, "");
+    }
     caller
         .interact("lead", &json!({"delegate": other, "secondDelegate": format!("barcode:{old_barcode}"), "device": hall}))
         .refused(404, 1301, "");
@@ -164,13 +175,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     });
     // Of the shared value one of the forty is enough to be found.
     assert_eq!(
-        keyed(
-            &caller,
-            "/interaction/batch",
-            &format!("key-batch-{}", tag.len()),
-            &batch
-        )
-        .status,
+        keyed(&caller, "/interaction/batch", &key_batch, &batch).status,
         200
     );
     let gone = caller
