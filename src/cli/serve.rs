@@ -6,6 +6,7 @@ use crate::{
     console::{Console, Reach},
     error::{Error, Result},
     server::{self, Limits, Options, Tls},
+    settings::address::host,
     store::{Durability, ServeLock, Store},
 };
 use std::{
@@ -137,16 +138,6 @@ fn public_url(text: &str) -> std::result::Result<String, String> {
     }
 }
 
-/// The host of an address such as `https://gate.example.org:8443`.
-fn host(url: &str) -> Option<&str> {
-    let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
-    let host = match authority.strip_prefix('[') {
-        Some(address) => address.split(']').next()?,
-        None => authority.split(':').next()?,
-    };
-    (!host.is_empty()).then_some(host)
-}
-
 async fn serve(
     console: &Arc<Console>,
     listen: SocketAddr,
@@ -247,20 +238,7 @@ fn end_at_once() {
 
 #[cfg(test)]
 mod tests {
-    use super::{host, public_url};
-
-    #[test]
-    fn the_host_of_an_address() {
-        for (url, expected) in [
-            ("https://gate.example.org", Some("gate.example.org")),
-            ("https://gate.example.org:8443/x", Some("gate.example.org")),
-            ("https://[2001:db8::1]:8443", Some("2001:db8::1")),
-            ("https://", None),
-            ("gate", None),
-        ] {
-            assert_eq!(host(url), expected, "{url}");
-        }
-    }
+    use super::public_url;
 
     #[test]
     fn a_public_url_is_one_that_links_can_be_made_of() {

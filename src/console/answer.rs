@@ -8,6 +8,10 @@ use crate::{
 };
 use askama::Template;
 use bytes::Bytes;
+use fast_qr::{
+    ECL, QRBuilder,
+    convert::{Builder, Shape, svg::SvgBuilder},
+};
 use futures_util::{Stream, StreamExt};
 use poem::{
     Body, Response,
@@ -93,6 +97,21 @@ pub(super) fn to_sign_in(visit: &Visit) -> Response {
         .append_pair("next", &visit.target())
         .finish();
     go_whole(visit, &format!("/console/sign-in?{target}"))
+}
+
+/// A text as a QR code, exactly as a scanner is to read it.
+///
+/// # Errors
+/// [`Kind::Defect`] when it is too long for one.
+pub fn qr(text: &str) -> Result<Response> {
+    let code = QRBuilder::new(text)
+        .ecl(ECL::M)
+        .build()
+        .map_err(|cause| Error::defect(cause.to_string()))?;
+    let picture = SvgBuilder::default().shape(Shape::Square).to_str(&code);
+    Ok(Response::builder()
+        .content_type("image/svg+xml")
+        .body(picture))
 }
 
 /// Something to keep: `name` is what the browser calls the file.

@@ -13,12 +13,8 @@ use crate::{
     types::Timestamp,
 };
 use askama::Template;
-use fast_qr::{
-    ECL, QRBuilder,
-    convert::{Builder, Shape, svg::SvgBuilder},
-};
 use futures_util::stream;
-use poem::{Response, http::header};
+use poem::Response;
 use std::{collections::VecDeque, time::Instant};
 
 /// The page.
@@ -240,15 +236,7 @@ async fn qr(visit: Visit) -> Result<Response> {
     let gone = || Error::new(Kind::NoSuchPath, "there is no such address any more");
     let places = visit.console.discovery.places().map_err(|_| gone())?;
     let place = place(&visit, &places).ok_or_else(gone)?;
-    let code = QRBuilder::new(place.request_uri())
-        .ecl(ECL::M)
-        .build()
-        .map_err(|cause| Error::defect(cause.to_string()))?;
-    let picture = SvgBuilder::default().shape(Shape::Square).to_str(&code);
-    Ok(Response::builder()
-        .content_type("image/svg+xml")
-        .header(header::CACHE_CONTROL, "no-store")
-        .body(picture))
+    answer::qr(&place.request_uri())
 }
 
 async fn add(visit: Visit) -> Result<Response> {

@@ -1,6 +1,7 @@
 //! Where an app can reach the server: what the QR code holds (contract §7). Never loopback, which on
 //! a phone is the phone.
 
+use crate::settings::address;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Beginnings of the names of interfaces that lead to no network of people: bridges and tunnels to
@@ -143,7 +144,7 @@ fn is_private(address: IpAddr) -> bool {
 }
 
 fn public(url: &str) -> Result<Place, Trouble> {
-    let host = host(url);
+    let host = address::host(url).unwrap_or_default();
     let own = host.eq_ignore_ascii_case("localhost")
         || host.to_ascii_lowercase().ends_with(".localhost")
         || host
@@ -161,16 +162,6 @@ fn public(url: &str) -> Result<Place, Trouble> {
         network: String::new(),
         base: url.trim_end_matches('/').to_owned(),
     })
-}
-
-/// The host of an address such as `https://gate.example.org:8443`.
-fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.strip_prefix('[') {
-        Some(address) => address.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,18 @@ pub fn public_url(text: &str) -> Result<String> {
     )))
 }
 
+/// The host of an address such as `https://gate.example.org:8443`, without the brackets of an IPv6
+/// address; `None` where it has none.
+#[must_use]
+pub fn host(url: &str) -> Option<&str> {
+    let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
+    let host = match authority.strip_prefix('[') {
+        Some(address) => address.split(']').next()?,
+        None => authority.split(':').next()?,
+    };
+    (!host.is_empty()).then_some(host)
+}
+
 /// Checks an origin as browsers send it: scheme, host, port, and nothing behind.
 ///
 /// # Errors
@@ -102,6 +114,19 @@ mod tests {
             ("javascript://x/%0aalert(1)", None),
         ] {
             assert_eq!(public_url(text).ok().as_deref(), taken, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_host_of_an_address() {
+        for (url, expected) in [
+            ("https://gate.example.org", Some("gate.example.org")),
+            ("https://gate.example.org:8443/x", Some("gate.example.org")),
+            ("https://[2001:db8::1]:8443", Some("2001:db8::1")),
+            ("https://", None),
+            ("gate", None),
+        ] {
+            assert_eq!(host(url), expected, "{url}");
         }
     }
 

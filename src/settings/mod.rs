@@ -3,7 +3,7 @@
 //! messages go to delegates. Kept in the `settings` table, one row
 //! a name. The picture that stands for the instance is in `logo`.
 
-mod address;
+pub mod address;
 mod communications;
 pub mod logo;
 mod one_time;

@@ -10,7 +10,6 @@ use crate::{
     types::Timestamp,
 };
 use askama::Template;
-use fast_qr::{QRBuilder, convert::svg::SvgBuilder};
 use poem::Response;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -92,11 +91,7 @@ async fn picture(visit: Visit) -> Result<Response> {
         )
     })?;
     let address = shared.address(visit.console.settings().name(), &staff.email)?;
-    let code = QRBuilder::new(address)
-        .build()
-        .map_err(|cause| Error::defect(format!("QR code: {cause:?}")))?;
-    let svg = SvgBuilder::default().to_str(&code);
-    Ok(Response::builder().content_type("image/svg+xml").body(svg))
+    answer::qr(&address)
 }
 
 async fn confirm(visit: Visit) -> Result<Response> {

@@ -10,10 +10,6 @@ use crate::{
     types::{DelegateCode, DelegateId, Timestamp},
 };
 use askama::Template;
-use fast_qr::{
-    ECL, QRBuilder,
-    convert::{Builder, Shape, svg::SvgBuilder},
-};
 use poem::Response;
 use rusqlite::Connection;
 
@@ -107,13 +103,7 @@ fn code(visit: &Visit) -> Result<Code> {
 
 /// The code as a QR, exactly as a scanner is to read it.
 async fn picture(visit: Visit) -> Result<Response> {
-    let code = code(&visit)?;
-    let qr = QRBuilder::new(code.value)
-        .ecl(ECL::M)
-        .build()
-        .map_err(Error::defect)?;
-    let svg = SvgBuilder::default().shape(Shape::Square).to_str(&qr);
-    Ok(Response::builder().content_type("image/svg+xml").body(svg))
+    answer::qr(&code(&visit)?.value)
 }
 
 #[derive(Template)]
