@@ -1,9 +1,10 @@
 //! An HTTP gateway on loopback that does as it is told: it answers, or is gone in the middle.
 
+use super::session::{Identity, Session};
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
@@ -53,11 +54,22 @@ struct State {
 /// The gateway.
 pub struct Provider {
     pub port: u16,
+    scheme: &'static str,
     state: Arc<(Mutex<State>, Condvar)>,
 }
 
 impl Provider {
     pub fn start() -> Self {
+        Self::begin(None)
+    }
+
+    /// By HTTPS, as somebody.
+    pub fn start_by(identity: &Identity) -> Self {
+        Self::begin(Some(identity.clone()))
+    }
+
+    fn begin(identity: Option<Identity>) -> Self {
+        let scheme = if identity.is_some() { "https" } else { "http" };
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let state = State {
@@ -71,12 +83,20 @@ impl Provider {
             for stream in listener.incoming() {
                 let state = Arc::clone(&of_thread);
                 let stream = stream.expect("a connection");
+                let session = match &identity {
+                    Some(identity) => Session::secured(stream, identity),
+                    None => Session::Plain(stream),
+                };
                 std::thread::spawn(move || {
-                    let _ = answer(stream, &state);
+                    let _ = answer(session, &state);
                 });
             }
         });
-        Self { port, state }
+        Self {
+            port,
+            scheme,
+            state,
+        }
     }
 
     /// What becomes of the next calls; those after are answered as usual.
@@ -90,7 +110,7 @@ impl Provider {
     }
 
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("{}://127.0.0.1:{}", self.scheme, self.port)
     }
 
     /// The calls that came whole.
@@ -113,7 +133,7 @@ impl Provider {
     }
 }
 
-fn answer(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
+fn answer(session: Session, state: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
     let act = {
         let mut state = state.0.lock().expect("a lock");
         let usual = state.usual.clone();
@@ -122,8 +142,7 @@ fn answer(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result
     if matches!(act, Act::GoneAtOnce) {
         return Ok(());
     }
-    let mut out = stream.try_clone()?;
-    let mut input = BufReader::new(stream);
+    let mut input = BufReader::new(session);
     let mut call = Call::default();
     input.read_line(&mut call.line)?;
     loop {
@@ -147,6 +166,7 @@ fn answer(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result
         lock.lock().expect("a lock").calls.push(call);
         changed.notify_all();
     }
+    let out = input.get_mut();
     match act {
         Act::Answer(status, body) => write!(
             out,

@@ -1,10 +1,11 @@
 //! A mail server on loopback that does as it is told: it takes mail, refuses it, or is gone in the
 //! middle of a sentence.
 
+use super::session::{Identity, Session};
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::{Arc, Condvar, Mutex},
     time::Duration,
 };
@@ -30,6 +31,15 @@ pub enum Act {
     AnswerMessage(&'static str),
 }
 
+/// How it speaks TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tls {
+    None,
+    /// From the STARTTLS command on.
+    Starttls,
+    FromStart,
+}
+
 /// A message that it took, or at least got.
 #[derive(Debug, Clone, Default)]
 pub struct Mail {
@@ -39,6 +49,8 @@ pub struct Mail {
     pub text: String,
     /// What AUTH said, in base 64.
     pub auth: String,
+    /// All of it came by TLS, but for the first words before STARTTLS.
+    pub secured: bool,
 }
 
 #[derive(Default)]
@@ -51,11 +63,21 @@ struct State {
 /// The server.
 pub struct MailServer {
     pub port: u16,
+    pub tls: Tls,
     state: Arc<(Mutex<State>, Condvar)>,
 }
 
 impl MailServer {
     pub fn start() -> Self {
+        Self::begin(Tls::None, None)
+    }
+
+    /// By TLS, as somebody.
+    pub fn start_by(tls: Tls, identity: &Identity) -> Self {
+        Self::begin(tls, Some(identity.clone()))
+    }
+
+    fn begin(tls: Tls, identity: Option<Identity>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
@@ -64,13 +86,19 @@ impl MailServer {
             for stream in listener.incoming() {
                 let state = Arc::clone(&of_thread);
                 let stream = stream.expect("a connection");
+                let identity = identity.clone();
                 std::thread::spawn(move || {
                     // The other side may go whenever it likes.
-                    let _ = converse(stream, &state);
+                    let _ = match identity.as_ref().filter(|_| tls == Tls::FromStart) {
+                        Some(identity) => {
+                            converse(Session::secured(stream, identity), None, &state)
+                        }
+                        None => converse(Session::Plain(stream), identity.as_ref(), &state),
+                    };
                 });
             }
         });
-        Self { port, state }
+        Self { port, tls, state }
     }
 
     /// What becomes of the next connections; those after take everything.
@@ -103,25 +131,28 @@ impl MailServer {
     }
 }
 
-fn converse(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
+/// Talks with somebody who connected; `identity` is for STARTTLS.
+fn converse(
+    session: Session,
+    identity: Option<&Identity>,
+    state: &(Mutex<State>, Condvar),
+) -> std::io::Result<()> {
     let act = {
         let mut state = state.0.lock().expect("a lock");
         state.connections += 1;
         state.acts.pop_front().unwrap_or(Act::Take)
     };
-    let mut out = stream.try_clone()?;
-    let mut lines = BufReader::new(stream).lines();
+    let mut io = BufReader::new(session);
     if act == Act::NoGreeting {
-        while lines.next().is_some_and(|line| line.is_ok()) {}
+        while read(&mut io)?.is_some() {}
         return Ok(());
     }
     if act == Act::GoneAt("") {
         return Ok(());
     }
-    write!(out, "220 mail.example.org ESMTP\r\n")?;
     let mut mail = Mail::default();
-    while let Some(line) = lines.next() {
-        let line = line?;
+    say(&mut io, "220 mail.example.org ESMTP")?;
+    while let Some(line) = read(&mut io)? {
         let command = line
             .split([' ', ':'])
             .next()
@@ -130,57 +161,82 @@ fn converse(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Resu
         match act {
             Act::GoneAt(at) if at == command => return Ok(()),
             Act::Answer(at, answer) if at == command => {
-                write!(out, "{answer}\r\n")?;
+                say(&mut io, answer)?;
                 continue;
             }
             _ => {}
         }
+        let secured = io.get_ref().is_secured();
         match command.as_str() {
-            "EHLO" => write!(
-                out,
-                "250-mail.example.org\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN\r\n"
-            )?,
+            "EHLO" => {
+                let starttls = identity
+                    .filter(|_| !secured)
+                    .map_or("", |_| "250-STARTTLS\r\n");
+                let known = "250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN";
+                say(
+                    &mut io,
+                    &format!("250-mail.example.org\r\n{starttls}{known}"),
+                )?;
+            }
+            "STARTTLS" if !secured => {
+                let Some(identity) = identity else {
+                    say(&mut io, "502 5.5.1 what?")?;
+                    continue;
+                };
+                say(&mut io, "220 2.0.0 go on")?;
+                let Session::Plain(stream) = io.into_inner() else {
+                    return Ok(());
+                };
+                io = BufReader::new(Session::secured(stream, identity));
+            }
             "AUTH" => {
                 line.clone_into(&mut mail.auth);
-                write!(out, "235 2.7.0 welcome\r\n")?;
+                say(&mut io, "235 2.7.0 welcome")?;
             }
             "MAIL" => {
                 line.clone_into(&mut mail.from);
-                write!(out, "250 2.1.0 fine\r\n")?;
+                say(&mut io, "250 2.1.0 fine")?;
             }
             "RCPT" => {
                 line.clone_into(&mut mail.to);
-                write!(out, "250 2.1.5 fine\r\n")?;
+                say(&mut io, "250 2.1.5 fine")?;
             }
             "DATA" => {
-                write!(out, "354 go on\r\n")?;
-                for line in lines.by_ref() {
-                    let line = line?;
-                    if line == "." {
-                        break;
-                    }
+                say(&mut io, "354 go on")?;
+                while let Some(line) = read(&mut io)?.filter(|line| line != ".") {
                     if act == Act::GoneInMessage {
                         return Ok(());
                     }
                     mail.text.push_str(line.strip_prefix('.').unwrap_or(&line));
                     mail.text.push_str("\r\n");
                 }
+                mail.secured = secured;
                 let (lock, changed) = state;
                 lock.lock().expect("a lock").taken.push(mail.clone());
                 changed.notify_all();
                 match act {
                     Act::GoneAfterMessage => return Ok(()),
                     Act::SilentAfterMessage => {}
-                    Act::AnswerMessage(answer) => write!(out, "{answer}\r\n")?,
-                    _ => write!(out, "250 2.0.0 queued\r\n")?,
+                    Act::AnswerMessage(answer) => say(&mut io, answer)?,
+                    _ => say(&mut io, "250 2.0.0 queued")?,
                 }
             }
-            "QUIT" => {
-                write!(out, "221 bye\r\n")?;
-                return Ok(());
-            }
-            _ => write!(out, "502 5.5.1 what?\r\n")?,
+            "QUIT" => return say(&mut io, "221 bye"),
+            _ => say(&mut io, "502 5.5.1 what?")?,
         }
     }
     Ok(())
+}
+
+/// What somebody says next; none when they are gone.
+fn read(io: &mut BufReader<Session>) -> std::io::Result<Option<String>> {
+    let mut line = String::new();
+    let came = io.read_line(&mut line)?;
+    let said = line.trim_end_matches(['\r', '\n']).to_owned();
+    Ok((came > 0).then_some(said))
+}
+
+fn say(io: &mut BufReader<Session>, words: &str) -> std::io::Result<()> {
+    write!(io.get_mut(), "{words}\r\n")?;
+    io.get_mut().flush()
 }
