@@ -1,11 +1,14 @@
 //! An HTTP gateway on loopback that does as it is told: it answers, or is gone in the middle.
 
+use crate::{
+    loopback::{self, Came},
+    luck::wire,
+};
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
-    sync::{Arc, Condvar, Mutex},
-    time::Duration,
+    io::{self, BufReader, Read, Write},
+    net::TcpStream,
+    sync::{Arc, Mutex},
 };
 
 /// What becomes of one call.
@@ -26,67 +29,54 @@ pub enum Act {
 }
 
 /// A call.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Call {
     /// `POST /sms HTTP/1.1`.
     pub line: String,
-    pub headers: Vec<(String, String)>,
+    headers: String,
     pub body: String,
 }
 
 impl Call {
     pub fn header(&self, name: &str) -> &str {
-        let found = self
-            .headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map_or("", |(_, value)| value)
+        wire::header(&self.headers, name).unwrap_or_default()
     }
 }
 
-struct State {
-    acts: VecDeque<Act>,
-    usual: Act,
-    calls: Vec<Call>,
+struct Inside {
+    acts: Mutex<VecDeque<Act>>,
+    usual: Mutex<Act>,
+    calls: Came<Call>,
 }
 
 /// The gateway.
 pub struct Provider {
     pub port: u16,
-    state: Arc<(Mutex<State>, Condvar)>,
+    inside: Arc<Inside>,
 }
 
 impl Provider {
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let listener = loopback::listener();
         let port = listener.local_addr().expect("an address").port();
-        let state = State {
-            acts: VecDeque::new(),
-            usual: Act::Answer(200, "{}"),
-            calls: Vec::new(),
-        };
-        let state = Arc::new((Mutex::new(state), Condvar::new()));
-        let of_thread = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let state = Arc::clone(&of_thread);
-                let stream = stream.expect("a connection");
-                std::thread::spawn(move || {
-                    let _ = answer(stream, &state);
-                });
-            }
+        let inside = Arc::new(Inside {
+            acts: Mutex::default(),
+            usual: Mutex::new(Act::Answer(200, "{}")),
+            calls: Came::default(),
         });
-        Self { port, state }
+        let of_threads = Arc::clone(&inside);
+        loopback::serve(listener, move |stream| of_threads.answer(stream));
+        Self { port, inside }
     }
 
     /// What becomes of the next calls; those after are answered as usual.
     pub fn act(&self, acts: &[Act]) {
-        self.state.0.lock().expect("a lock").acts = acts.iter().cloned().collect();
+        *self.inside.acts.lock().expect("a lock") = acts.iter().cloned().collect();
     }
 
     /// What it usually answers.
     pub fn usually(&self, act: Act) {
-        self.state.0.lock().expect("a lock").usual = act;
+        *self.inside.usual.lock().expect("a lock") = act;
     }
 
     pub fn url(&self) -> String {
@@ -95,70 +85,42 @@ impl Provider {
 
     /// The calls that came whole.
     pub fn calls(&self) -> Vec<Call> {
-        self.state.0.lock().expect("a lock").calls.clone()
+        self.inside.calls.all()
     }
 
     /// Waits until so many calls came.
     #[track_caller]
     pub fn wait_for(&self, calls: usize) -> Vec<Call> {
-        let (lock, changed) = &*self.state;
-        let state = lock.lock().expect("a lock");
-        let (state, waited) = changed
-            .wait_timeout_while(state, Duration::from_secs(30), |state| {
-                state.calls.len() < calls
-            })
-            .expect("a lock");
-        assert!(!waited.timed_out(), "only {} calls came", state.calls.len());
-        state.calls.clone()
+        self.inside.calls.wait_for(calls)
     }
 }
 
-fn answer(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
-    let act = {
-        let mut state = state.0.lock().expect("a lock");
-        let usual = state.usual.clone();
-        state.acts.pop_front().unwrap_or(usual)
-    };
-    if matches!(act, Act::GoneAtOnce) {
-        return Ok(());
-    }
-    let mut out = stream.try_clone()?;
-    let mut input = BufReader::new(stream);
-    let mut call = Call::default();
-    input.read_line(&mut call.line)?;
-    loop {
-        let mut line = String::new();
-        input.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(':') else {
-            break;
-        };
-        call.headers
-            .push((name.to_owned(), value.trim().to_owned()));
-    }
-    if matches!(act, Act::GoneInCall) {
-        return Ok(());
-    }
-    let length = call.header("content-length").parse().unwrap_or(0);
-    let mut body = vec![0; length];
-    input.read_exact(&mut body)?;
-    call.body = String::from_utf8(body).expect("text");
-    {
-        let (lock, changed) = state;
-        lock.lock().expect("a lock").calls.push(call);
-        changed.notify_all();
-    }
-    match act {
-        Act::Answer(status, body) => write!(
-            out,
-            "HTTP/1.1 {status} So\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        ),
-        Act::GoneInAnswer => write!(out, "HTTP/1.1 20"),
-        Act::Silent => {
-            let mut rest = Vec::new();
-            input.read_to_end(&mut rest)?;
-            Ok(())
+impl Inside {
+    fn answer(&self, stream: TcpStream) -> io::Result<()> {
+        let told = self.acts.lock().expect("a lock").pop_front();
+        let act = told.unwrap_or_else(|| self.usual.lock().expect("a lock").clone());
+        let mut out = stream.try_clone()?;
+        let mut input = BufReader::new(stream);
+        match act {
+            Act::GoneAtOnce => return Ok(()),
+            Act::GoneInCall => return wire::read_head(&mut input).map(drop),
+            _ => {}
         }
-        Act::GoneAtOnce | Act::GoneInCall | Act::GoneAfterCall => Ok(()),
+        let call = wire::read_message(&mut input)?;
+        self.calls.add(Call {
+            line: call.start,
+            headers: call.headers,
+            body: String::from_utf8(call.body).expect("text"),
+        });
+        match act {
+            Act::Answer(status, body) => write!(
+                out,
+                "HTTP/1.1 {status} So\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            ),
+            Act::GoneInAnswer => write!(out, "HTTP/1.1 20"),
+            Act::Silent => input.read_to_end(&mut Vec::new()).map(drop),
+            Act::GoneAtOnce | Act::GoneInCall | Act::GoneAfterCall => Ok(()),
+        }
     }
 }

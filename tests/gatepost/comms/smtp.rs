@@ -1,12 +1,15 @@
 //! A mail server on loopback that does as it is told: it takes mail, refuses it, or is gone in the
 //! middle of a sentence.
 
+use crate::loopback::{self, Came};
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Write},
-    net::{TcpListener, TcpStream},
-    sync::{Arc, Condvar, Mutex},
-    time::Duration,
+    io::{self, BufRead, BufReader, Write},
+    net::TcpStream,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// What becomes of one connection.
@@ -42,73 +45,54 @@ pub struct Mail {
 }
 
 #[derive(Default)]
-struct State {
-    acts: VecDeque<Act>,
-    taken: Vec<Mail>,
-    connections: usize,
+struct Inside {
+    acts: Mutex<VecDeque<Act>>,
+    taken: Came<Mail>,
+    connections: AtomicUsize,
 }
 
 /// The server.
 pub struct MailServer {
     pub port: u16,
-    state: Arc<(Mutex<State>, Condvar)>,
+    inside: Arc<Inside>,
 }
 
 impl MailServer {
     pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let listener = loopback::listener();
         let port = listener.local_addr().expect("an address").port();
-        let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
-        let of_thread = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let state = Arc::clone(&of_thread);
-                let stream = stream.expect("a connection");
-                std::thread::spawn(move || {
-                    // The other side may go whenever it likes.
-                    let _ = converse(stream, &state);
-                });
-            }
-        });
-        Self { port, state }
+        let inside = Arc::new(Inside::default());
+        let of_threads = Arc::clone(&inside);
+        loopback::serve(listener, move |stream| converse(stream, &of_threads));
+        Self { port, inside }
     }
 
     /// What becomes of the next connections; those after take everything.
     pub fn act(&self, acts: &[Act]) {
-        self.state.0.lock().expect("a lock").acts = acts.iter().copied().collect();
+        *self.inside.acts.lock().expect("a lock") = acts.iter().copied().collect();
     }
 
     /// How often somebody connected.
     pub fn connections(&self) -> usize {
-        self.state.0.lock().expect("a lock").connections
+        self.inside.connections.load(Ordering::SeqCst)
     }
 
     /// What came, whole, whatever it was answered.
     pub fn mails(&self) -> Vec<Mail> {
-        self.state.0.lock().expect("a lock").taken.clone()
+        self.inside.taken.all()
     }
 
     /// Waits until so many messages came.
     #[track_caller]
     pub fn wait_for(&self, mails: usize) -> Vec<Mail> {
-        let (lock, changed) = &*self.state;
-        let state = lock.lock().expect("a lock");
-        let (state, waited) = changed
-            .wait_timeout_while(state, Duration::from_secs(30), |state| {
-                state.taken.len() < mails
-            })
-            .expect("a lock");
-        assert!(!waited.timed_out(), "only {} mails came", state.taken.len());
-        state.taken.clone()
+        self.inside.taken.wait_for(mails)
     }
 }
 
-fn converse(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
-    let act = {
-        let mut state = state.0.lock().expect("a lock");
-        state.connections += 1;
-        state.acts.pop_front().unwrap_or(Act::Take)
-    };
+fn converse(stream: TcpStream, inside: &Inside) -> io::Result<()> {
+    inside.connections.fetch_add(1, Ordering::SeqCst);
+    let told = inside.acts.lock().expect("a lock").pop_front();
+    let act = told.unwrap_or(Act::Take);
     let mut out = stream.try_clone()?;
     let mut lines = BufReader::new(stream).lines();
     if act == Act::NoGreeting {
@@ -165,9 +149,7 @@ fn converse(stream: TcpStream, state: &(Mutex<State>, Condvar)) -> std::io::Resu
                     mail.text.push_str(line.strip_prefix('.').unwrap_or(&line));
                     mail.text.push_str("\r\n");
                 }
-                let (lock, changed) = state;
-                lock.lock().expect("a lock").taken.push(mail.clone());
-                changed.notify_all();
+                inside.taken.add(mail.clone());
                 match act {
                     Act::GoneAfterMessage => return Ok(()),
                     Act::SilentAfterMessage => {}
