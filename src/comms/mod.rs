@@ -29,6 +29,6 @@ pub mod templates;
 pub mod types;
 
 pub use outbox::enqueue_mail;
-pub use send::Counter;
+pub use send::DirectSender;
 pub use sender::Sender;
 pub use types::{Channel, State};
