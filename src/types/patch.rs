@@ -23,11 +23,6 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Whether the property was not sent at all.
-    pub fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
-
     /// `None` when unchanged, `Some(None)` when cleared, `Some(Some(value))` when set.
     pub fn change(self) -> Option<Option<T>> {
         match self {
@@ -35,18 +30,6 @@ impl<T> Patch<T> {
             Self::Null => Some(None),
             Self::Value(value) => Some(Some(value)),
         }
-    }
-
-    /// The same patch with its value converted.
-    ///
-    /// # Errors
-    /// What `convert` fails with.
-    pub fn try_map<U, E>(self, convert: impl FnOnce(T) -> Result<U, E>) -> Result<Patch<U>, E> {
-        Ok(match self {
-            Self::Absent => Patch::Absent,
-            Self::Null => Patch::Null,
-            Self::Value(value) => Patch::Value(convert(value)?),
-        })
     }
 }
 
