@@ -4,7 +4,7 @@ use crate::harness::Server;
 use serde_json::{Value, json};
 use std::{
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 /// Runs `gatepost --db <folder>/event.db ARGS`.
@@ -481,6 +481,27 @@ fn barcodes_are_made_and_a_slip_is_told() {
 }
 
 #[test]
+fn whoever_closes_the_pipe_has_seen_enough() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for command in [&["openapi"][..], &["config", "export"], &["migrate"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gatepost"))
+            .arg("--db")
+            .arg(folder.path().join("event.db"))
+            .args(command)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{command:?}: {output:?}"
+        );
+    }
+}
+
+#[test]
 fn usage_errors_exit_with_2_and_every_command_has_an_example() {
     let folder = tempfile::tempdir().expect("a folder");
     assert_eq!(
@@ -506,6 +527,7 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         &["user", "set"],
         &["user", "remove"],
         &["backup"],
+        &["restore"],
         &["check"],
         &["barcode", "make"],
         &["barcode", "check"],
