@@ -15,14 +15,6 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// The value, where one was sent.
-    pub fn value(self) -> Option<T> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Absent | Self::Null => None,
-        }
-    }
-
     /// `None` when unchanged, `Some(None)` when cleared, `Some(Some(value))` when set.
     pub fn change(self) -> Option<Option<T>> {
         match self {
