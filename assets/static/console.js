@@ -18,10 +18,6 @@
       navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; });
     }
     if (event.target.closest("[data-print]")) print();
-    const choose = event.target.closest("[data-all]");
-    if (choose) {
-      for (const box of document.querySelectorAll(choose.dataset.all)) box.checked = choose.checked;
-    }
   });
 
   // Buttons that are nothing without scripts.

@@ -45,16 +45,10 @@ pub struct Holder {
     pub device: DeviceId,
     /// What people call it.
     pub name: String,
-    /// Its code.
-    pub code: String,
-    /// Its type.
-    pub device_type: Option<String>,
     /// The version that it named in its last ping.
     pub version: Option<i64>,
     /// When it named the version in force for the first time; `None` while it has another.
     pub confirmed_at: Option<Timestamp>,
-    /// When it sent its last ping.
-    pub pinged_at: Option<Timestamp>,
 }
 
 /// The version in force.
@@ -272,8 +266,8 @@ pub(super) fn missing(device: DeviceId) -> Error {
 /// When they cannot be read.
 pub fn holders(connection: &Connection) -> Result<Vec<Holder>> {
     let mut statement = connection.prepare_cached(
-        "SELECT d.id, coalesce(d.name, d.code), d.code, d.device_type, s.config_version,
-             iif(s.config_version = ?1, s.confirmed_at, NULL), s.pinged_at
+        "SELECT d.id, coalesce(d.name, d.code), s.config_version,
+             iif(s.config_version = ?1, s.confirmed_at, NULL)
          FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
          WHERE d.deleted_at IS NULL
              AND (s.pinged_at IS NOT NULL OR d.device_type IN ('regoapp', 'mobileapp'))
@@ -286,11 +280,8 @@ pub fn holders(connection: &Connection) -> Result<Vec<Holder>> {
         Ok(Holder {
             device: row.get(0)?,
             name: row.get(1)?,
-            code: row.get(2)?,
-            device_type: row.get(3)?,
-            version: row.get(4)?,
-            confirmed_at: row.get(5)?,
-            pinged_at: row.get(6)?,
+            version: row.get(2)?,
+            confirmed_at: row.get(3)?,
         })
     })?;
     Ok(holders.collect::<rusqlite::Result<_>>()?)

@@ -57,6 +57,35 @@ pub fn append(tx: &Tx<'_>, ctx: &Context, change: &Change) -> Result<()> {
     Ok(())
 }
 
+/// Appends that something was made (there is only an `after`), changed (both) or removed (only a
+/// `before`); nothing where there is neither.
+///
+/// # Errors
+/// As [`append`].
+pub fn append_between(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    record_type: &'static str,
+    record_id: Option<i64>,
+    before: Option<Value>,
+    after: Option<Value>,
+) -> Result<()> {
+    let action = match (&before, &after) {
+        (None, None) => return Ok(()),
+        (None, Some(_)) => "create",
+        (Some(_), Some(_)) => "update",
+        (Some(_), None) => "delete",
+    };
+    let change = Change {
+        action,
+        record_type,
+        record_id,
+        before,
+        after,
+    };
+    append(tx, ctx, &change)
+}
+
 /// The parts of two objects that differ; `updatedAt` always does and does not count.
 fn differences(before: &Value, after: &Value) -> (Value, Value) {
     let (Value::Object(before), Value::Object(after)) = (before, after) else {

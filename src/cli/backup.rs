@@ -1,6 +1,6 @@
 //! `gatepost backup` (contract §10).
 
-use super::user::{changed_by_command, print, print_json};
+use super::{print, print_json, user::changed_by_command};
 use crate::{
     backup::{
         self, Backup,

@@ -1,6 +1,6 @@
 //! `gatepost barcode`: makes ticket codes and checks them (contract §8). It touches no file.
 
-use super::user::{print, print_json};
+use super::{print, print_json};
 use crate::{
     barcode::{BASE_MAX, Barcode, Base, SEQUENCE_MAX},
     error::{Error, Result},

@@ -1,6 +1,6 @@
 //! `gatepost check` (contract §10).
 
-use super::user::{print, print_json};
+use super::{print, print_json};
 use crate::{
     check::{self, Report},
     error::Result,

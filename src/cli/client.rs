@@ -1,6 +1,9 @@
 //! `gatepost client`: the apps and gates that may use the API.
 
-use super::user::{changed_by_command, print, print_json, role, zone};
+use super::{
+    print, print_json,
+    user::{changed_by_command, role, zone},
+};
 use crate::{
     auth::{
         Role, Roles, Scope,

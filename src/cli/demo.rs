@@ -1,6 +1,6 @@
 //! `gatepost demo`
 
-use super::{context, open, user::print};
+use super::{context, open, print};
 use crate::{
     demo::{self, FIRST_DAY, Made},
     error::Result,

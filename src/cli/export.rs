@@ -1,6 +1,6 @@
 //! `gatepost export`
 
-use super::{context, open};
+use super::{context, open, print, print_json};
 use crate::{
     error::{Error, Result},
     export::{Export, Format, What, Which},
@@ -86,8 +86,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         return to_standard_output(&export, format);
     };
     let count = to_file(&export, format, output)?;
-    tell(json, output, &[(what, count)]);
-    Ok(())
+    tell(json, output, &[(what, count)])
 }
 
 /// The format that the end of a name says.
@@ -219,8 +218,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     }
     std::fs::rename(folder.keep(), output).map_err(told)?;
     folder_readable(output);
-    tell(json, output, &counts);
-    Ok(())
+    tell(json, output, &counts)
 }
 
 #[cfg(unix)]
@@ -232,17 +230,16 @@ fn folder_readable(folder: &Path) {
 #[cfg(not(unix))]
 fn folder_readable(_: &Path) {}
 
-fn tell(json: bool, output: &Path, counts: &[(What, u64)]) {
+fn tell(json: bool, output: &Path, counts: &[(What, u64)]) -> Result<()> {
     let output = output.display().to_string();
     if json {
         let counts = counts
             .iter()
             .map(|(what, count)| (what.name().to_owned(), json!(count)));
         let counts: serde_json::Map<_, _> = counts.collect();
-        println!("{}", json!({"output": output, "exported": counts}));
-    } else {
-        for (what, count) in counts {
-            println!("{count} {} in {output}", what.name());
-        }
+        return print_json(&json!({"output": output, "exported": counts}));
     }
+    counts
+        .iter()
+        .try_for_each(|(what, count)| print(&format!("{count} {} in {output}", what.name())))
 }

@@ -1,5 +1,6 @@
 //! `gatepost migrate`
 
+use super::{print, print_json};
 use crate::{
     error::{Error, Result},
     store::{Found, migrate::CURRENT, open},
@@ -30,7 +31,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         Found::Version(version) => version,
     };
     if args.check {
-        tell(json, db, found);
+        tell(json, db, found)?;
         return if found < CURRENT {
             Err(Error::invalid(format!(
                 "{} is behind: schema version {found}, current is {CURRENT}",
@@ -41,14 +42,16 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         };
     }
     drop(super::open(db)?);
-    tell(json, db, CURRENT);
-    Ok(())
+    tell(json, db, CURRENT)
 }
 
-fn tell(json: bool, db: &Path, version: i64) {
+fn tell(json: bool, db: &Path, version: i64) -> Result<()> {
     if json {
-        println!("{}", json!({"version": version, "current": CURRENT}));
+        print_json(&json!({"version": version, "current": CURRENT}))
     } else {
-        println!("{}: schema version {version} of {CURRENT}", db.display());
+        print(&format!(
+            "{}: schema version {version} of {CURRENT}",
+            db.display()
+        ))
     }
 }

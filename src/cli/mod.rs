@@ -17,12 +17,18 @@ mod user;
 
 use crate::{
     audit,
-    error::Result,
+    error::{Error, Result},
     settings,
     store::{Durability, Store},
 };
 use clap::{Parser, Subcommand};
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use serde_json::{Value, json};
+use std::{
+    io::{ErrorKind, Write},
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+};
 
 /// The on-site server for live events: one binary, one SQLite file.
 #[derive(Parser)]
@@ -105,7 +111,7 @@ pub fn run() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(cause) => {
             if cli.json {
-                println!("{}", serde_json::json!({"error": cause.message}));
+                let _ = print_json(&json!({"error": cause.message}));
             }
             eprintln!("gatepost: {}", cause.message);
             ExitCode::FAILURE
@@ -135,7 +141,7 @@ fn tell_of_copy(store: &Store) -> Result<()> {
             record_type: "file",
             record_id: None,
             before: None,
-            after: Some(serde_json::json!({"byHand": true})),
+            after: Some(json!({"byHand": true})),
         };
         audit::append(tx, ctx, &change)
     })?;
@@ -151,6 +157,21 @@ fn tell_of_copy(store: &Store) -> Result<()> {
 fn context(store: &Store, source: &'static str) -> Result<crate::auth::Context> {
     let settings = store.look_up(settings::load)?;
     Ok(crate::auth::Context::of_command(source, Arc::new(settings)))
+}
+
+/// Prints a line of the answer. Whoever closes the pipe has seen enough.
+fn print(text: &str) -> Result<()> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(cause) if cause.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::invalid(format!("standard output: {cause}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints the answer as JSON.
+fn print_json(value: &Value) -> Result<()> {
+    print(&value.to_string())
 }
 
 /// Whenever a gate's request needs the processor, it goes first: checking a large copy takes as

@@ -1,5 +1,6 @@
 //! `gatepost openapi`
 
+use super::print;
 use crate::{
     app::App,
     discovery::Discovery,
@@ -36,6 +37,5 @@ pub fn run(args: &Args) -> Result<()> {
         return std::fs::write(path, document + "\n")
             .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display())));
     }
-    println!("{document}");
-    Ok(())
+    print(&document)
 }

@@ -1,6 +1,6 @@
 //! `gatepost restore`: a backup in the file's place.
 
-use super::user::{print, print_json};
+use super::{print, print_json};
 use crate::{
     backup::restore::{self, Restored},
     error::Result,

@@ -1,6 +1,6 @@
 //! `gatepost serve`
 
-use super::log;
+use super::{log, print, print_json};
 use crate::{
     app::App,
     console::{Console, Reach},
@@ -173,18 +173,19 @@ fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: boo
         if let Some(setup) = setup {
             line["setup"] = setup.into();
         }
-        println!("{line}");
-    } else {
-        println!("Gatepost serves {db} at {shown}");
-        println!("Console: {shown}/console   API reference: {shown}/docs");
-        if let Some(fingerprint) = fingerprint {
-            println!("Certificate (SHA-256): {fingerprint}");
-        }
-        if let Some(setup) = setup {
-            println!(
-                "\nFirst run: open this once, in a browser on this machine, and become administrator:\n  {setup}"
-            );
-        }
+        return print_json(&line);
+    }
+    print(&format!("Gatepost serves {db} at {shown}"))?;
+    print(&format!(
+        "Console: {shown}/console   API reference: {shown}/docs"
+    ))?;
+    if let Some(fingerprint) = fingerprint {
+        print(&format!("Certificate (SHA-256): {fingerprint}"))?;
+    }
+    if let Some(setup) = setup {
+        print(&format!(
+            "\nFirst run: open this once, in a browser on this machine, and become administrator:\n  {setup}"
+        ))?;
     }
     Ok(())
 }

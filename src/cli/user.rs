@@ -1,5 +1,6 @@
 //! `gatepost user`: people who sign in; and what it shares with `gatepost client`.
 
+use super::{print, print_json};
 use crate::{
     auth::{
         ConsoleRole, Context, Role, Roles,
@@ -15,10 +16,7 @@ use crate::{
 };
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Value, json};
-use std::{
-    io::{BufRead, Write},
-    sync::Arc,
-};
+use std::{io::BufRead, sync::Arc};
 
 /// The longest line that is read as a password, in bytes.
 const PASSWORD_LINE_MAX: u64 = 8192;
@@ -278,17 +276,6 @@ pub(super) fn changed_by_command<T: Send + 'static>(
 /// The instance's time zone.
 pub(super) fn zone(store: &Store) -> Result<Zone> {
     Ok(store.look_up(settings::load)?.zone)
-}
-
-/// Prints a line of the answer.
-pub(super) fn print(text: &str) -> Result<()> {
-    writeln!(std::io::stdout().lock(), "{text}")
-        .map_err(|cause| Error::invalid(format!("standard output: {cause}")))
-}
-
-/// Prints the answer as JSON.
-pub(super) fn print_json(value: &Value) -> Result<()> {
-    print(&value.to_string())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `POST /delegate/send-comm` (spec: Delegate endpoints, rule 7).
 
-use super::send::{Counter, SendComm};
+use super::send::{DirectSender, SendComm};
 use crate::{
     app::App,
     auth::roles::SendMessages,
@@ -79,7 +79,7 @@ impl Described for SentComm {
 /// The endpoint.
 pub struct CommsApi {
     app: App,
-    counter: Counter,
+    sender: DirectSender,
 }
 
 impl CommsApi {
@@ -87,7 +87,7 @@ impl CommsApi {
     #[must_use]
     pub fn new(app: App) -> Self {
         Self {
-            counter: Counter::new(app.clone()),
+            sender: DirectSender::new(app.clone()),
             app,
         }
     }
@@ -120,7 +120,7 @@ impl CommsApi {
             email_id: input.email_id,
             delegate: DelegateId(input.delegate_id),
         };
-        let sent = self.counter.send(ctx, asked).await?;
+        let sent = self.sender.send(ctx, asked).await?;
         Ok(Answer::of(
             &json!({"sms_sent": sent.sms, "email_sent": sent.email}).to_string(),
         ))

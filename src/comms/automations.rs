@@ -3,7 +3,7 @@
 
 use super::{Channel, templates};
 use crate::{
-    audit::{self, Change},
+    audit,
     auth::Context,
     error::{Error, Kind, Result},
     interactions::draft,
@@ -226,7 +226,9 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, id: Option<i64>, entry: &Entry) -> Resul
         ],
     )?;
     let id = id.unwrap_or_else(|| tx.last_insert_rowid());
-    record(tx, ctx, id, before.map(|before| before.entry), Some(entry))?;
+    let before = before.map(|before| json!(before.entry));
+    let after = Some(json!(entry));
+    audit::append_between(tx, ctx, "automation", Some(id), before, after)?;
     Ok(id)
 }
 
@@ -249,38 +251,14 @@ fn device_of(tx: &Tx<'_>, code: &str) -> Result<i64> {
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     let automation = of_id(tx, id)?.ok_or_else(|| gone(id))?;
     tx.execute("DELETE FROM automations WHERE id = ?1", [id])?;
-    record(tx, ctx, id, Some(automation.entry), None)
+    let before = Some(json!(automation.entry));
+    audit::append_between(tx, ctx, "automation", Some(id), before, None)
 }
 
 fn gone(id: i64) -> Error {
     Error::new(
         Kind::NoSuchPath,
         format!("there is no automation {id} any more"),
-    )
-}
-
-fn record(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    id: i64,
-    before: Option<Entry>,
-    after: Option<&Entry>,
-) -> Result<()> {
-    let action = match (&before, after) {
-        (None, _) => "create",
-        (Some(_), Some(_)) => "update",
-        (Some(_), None) => "delete",
-    };
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action,
-            record_type: "automation",
-            record_id: Some(id),
-            before: before.map(|entry| json!(entry)),
-            after: after.map(|entry| json!(entry)),
-        },
     )
 }
 

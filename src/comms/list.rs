@@ -126,10 +126,7 @@ pub fn page(
         .query_row([], |row| row.get(0))?;
     let from = from.map_or(newest, |from| from.min(newest));
     let low = (from - LOOKED_AT_MAX).max(0);
-    let to = filter
-        .to
-        .as_deref()
-        .map(|to| format!("%{}%", text::fold(to).replace(['%', '_'], " ")));
+    let to = filter.to.as_deref().map(text::fold);
     let limit = i64::try_from(most).unwrap_or(i64::MAX);
     let values: [&dyn ToSql; 8] = [
         &from,
@@ -146,8 +143,8 @@ pub fn page(
          WHERE m.id <= ?1 AND m.id > ?2 AND (?3 IS NULL OR m.state = ?3)
          AND (?4 IS NULL OR m.channel = ?4) AND (?5 IS NULL OR m.template = ?5)
          AND (?6 IS NULL OR m.delegate_id = ?6)
-         AND (?7 IS NULL OR lower(m.address) LIKE ?7
-             OR lower(coalesce(d.first_name, '') || ' ' || coalesce(d.last_name, '')) LIKE ?7)
+         AND (?7 IS NULL OR text_contains(m.address, ?7)
+             OR text_contains(coalesce(d.first_name, '') || ' ' || coalesce(d.last_name, ''), ?7))
          ORDER BY m.id DESC LIMIT ?8"
     ))?;
     let rows = statement.query_map(values.as_slice(), line)?;

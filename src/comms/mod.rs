@@ -31,6 +31,6 @@ pub mod templates;
 pub mod types;
 
 pub use outbox::enqueue_secret;
-pub use send::Counter;
+pub use send::DirectSender;
 pub use sender::Sender;
 pub use types::{Channel, State};

@@ -2,19 +2,16 @@
 //! an address that is signed, and whoever fetches it has opened the mail.
 
 use crate::{
-    audit::{self, Change},
     auth::{Context, secret},
-    delegates::RESOURCE,
+    delegates::flag,
     error::{Error, Result},
     store::Tx,
+    types::DelegateId,
 };
 use hmac::{Hmac, KeyInit, Mac};
 use rusqlite::{Connection, OptionalExtension};
-use serde_json::json;
 use sha2::Sha256;
 
-/// The flag of a delegate who has opened an e-mail.
-const FLAG: char = 'e';
 /// Bytes of the signature that an address carries: 128 bits.
 const SIGNATURE_BYTES: usize = 16;
 
@@ -122,34 +119,13 @@ pub fn unopened(connection: &Connection, said: &str) -> Result<Option<i64>> {
 pub fn record(tx: &Tx<'_>, ctx: &Context, message: i64) -> Result<()> {
     tx.prepare_cached("UPDATE messages SET opened_at = ?2 WHERE id = ?1 AND opened_at IS NULL")?
         .execute((message, tx.now()))?;
-    let delegate: Option<(i64, Option<String>)> = tx
-        .prepare_cached(
-            "SELECT d.id, d.raw_flags FROM messages m JOIN delegates d ON d.id = m.delegate_id
-             WHERE m.id = ?1 AND d.deleted_at IS NULL",
-        )?
-        .query_row([message], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let Some((delegate, flags)) = delegate else {
-        return Ok(());
-    };
-    let before = flags.unwrap_or_default();
-    if before.contains(FLAG) {
-        return Ok(());
+    let delegate: Option<DelegateId> = tx
+        .prepare_cached("SELECT delegate_id FROM messages WHERE id = ?1")?
+        .query_row([message], |row| row.get(0))
+        .optional()?
+        .flatten();
+    match delegate {
+        Some(delegate) => flag::raise(tx, ctx, delegate, flag::OPENED_MAIL),
+        None => Ok(()),
     }
-    let mut letters: Vec<char> = before.chars().chain([FLAG]).collect();
-    letters.sort_unstable();
-    let after: String = letters.into_iter().collect();
-    tx.prepare_cached("UPDATE delegates SET raw_flags = ?2, updated_at = ?3 WHERE id = ?1")?
-        .execute((delegate, &after, tx.now()))?;
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action: "update",
-            record_type: RESOURCE.name,
-            record_id: Some(delegate),
-            before: Some(json!({"rawFlags": before})),
-            after: Some(json!({"rawFlags": after})),
-        },
-    )
 }

@@ -179,10 +179,10 @@ pub struct SentComm {
 
 /// Sends messages within calls.
 #[derive(Clone)]
-pub struct Counter(Arc<Delivery>);
+pub struct DirectSender(Arc<Delivery>);
 
-impl Counter {
-    /// The counter of an application.
+impl DirectSender {
+    /// That of an application.
     #[must_use]
     pub fn new(app: App) -> Self {
         Self(Arc::new(Delivery::new(app)))

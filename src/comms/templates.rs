@@ -3,7 +3,7 @@
 
 use super::Channel;
 use crate::{
-    audit::{self, Change},
+    audit,
     auth::Context,
     error::{Error, Kind, Result},
     store::Tx,
@@ -304,22 +304,8 @@ fn record(
         };
         serde_json::to_value(entry).ok()
     };
-    let action = match (&before, after) {
-        (None, _) => "create",
-        (Some(_), Some(_)) => "update",
-        (Some(_), None) => "delete",
-    };
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action,
-            record_type: "template",
-            record_id: Some(id),
-            before: before.as_ref().and_then(shown),
-            after: after.and_then(shown),
-        },
-    )
+    let (before, after) = (before.as_ref().and_then(shown), after.and_then(shown));
+    audit::append_between(tx, ctx, "template", Some(id), before, after)
 }
 
 /// Every template as the configuration document has it.

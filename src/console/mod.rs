@@ -8,7 +8,7 @@
 //!   around its own part; `answer` what it may give back
 //! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
 //!   many are inside
-//! - `export`: lists to take along
+//! - `form`: what forms share; `export`: lists to take along
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
@@ -27,14 +27,14 @@ mod delegates;
 mod devices;
 mod discovery;
 mod export;
+mod form;
 mod import;
 mod interactions;
 mod kept;
+pub mod live;
 mod messages;
 mod people;
 mod reports;
-
-pub mod live;
 pub mod route;
 mod sales;
 pub mod session;

@@ -288,12 +288,6 @@ impl Shell {
     pub fn number(&self, count: &i64) -> String {
         number(*count)
     }
-
-    /// The instance's zone.
-    #[must_use]
-    pub fn zone(&self) -> &Zone {
-        &self.zone
-    }
 }
 
 /// `12,345`.

@@ -140,12 +140,6 @@ impl Visit {
         self.request.headers().get(name)?.to_str().ok()
     }
 
-    /// The name and port under which the browser reached us.
-    #[must_use]
-    pub fn host(&self) -> &str {
-        self.header(header::HOST.as_str()).unwrap_or("localhost")
-    }
-
     /// The caller's address.
     #[must_use]
     pub fn address(&self) -> Option<IpAddr> {

@@ -49,7 +49,8 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, draft: &Checked) -> Result<()> {
         tx.now(),
     ])?;
     keep(tx, ctx, draft, 1)?;
-    audit(tx, ctx, "create", None, Some(shown(draft, 1, ctx)))
+    let after = Some(shown(draft, 1, ctx));
+    audit::append_between(tx, ctx, "region", None, None, after)
 }
 
 /// Saves a region as its next version. The path is that of the region.
@@ -83,13 +84,9 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, seen: i64, draft: &Checked) -> Result<Sa
     ])?;
     keep(tx, ctx, draft, version)?;
     // The contents are in the versions; here stands that they differ.
-    audit(
-        tx,
-        ctx,
-        "update",
-        Some(shown(&region.now, region.version, ctx)),
-        Some(shown(draft, version, ctx)),
-    )?;
+    let before = Some(shown(&region.now, region.version, ctx));
+    let after = Some(shown(draft, version, ctx));
+    audit::append_between(tx, ctx, "region", None, before, after)?;
     Ok(Saved::Version(version))
 }
 
@@ -127,7 +124,7 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, path: &str) -> Result<()> {
     tx.execute("DELETE FROM regions WHERE path = ?1", [path])?;
     let mut before = shown(&region.now, region.version, ctx);
     before["content"] = json!(region.now.content);
-    audit(tx, ctx, "delete", Some(before), None)
+    audit::append_between(tx, ctx, "region", None, Some(before), None)
 }
 
 fn keep(tx: &Tx<'_>, ctx: &Context, draft: &Draft, version: i64) -> Result<()> {
@@ -163,24 +160,4 @@ fn shown(draft: &Draft, version: i64, ctx: &Context) -> Value {
         "publishedFrom": time(draft.published_from),
         "publishedTo": time(draft.published_to),
     })
-}
-
-fn audit(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    action: &'static str,
-    before: Option<Value>,
-    after: Option<Value>,
-) -> Result<()> {
-    audit::append(
-        tx,
-        ctx,
-        &audit::Change {
-            action,
-            record_type: "region",
-            record_id: None,
-            before,
-            after,
-        },
-    )
 }

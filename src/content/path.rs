@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The most regions that one request may ask for.
-const ASKED_AT_ONCE: usize = 20;
+const ASKED_MAX: usize = 20;
 const PATH_MAX_BYTES: usize = 200;
 
 /// What a region is rendered for.
@@ -92,9 +92,9 @@ impl Of {
             .split(',')
             .map(|path| path.trim().to_owned())
             .collect();
-        if paths.len() > ASKED_AT_ONCE {
+        if paths.len() > ASKED_MAX {
             return Err(Error::invalid(format!(
-                "region: at most {ASKED_AT_ONCE} paths at once"
+                "region: at most {ASKED_MAX} paths at once"
             )));
         }
         match paths.iter().find(|path| !self.holds(path)) {

@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Value, json};
 use std::ops::Deref;
 
-const MOST_TAGS: usize = 50;
-const MOST_REFERENCES: usize = 100;
+const TAGS_MAX: usize = 50;
+const REFERENCES_MAX: usize = 100;
 const REFERENCE_MAX_CHARS: usize = 500;
 const TAG_MAX_CHARS: usize = 100;
 
@@ -95,11 +95,11 @@ impl Draft {
     /// [`crate::error::Kind::Invalid`], naming what is wrong; of the template, its line.
     pub fn check(self) -> Result<Checked> {
         let of = Of::path(&self.path)?;
-        check_words("tags", &self.tags, MOST_TAGS, TAG_MAX_CHARS)?;
+        check_words("tags", &self.tags, TAGS_MAX, TAG_MAX_CHARS)?;
         check_words(
             "references",
             &self.references,
-            MOST_REFERENCES,
+            REFERENCES_MAX,
             REFERENCE_MAX_CHARS,
         )?;
         if let (Some(from), Some(to)) = (self.published_from, self.published_to)

@@ -13,7 +13,7 @@ use crate::{
         Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
         envelope::envelope,
         page::window,
-        record::{Embedded, answered, sent},
+        record::{Embedded, answered, found, sent},
         schema::{Described, example},
     },
 };
@@ -22,6 +22,7 @@ use poem_openapi::{
     param::{Header, Path, Query},
     registry::{MetaSchema, Registry},
 };
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 /// A delegate as it is answered.
@@ -94,12 +95,7 @@ impl DelegatesApi {
         fields: Option<&str>,
     ) -> Result<Answer<Delegate>> {
         let selection = Selection::parse(&RESOURCE, fields, caller.visible_properties.as_deref())?;
-        let zone = self.app.settings().zone.clone();
-        let json = self
-            .app
-            .store
-            .look_up(|connection| selection.one(connection, "id", &id, &zone))?;
-        Ok(Answer::of(&json.ok_or_else(|| RESOURCE.missing(&id))?))
+        found(&self.app, &selection, |_| Ok(id))
     }
 }
 
@@ -280,14 +276,8 @@ impl DelegatesApi {
         let selector = DelegateSelector::parse(&selector.0)?;
         let visible = caller.visible_properties.as_deref();
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?;
-        let zone = self.app.settings().zone.clone();
-        let json = self.app.store.look_up(|connection| {
-            let id = find_readable(connection, &selector, &caller)?;
-            selection.one(connection, "id", &id, &zone)
-        })?;
-        Ok(Answer::of(
-            &json.ok_or_else(|| RESOURCE.missing(&selector))?,
-        ))
+        let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
+        Ok(found(&self.app, &selection, find)?)
     }
 
     /// Change a delegate

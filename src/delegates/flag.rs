@@ -12,6 +12,8 @@ use crate::{
 use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
+/// The delegate has opened an e-mail.
+pub const OPENED_MAIL: char = 'e';
 /// The delegate has sent their feedback.
 pub const SENT_FEEDBACK: char = 'f';
 

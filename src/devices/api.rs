@@ -11,7 +11,7 @@ use crate::{
     web::{
         Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
         page::window,
-        record::{Embedded, answered, sent},
+        record::{Embedded, answered, found, sent},
         schema::{Described, example},
     },
 };
@@ -20,6 +20,7 @@ use poem_openapi::{
     param::{Path, Query},
     registry::{MetaSchema, Registry},
 };
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 /// A device as it is answered.
@@ -77,14 +78,9 @@ pub struct DevicesApi {
 }
 
 impl DevicesApi {
-    fn shown(&self, id: i64) -> Result<String> {
-        let zone = self.app.settings().zone.clone();
-        let selection = Selection::all(&RESOURCE);
-        let json = self
-            .app
-            .store
-            .look_up(|connection| selection.one(connection, "id", &id, &zone))?;
-        json.ok_or_else(|| RESOURCE.missing(&id))
+    /// A record after it was written.
+    fn shown<const S: u16>(&self, id: i64) -> Result<Answer<Device, S>> {
+        found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
     }
 }
 
@@ -139,7 +135,7 @@ impl DevicesApi {
             .store
             .write(move |tx| write::create(tx, &ctx, &RESOURCE, input))
             .await?;
-        Ok(Answer::of(&self.shown(id)?))
+        Ok(self.shown(id)?)
     }
 
     /// Get a device
@@ -156,14 +152,8 @@ impl DevicesApi {
     ) -> Outcome<Answer<Device>> {
         let selector = DeviceSelector::parse(&selector.0)?;
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
-        let zone = self.app.settings().zone.clone();
-        let json = self.app.store.look_up(|connection| {
-            let id = find_readable(connection, &selector, &caller)?;
-            selection.one(connection, "id", &id, &zone)
-        })?;
-        Ok(Answer::of(
-            &json.ok_or_else(|| RESOURCE.missing(&selector))?,
-        ))
+        let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
+        Ok(found(&self.app, &selection, find)?)
     }
 
     /// Change a device
@@ -194,7 +184,7 @@ impl DevicesApi {
                 Ok(id)
             })
             .await?;
-        Ok(Answer::of(&self.shown(id)?))
+        Ok(self.shown(id)?)
     }
 
     /// Delete a device

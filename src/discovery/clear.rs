@@ -23,23 +23,12 @@ pub const KNOWN_TYPES: [&str; 3] = ["checkin", "accesscontrol", "upload"];
 /// The types of devices that run an app.
 const APP_TYPES: [&str; 2] = ["regoapp", "mobileapp"];
 
-/// What Add made.
-#[derive(Debug, Clone)]
-pub struct Added {
-    /// The device, new or known before by the same code.
-    pub device: DeviceId,
-    /// The client's public id.
-    pub client_id: String,
-    /// Until when the app is shown its credentials.
-    pub shown_until: Timestamp,
-}
-
 /// Adds a request that waits: makes its device, or takes the app's device that has its code already,
-/// and a client bound to it. `None` when it does not wait any more.
+/// and a client bound to it. The client's public id; `None` when it does not wait any more.
 ///
 /// # Errors
 /// [`Kind::CodeTaken`] when the code is that of a device which runs no app.
-pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<Option<Added>> {
+pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<Option<String>> {
     let waits: Option<(String, Option<String>)> = tx
         .prepare_cached(
             "SELECT code, preferred_type FROM device_requests
@@ -70,7 +59,6 @@ pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<
     )?;
     // Its secret is made when the app asks for it.
     handover::withhold(tx, made.id)?;
-    let shown_until = Timestamp(tx.now().0 + SHOWN_MS);
     tx.prepare_cached(
         "UPDATE device_requests SET cleared_status = 'added', cleared_at = ?2, updated_at = ?2,
              device_id = ?3, client_id = ?4, shown_until = ?5, salt = ?6 WHERE id = ?1",
@@ -80,16 +68,12 @@ pub fn add(tx: &Tx<'_>, ctx: &Context, id: i64, delegate_write: bool) -> Result<
         tx.now(),
         device,
         made.id,
-        shown_until,
+        Timestamp(tx.now().0 + SHOWN_MS),
         fresh_salt()?
     ])?;
     let told = json!({"code": code, "device": device, "clientId": made.client_id});
     append(tx, ctx, "add", id, told)?;
-    Ok(Some(Added {
-        device,
-        client_id: made.client_id,
-        shown_until,
-    }))
+    Ok(Some(made.client_id))
 }
 
 /// What the app's client may do (contract §7).

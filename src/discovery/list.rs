@@ -40,8 +40,6 @@ pub struct GivenOut {
     pub device: DeviceId,
     /// What people call the device.
     pub name: String,
-    /// The client's public id.
-    pub client_id: String,
     /// When it was added.
     pub added_at: Timestamp,
     /// Until when the app is shown its credentials, if that is not over.
@@ -86,7 +84,7 @@ pub fn waiting(connection: &Connection, now: Timestamp) -> Result<Vec<Waiting>> 
 /// When they cannot be read.
 pub fn given_out(connection: &Connection, now: Timestamp, most: usize) -> Result<Vec<GivenOut>> {
     let mut statement = connection.prepare_cached(
-        "SELECT r.id, r.code, r.device_id, coalesce(d.name, d.code), c.client_id, r.cleared_at,
+        "SELECT r.id, r.code, r.device_id, coalesce(d.name, d.code), r.cleared_at,
              iif(r.salt IS NOT NULL AND r.shown_until > ?1 AND r.updated_at <= ?1, r.shown_until, NULL),
              c.id, c.revoked_at IS NOT NULL
          FROM device_requests r JOIN clients c ON c.id = r.client_id JOIN devices d ON d.id = r.device_id
@@ -94,18 +92,17 @@ pub fn given_out(connection: &Connection, now: Timestamp, most: usize) -> Result
     )?;
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let rows = statement.query_map(params![now, most], |row| {
-        let client: ClientId = row.get(7)?;
+        let client: ClientId = row.get(6)?;
         Ok((
             GivenOut {
                 id: row.get(0)?,
                 code: row.get(1)?,
                 device: row.get(2)?,
                 name: row.get(3)?,
-                client_id: row.get(4)?,
-                added_at: row.get(5)?,
-                shown_until: row.get(6)?,
+                added_at: row.get(4)?,
+                shown_until: row.get(5)?,
                 fetched: false,
-                revoked: row.get(8)?,
+                revoked: row.get(7)?,
             },
             client,
         ))

@@ -9,7 +9,7 @@ use crate::{
     types::EventSelector,
     web::{
         Answer, Body, Created, Granted, NoContent, Outcome, RequestId,
-        record::{answered, sent},
+        record::{answered, found, sent},
         schema::{Described, example},
     },
 };
@@ -18,6 +18,7 @@ use poem_openapi::{
     param::{Path, Query},
     registry::MetaSchema,
 };
+use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 /// An event as it is answered.
@@ -66,14 +67,9 @@ pub struct EventsApi {
 }
 
 impl EventsApi {
-    fn shown(&self, id: i64) -> Result<String> {
-        let zone = self.app.settings().zone.clone();
-        let selection = Selection::all(&RESOURCE);
-        let json = self
-            .app
-            .store
-            .look_up(|connection| selection.one(connection, "id", &id, &zone))?;
-        json.ok_or_else(|| RESOURCE.missing(&id))
+    /// A record after it was written.
+    fn shown<const S: u16>(&self, id: i64) -> Result<Answer<Event, S>> {
+        found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
     }
 }
 
@@ -96,7 +92,7 @@ impl EventsApi {
             .store
             .write(move |tx| write::create(tx, &ctx, &RESOURCE, input))
             .await?;
-        Ok(Answer::of(&self.shown(id)?))
+        Ok(self.shown(id)?)
     }
 
     /// Get an event
@@ -113,14 +109,8 @@ impl EventsApi {
     ) -> Outcome<Answer<Event>> {
         let selector = EventSelector::parse(&event.0)?;
         let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
-        let zone = self.app.settings().zone.clone();
-        let json = self.app.store.look_up(|connection| {
-            let id = find(connection, &selector)?;
-            selection.one(connection, "id", &id, &zone)
-        })?;
-        Ok(Answer::of(
-            &json.ok_or_else(|| RESOURCE.missing(&selector.0))?,
-        ))
+        let find = |connection: &Connection| Ok(find(connection, &selector)?.0);
+        Ok(found(&self.app, &selection, find)?)
     }
 
     /// Change an event
@@ -147,7 +137,7 @@ impl EventsApi {
                 Ok(id)
             })
             .await?;
-        Ok(Answer::of(&self.shown(id)?))
+        Ok(self.shown(id)?)
     }
 
     /// Delete an event

@@ -31,3 +31,20 @@ pub mod refusals;
 pub mod remove;
 pub mod rows;
 pub mod shared;
+
+/// Types that are met at most events, to be offered where one is chosen; others may come.
+pub const USUAL_TYPES: &[&str] = &[
+    "check-in",
+    "check-in-override",
+    "check-out",
+    "join",
+    "booking",
+    "cancel-booking",
+    "uninvite",
+    "lead",
+    "feedback",
+    "order",
+    "order-cleared",
+    "connect",
+    "connected",
+];

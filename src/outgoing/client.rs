@@ -72,8 +72,6 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body, as far as it came and [`BODY_MAX_BYTES`] let it.
     pub body: Vec<u8>,
-    /// Whether that is all of it.
-    pub whole: bool,
 }
 
 impl Answer {
@@ -174,13 +172,9 @@ impl Client {
             }
         })?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let (mut body, mut whole) = (Vec::new(), false);
+        let mut body = Vec::new();
         // The status says what became of the call, also where the body breaks off.
-        while let Ok(chunk) = response.chunk().await {
-            let Some(chunk) = chunk else {
-                whole = true;
-                break;
-            };
+        while let Ok(Some(chunk)) = response.chunk().await {
             let room = BODY_MAX_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);
             if chunk.len() > room {
@@ -191,7 +185,6 @@ impl Client {
             status,
             headers,
             body,
-            whole,
         })
     }
 

@@ -8,7 +8,7 @@ use crate::{
     store::{Tx, error::unique_violation, migrate},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A report as it stands in the file.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,7 +161,8 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, report: &Report) -> Result<()> {
     )
     .map_err(|cause| taken(cause, report))?;
     let number = tx.last_insert_rowid();
-    append(tx, ctx, "create", number, None, Some(report))
+    let after = Some(json!(report));
+    audit::append_between(tx, ctx, "report", Some(number), None, after)
 }
 
 /// Puts a report that was checked in another's place.
@@ -186,8 +187,8 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Resu
         ],
     )
     .map_err(|cause| taken(cause, report))?;
-    let before = Some(&was.report);
-    append(tx, ctx, "update", was.number, before, Some(report))
+    let (before, after) = (Some(json!(was.report)), Some(json!(report)));
+    audit::append_between(tx, ctx, "report", Some(was.number), before, after)
 }
 
 /// Removes a report.
@@ -196,7 +197,8 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Resu
 /// When it cannot be written.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, was: &Stored) -> Result<()> {
     tx.execute("DELETE FROM reports WHERE number = ?1", [was.number])?;
-    append(tx, ctx, "delete", was.number, Some(&was.report), None)
+    let before = Some(json!(was.report));
+    audit::append_between(tx, ctx, "report", Some(was.number), before, None)
 }
 
 /// Stores reports that were checked, each in the place of the one with its dashboard and id; with
@@ -246,26 +248,4 @@ fn taken(cause: rusqlite::Error, report: &Report) -> Error {
         ));
     }
     cause.into()
-}
-
-fn append(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    action: &'static str,
-    number: i64,
-    before: Option<&Report>,
-    after: Option<&Report>,
-) -> Result<()> {
-    let shown = |report: Option<&Report>| -> Option<Value> { report.map(|report| json!(report)) };
-    audit::append(
-        tx,
-        ctx,
-        &audit::Change {
-            action,
-            record_type: "report",
-            record_id: Some(number),
-            before: shown(before),
-            after: shown(after),
-        },
-    )
 }

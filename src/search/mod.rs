@@ -4,7 +4,7 @@
 //!
 //! - `catalogue`: what a list offers to a search
 //! - `expression`, `parse`: the tree, and JSON to it; errors tell their path
-//! - `compile`: the tree to SQL
+//! - `compile`: the tree to SQL; `text_index`: what the index of texts is asked for
 //! - `run`: finding ids, in bounded time
 //! - `statements`: named values that an administrator defines in SQL
 
@@ -14,11 +14,12 @@ pub mod expression;
 pub mod parse;
 mod run;
 pub mod statements;
+mod text_index;
 
 pub use catalogue::{Counted, Field, FieldKind, Subject};
-pub use compile::index_query;
 pub use expression::Expr;
 pub use run::{Found, Part};
+pub use text_index::index_query;
 
 use crate::{error::Result, types::Zone};
 use compile::Condition;

@@ -39,7 +39,7 @@ use crate::{
     console::{self, Console, route::Guarded},
     discovery::Listening,
     error::Result,
-    webhooks::Office,
+    webhooks::Dispatcher,
 };
 use connections::Connections;
 use metrics::Sources;
@@ -102,7 +102,7 @@ pub async fn run(
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
-    let webhooks = Office::new(&app);
+    let webhooks = Dispatcher::new(&app);
     let resumed = app.clone();
     tokio::spawn(async move {
         if let Err(cause) = crate::transactions::resume(&resumed.store).await {

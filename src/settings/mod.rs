@@ -1,16 +1,15 @@
 //! What an administrator sets for the whole instance: its name, time zone, address, default access
 //! rules, who may call from a browser, when backups are made, where calls to others may go, whether
-//! messages go to delegates. Kept in the `settings` table, one row
-//! a name. The picture that stands for the instance is in `logo`.
+//! messages go to delegates, who may have one-time passwords. Kept in the `settings` table, one row a
+//! name. The picture that stands for the instance is in `logo`.
 
 pub mod address;
 mod communications;
 pub mod logo;
 mod one_time;
 
-pub use one_time::OneTimePasswords;
-
 pub use communications::Communications;
+pub use one_time::OneTimePasswords;
 
 use crate::{
     audit,

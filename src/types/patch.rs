@@ -15,19 +15,6 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    /// The value, where one was sent.
-    pub fn value(self) -> Option<T> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Absent | Self::Null => None,
-        }
-    }
-
-    /// Whether the property was not sent at all.
-    pub fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
-
     /// `None` when unchanged, `Some(None)` when cleared, `Some(Some(value))` when set.
     pub fn change(self) -> Option<Option<T>> {
         match self {
@@ -35,18 +22,6 @@ impl<T> Patch<T> {
             Self::Null => Some(None),
             Self::Value(value) => Some(Some(value)),
         }
-    }
-
-    /// The same patch with its value converted.
-    ///
-    /// # Errors
-    /// What `convert` fails with.
-    pub fn try_map<U, E>(self, convert: impl FnOnce(T) -> Result<U, E>) -> Result<Patch<U>, E> {
-        Ok(match self {
-            Self::Absent => Patch::Absent,
-            Self::Null => Patch::Null,
-            Self::Value(value) => Patch::Value(convert(value)?),
-        })
     }
 }
 

@@ -1,13 +1,37 @@
 //! What delegates, devices and events share in HTTP: the shape of a record in the API's document,
 //! as it is answered and as it is sent.
 
+use super::Answer;
 use super::schema::{
     Described, array, example, formatted, free_object, inline, integer, nullable, object, one_of,
     plain, text,
 };
-use crate::records::{Kind, Property, Resource};
+use crate::{
+    app::App,
+    error::Result,
+    records::{Kind, Property, Resource, Selection},
+};
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use rusqlite::Connection;
 use serde_json::json;
+
+/// What a selection shows of the record that is found, for an answer.
+///
+/// # Errors
+/// Those of `find`; the resource's not-found error.
+pub fn found<T, const S: u16>(
+    app: &App,
+    selection: &Selection,
+    find: impl FnOnce(&Connection) -> Result<i64>,
+) -> Result<Answer<T, S>> {
+    let zone = app.settings().zone.clone();
+    let json = app.store.look_up(|connection| {
+        let id = find(connection)?;
+        let json = selection.one(connection, "id", &id, &zone)?;
+        json.ok_or_else(|| selection.resource.missing(&id))
+    })?;
+    Ok(Answer::of(&json))
+}
 
 /// A `{id, _type}` in place of a whole record.
 pub struct Embedded;

@@ -32,7 +32,7 @@ pub struct Entry {
     changes: BTreeSet<String>,
     #[serde(default)]
     devices: Option<BTreeSet<String>>,
-    /// Whether it is paused; left as it is where it says nothing.
+    /// Whether it is told what happens, or somebody paused it; left as it is where it says nothing.
     #[serde(default)]
     active: Option<bool>,
     #[serde(default)]

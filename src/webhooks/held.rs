@@ -1,8 +1,10 @@
 //! What a receiver did not take, and what waits behind it.
 
-use super::event::{Event, Ref, Source};
+use super::{
+    event::{Event, Ref, Source},
+    store,
+};
 use crate::{
-    audit,
     auth::Context,
     error::{Error, Result},
     store::Tx,
@@ -112,9 +114,9 @@ pub(super) fn remove(tx: &Tx<'_>, webhook: i64, of: Ref) -> Result<bool> {
 /// nothing of the same record is under way.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`] when there is no such webhook.
+/// [`crate::error::Kind::NoSuchPath`] when there is no such webhook.
 pub fn send_again(tx: &Tx<'_>, ctx: &Context, webhook: i64, of: Ref, lane: &str) -> Result<()> {
-    let name = super::store::name_of(tx, webhook)?;
+    let name = store::name_of(tx, webhook)?;
     let waits = tx
         .prepare_cached(
             "UPDATE webhook_held SET next_at = ?4
@@ -147,9 +149,10 @@ pub fn send_again(tx: &Tx<'_>, ctx: &Context, webhook: i64, of: Ref, lane: &str)
 /// Gives something up that waits, so that what is behind it goes on.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`] when it does not wait any more.
+/// [`crate::error::Kind::Invalid`] when it does not wait any more;
+/// [`crate::error::Kind::NoSuchPath`] when there is no such webhook.
 pub fn give_up(tx: &Tx<'_>, ctx: &Context, webhook: i64, source: Source, id: i64) -> Result<()> {
-    let name = super::store::name_of(tx, webhook)?;
+    let name = store::name_of(tx, webhook)?;
     let of = Ref { source, id };
     if !remove(tx, webhook, of)? {
         return Err(Error::invalid("that does not wait any more"));
@@ -165,16 +168,6 @@ fn tell(
     name: &str,
     of: Ref,
 ) -> Result<()> {
-    tx.outdate_caches();
-    audit::append(
-        tx,
-        ctx,
-        &audit::Change {
-            action,
-            record_type: "webhook",
-            record_id: Some(webhook),
-            before: None,
-            after: Some(json!({"name": name, "source": of.source.name(), "sourceId": of.id})),
-        },
-    )
+    let what = json!({"name": name, "source": of.source.name(), "sourceId": of.id});
+    store::tell(tx, ctx, webhook, action, what)
 }

@@ -36,6 +36,6 @@ mod webhook;
 
 pub use courier::{Tried, test};
 pub use event::{Event, Ref, Source};
-pub use round::Office;
+pub use round::Dispatcher;
 pub use waiting::{Waiting, waiting};
 pub use webhook::{CHANGES, Change, NewWebhook, Webhook};

@@ -40,15 +40,15 @@ struct Done {
     delivered: Delivered,
 }
 
-/// A webhook at work.
-struct Post {
+/// A webhook, and what of it is sent next.
+struct Subscriber {
     webhook: Webhook,
     runner: Runner,
 }
 
 struct Round {
     app: App,
-    posts: BTreeMap<i64, Post>,
+    subscribers: BTreeMap<i64, Subscriber>,
     notes: Vec<(i64, Note)>,
     /// How many are under way, those of webhooks that were removed included.
     running: usize,
@@ -59,16 +59,16 @@ struct Round {
 }
 
 /// Where deliveries go out.
-pub struct Office(Mutex<Round>);
+pub struct Dispatcher(Mutex<Round>);
 
-impl Office {
-    /// The office of an application.
+impl Dispatcher {
+    /// The dispatcher of an application.
     #[must_use]
     pub fn new(app: &App) -> Self {
         let (tell, told) = mpsc::unbounded_channel();
         Self(Mutex::new(Round {
             app: app.clone(),
-            posts: BTreeMap::new(),
+            subscribers: BTreeMap::new(),
             notes: Vec::new(),
             running: 0,
             epoch: 0,
@@ -122,16 +122,17 @@ impl Office {
 impl Round {
     fn done(&mut self, done: Done) {
         self.running = self.running.saturating_sub(1);
-        let Some(post) = self.posts.get_mut(&done.webhook) else {
+        let Some(subscriber) = self.subscribers.get_mut(&done.webhook) else {
             return;
         };
         let mut notes = Vec::new();
-        let was = post.runner.state.paused;
+        let was = subscriber.runner.state.paused;
         let outcome = done.delivered.outcome;
-        post.runner
+        subscriber
+            .runner
             .done(&done.event, outcome, Timestamp::now(), &mut notes);
-        if let (None, Some((_, why))) = (was, post.runner.state.paused) {
-            tracing::warn!("webhook {} is paused: {why:?}", post.webhook.is.name);
+        if let (None, Some((_, why))) = (was, subscriber.runner.state.paused) {
+            tracing::warn!("webhook {} is paused: {why:?}", subscriber.webhook.is.name);
         }
         notes.extend(done.delivered.attempt.map(Note::Tried));
         let id = done.webhook;
@@ -193,20 +194,21 @@ impl Round {
                 })
                 .collect::<Result<Vec<_>>>()
         });
-        let mut before = std::mem::take(&mut self.posts);
+        let mut before = std::mem::take(&mut self.subscribers);
         let found = match found.await {
             Ok(found) => found,
             Err(cause) => {
-                self.posts = before;
+                self.subscribers = before;
                 return Err(cause);
             }
         };
         for (webhook, state, held) in found {
             let mut runner = before
                 .remove(&webhook.id)
-                .map_or_else(Runner::default, |post| post.runner);
+                .map_or_else(Runner::default, |subscriber| subscriber.runner);
             runner.load(state, held);
-            self.posts.insert(webhook.id, Post { webhook, runner });
+            self.subscribers
+                .insert(webhook.id, Subscriber { webhook, runner });
         }
         self.epoch = epoch;
         Ok(())
@@ -214,13 +216,13 @@ impl Round {
 
     /// Reads on for those whose window is running empty.
     async fn read_on(&mut self, ticked: bool) -> Result<()> {
-        for (id, post) in &mut self.posts {
+        for (id, subscriber) in &mut self.subscribers {
             // Between two ticks only who is busy reads on.
-            let from = post.runner.reads_from();
-            if !post.runner.wants_more() || !(ticked || post.runner.has_more) {
+            let from = subscriber.runner.reads_from();
+            if !subscriber.runner.wants_more() || !(ticked || subscriber.runner.has_more) {
                 continue;
             }
-            if !post.runner.has_more
+            if !subscriber.runner.has_more
                 && !self
                     .app
                     .store
@@ -231,15 +233,15 @@ impl Round {
             let mut notes = Vec::new();
             // Much may have happened that is none of its business.
             for _ in 0..SLICES {
-                let (webhook, from) = (post.webhook.clone(), post.runner.reads_from());
+                let (webhook, from) = (subscriber.webhook.clone(), subscriber.runner.reads_from());
                 let read = self
                     .app
                     .store
                     .read(move |connection| tail::read(connection, &webhook, from))
                     .await?;
-                post.runner.has_more = read.more;
-                post.runner.read(read.steps, &mut notes);
-                if !read.more || !post.runner.wants_more() {
+                subscriber.runner.has_more = read.more;
+                subscriber.runner.read(read.steps, &mut notes);
+                if !read.more || !subscriber.runner.wants_more() {
                     break;
                 }
             }
@@ -251,10 +253,10 @@ impl Round {
     /// Starts what is to be started, in turn.
     fn start(&mut self) {
         let now = Timestamp::now();
-        for (id, post) in &mut self.posts {
+        for (id, subscriber) in &mut self.subscribers {
             let room = AT_ONCE.saturating_sub(self.running);
             let mut notes = Vec::new();
-            let started = post.runner.start(now, room, &mut notes);
+            let started = subscriber.runner.start(now, room, &mut notes);
             self.notes.extend(notes.into_iter().map(|note| (*id, note)));
             self.running += started.len();
             for event in started {

@@ -352,24 +352,6 @@ impl Runner {
             notes.push(Note::State(self.state));
         }
     }
-
-    /// When something is to be done next without anything happening; `None`: never.
-    #[must_use]
-    pub fn due(&self) -> Option<Timestamp> {
-        if self.state.paused.is_some() {
-            return None;
-        }
-        if self.is_down() {
-            return self.state.next_at;
-        }
-        self.held.iter().map(|held| held.next_at).min()
-    }
-
-    /// How many are held.
-    #[must_use]
-    pub fn held(&self) -> usize {
-        self.held.len()
-    }
 }
 
 fn wait_s(waits: &[i64], turn: u32, asked: Option<i64>) -> i64 {

@@ -4,8 +4,9 @@ use super::{
     attempts::{self, Attempt},
     event::Ref,
     held::{self, Held},
+    store,
 };
-use crate::{audit, auth::Context, error::Result, store::Tx, types::Timestamp};
+use crate::{auth::Context, error::Result, store::Tx, types::Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
@@ -146,20 +147,19 @@ pub(super) fn begin(tx: &Tx<'_>, webhook: i64) -> Result<()> {
 /// Pauses a webhook: what happens meanwhile waits.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`] when there is no such webhook.
+/// [`crate::error::Kind::NoSuchPath`] when there is no such webhook.
 pub fn pause(tx: &Tx<'_>, ctx: &Context, webhook: i64) -> Result<()> {
-    exists(tx, webhook)?;
+    let name = store::name_of(tx, webhook)?;
     let paused = tx
         .prepare_cached(
             "UPDATE webhook_states SET paused_at = ?2, paused_why = 'asked', revision = revision + 1
              WHERE webhook_id = ?1 AND paused_at IS NULL",
         )?
         .execute(params![webhook, tx.now()])?;
-    if paused > 0 {
-        tell(tx, ctx, webhook, "pause")?;
+    if paused == 0 {
+        return Ok(());
     }
-    tx.outdate_caches();
-    Ok(())
+    store::tell(tx, ctx, webhook, "pause", json!({"name": name}))
 }
 
 /// Has a webhook go on at once, with what waited; or, where that is to be `skipped`, with what
@@ -168,7 +168,7 @@ pub fn pause(tx: &Tx<'_>, ctx: &Context, webhook: i64) -> Result<()> {
 /// # Errors
 /// As [`pause`].
 pub fn resume(tx: &Tx<'_>, ctx: &Context, webhook: i64, skipped: bool) -> Result<()> {
-    exists(tx, webhook)?;
+    let name = store::name_of(tx, webhook)?;
     tx.prepare_cached(
         "UPDATE webhook_states SET paused_at = NULL, paused_why = NULL WHERE webhook_id = ?1",
     )?
@@ -183,9 +183,8 @@ pub fn resume(tx: &Tx<'_>, ctx: &Context, webhook: i64, skipped: bool) -> Result
         tx.prepare_cached("DELETE FROM webhook_held WHERE webhook_id = ?1")?
             .execute([webhook])?;
     }
-    tell(tx, ctx, webhook, if skipped { "skip" } else { "resume" })?;
-    tx.outdate_caches();
-    Ok(())
+    let action = if skipped { "skip" } else { "resume" };
+    store::tell(tx, ctx, webhook, action, json!({"name": name}))
 }
 
 /// Forgets how often it failed: it is tried again at once.
@@ -199,34 +198,6 @@ pub(super) fn hurry(tx: &Tx<'_>, webhook: i64) -> Result<()> {
     tx.prepare_cached("UPDATE webhook_held SET next_at = ?2 WHERE webhook_id = ?1")?
         .execute(params![webhook, tx.now()])?;
     Ok(())
-}
-
-fn exists(tx: &Tx<'_>, webhook: i64) -> Result<()> {
-    let known = tx
-        .prepare_cached("SELECT 1 FROM webhooks WHERE id = ?1")?
-        .exists([webhook])?;
-    if known {
-        Ok(())
-    } else {
-        Err(super::store::missing())
-    }
-}
-
-fn tell(tx: &Tx<'_>, ctx: &Context, webhook: i64, action: &'static str) -> Result<()> {
-    let name: String = tx
-        .prepare_cached("SELECT name FROM webhooks WHERE id = ?1")?
-        .query_row([webhook], |row| row.get(0))?;
-    audit::append(
-        tx,
-        ctx,
-        &audit::Change {
-            action,
-            record_type: "webhook",
-            record_id: Some(webhook),
-            before: None,
-            after: Some(json!({"name": name})),
-        },
-    )
 }
 
 /// Something that one round found out about a webhook, to be written down.

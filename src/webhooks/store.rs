@@ -184,7 +184,7 @@ pub fn create(
     ])?;
     let id = tx.last_insert_rowid();
     state::begin(tx, id)?;
-    tell(tx, ctx, "create", id, None, Some(audited(new)))?;
+    changed(tx, ctx, id, None, Some(new))?;
     Ok((id, secret))
 }
 
@@ -214,8 +214,7 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<(
         tx.now(),
     ])?;
     state::hurry(tx, id)?;
-    let (was, is) = (audited(&before.is), audited(new));
-    tell(tx, ctx, "update", id, Some(was), Some(is))
+    changed(tx, ctx, id, Some(&before.is), Some(new))
 }
 
 /// Gives a webhook another secret, which nothing shows again. The one before signs along for a day
@@ -237,7 +236,7 @@ pub fn rotate(tx: &Tx<'_>, ctx: &Context, id: i64, at_once: bool) -> Result<Stri
         (!at_once).then(|| Timestamp(tx.now().0 + OVERLAP_MS)),
         tx.now(),
     ])?;
-    tell(tx, ctx, "rotate", id, None, Some(json!({"name": name})))?;
+    tell(tx, ctx, id, "rotate", json!({"name": name}))?;
     Ok(secret)
 }
 
@@ -258,7 +257,7 @@ pub fn agree(tx: &Tx<'_>, ctx: &Context, id: i64, secret: &str) -> Result<()> {
         return Ok(());
     }
     let name = name_of(tx, id)?;
-    tell(tx, ctx, "rotate", id, None, Some(json!({"name": name})))
+    tell(tx, ctx, id, "rotate", json!({"name": name}))
 }
 
 /// Removes a webhook, with all that waits for it.
@@ -269,7 +268,7 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<String> {
     let before = get(tx, id)?;
     tx.prepare_cached("DELETE FROM webhooks WHERE id = ?1")?
         .execute([id])?;
-    tell(tx, ctx, "delete", id, Some(audited(&before.is)), None)?;
+    changed(tx, ctx, id, Some(&before.is), None)?;
     Ok(before.is.name)
 }
 
@@ -286,13 +285,26 @@ fn check_name(tx: &Tx<'_>, name: &str, but: Option<i64>) -> Result<()> {
     Ok(())
 }
 
-fn tell(
+/// Tells the audit what became of a webhook.
+fn changed(
     tx: &Tx<'_>,
     ctx: &Context,
-    action: &'static str,
     id: i64,
-    before: Option<Value>,
-    after: Option<Value>,
+    before: Option<&NewWebhook>,
+    after: Option<&NewWebhook>,
+) -> Result<()> {
+    tx.outdate_caches();
+    let (before, after) = (before.map(audited), after.map(audited));
+    audit::append_between(tx, ctx, "webhook", Some(id), before, after)
+}
+
+/// Tells the audit what was done about a webhook.
+pub(super) fn tell(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    action: &'static str,
+    what: Value,
 ) -> Result<()> {
     tx.outdate_caches();
     audit::append(
@@ -302,8 +314,8 @@ fn tell(
             action,
             record_type: "webhook",
             record_id: Some(id),
-            before,
-            after,
+            before: None,
+            after: Some(what),
         },
     )
 }

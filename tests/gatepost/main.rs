@@ -17,6 +17,7 @@ mod harness;
 mod http;
 mod input;
 mod layers;
+mod loopback;
 mod luck;
 mod onboarding;
 mod people;

@@ -15,7 +15,7 @@ mod statements;
 mod templates;
 mod webhooks;
 
-use super::context;
+use super::{context, print, print_json};
 use crate::{
     auth::Context,
     error::{Error, Result},
@@ -141,11 +141,10 @@ fn export(store: &Store, output: Option<PathBuf>) -> Result<()> {
     })?;
     let text = serde_json::to_string_pretty(&document).map_err(Error::defect)?;
     match output {
-        None => println!("{text}"),
+        None => print(&text),
         Some(path) => std::fs::write(&path, text + "\n")
-            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display())))?,
+            .map_err(|cause| Error::invalid(format!("{}: {cause}", path.display()))),
     }
-    Ok(())
 }
 
 fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) -> Result<()> {
@@ -167,13 +166,12 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) ->
     }
     if json {
         told.insert("applied".into(), json!(!dry_run));
-        println!("{}", Value::Object(told));
+        print_json(&Value::Object(told))
     } else if dry_run {
-        println!("{} is fine; nothing was changed", file.display());
+        print(&format!("{} is fine; nothing was changed", file.display()))
     } else {
-        println!("applied {}", file.display());
+        print(&format!("applied {}", file.display()))
     }
-    Ok(())
 }
 
 /// What a document will do, all of it checked.

@@ -3,7 +3,7 @@
 mod progress;
 mod report;
 
-use super::{context, open, user::print};
+use super::{context, open, print};
 use crate::{
     devices,
     error::{Error, Result},

@@ -16,7 +16,7 @@ use super::{
     outbox::{Due, Open, Outcome},
 };
 use crate::{
-    audit::{self, Change},
+    audit,
     auth::Context,
     error::{Error, Result},
     outgoing::{Client, Reach},
@@ -294,27 +294,16 @@ fn record(
         shown
     };
     let word = |has: bool| if has { "set" } else { "none" };
-    let change = |action| Change {
-        action,
-        record_type: "gateway",
-        record_id: None,
-        before: before.map(|gateway| shown(gateway, word(gateway.has_secret))),
-        after: after.map(|gateway| {
-            let secret = if secret_changed && before.is_some() {
-                "changed"
-            } else {
-                word(gateway.has_secret)
-            };
-            shown(gateway, secret)
-        }),
-    };
-    let action = match (before, after) {
-        (None, None) => return Ok(()),
-        (None, Some(_)) => "create",
-        (Some(_), Some(_)) => "update",
-        (Some(_), None) => "delete",
-    };
-    audit::append(tx, ctx, &change(action))
+    let after = after.map(|gateway| {
+        let secret = if secret_changed && before.is_some() {
+            "changed"
+        } else {
+            word(gateway.has_secret)
+        };
+        shown(gateway, secret)
+    });
+    let before = before.map(|gateway| shown(gateway, word(gateway.has_secret)));
+    audit::append_between(tx, ctx, "gateway", None, before, after)
 }
 
 /// What of an answer may be shown: not the secret, should the other side repeat it.

@@ -10,14 +10,10 @@ mod users;
 use super::{Area, Route, Shell, Visit, answer, route};
 use crate::{
     auth::{Role, Roles},
-    error::{Error, Kind, Result},
+    error::Result,
 };
 use askama::Template;
 use poem::Response;
-
-/// What the second of two is told who edit one record.
-pub(super) const MEANWHILE: &str = "Somebody else changed this meanwhile. Nothing of yours was written; the form shows what \
-     stands now.";
 
 /// Lines of a list.
 const LINES: usize = 100;
@@ -105,18 +101,6 @@ fn short(name: &str) -> String {
 /// The roles that are ticked.
 fn ticked_roles(visit: &Visit) -> Result<Roles> {
     visit.form.all("role").map(Role::parse).collect()
-}
-
-/// Whether a failure is for the one who filled the form in.
-pub(super) fn is_theirs(error: &Error) -> bool {
-    matches!(
-        error.kind,
-        Kind::Invalid
-            | Kind::CodeTaken
-            | Kind::DelegateNotFound
-            | Kind::DeviceNotFound
-            | Kind::TooManyAttempts { .. }
-    )
 }
 
 /// The id that the next page of a list begins after.

@@ -1,17 +1,21 @@
 //! One OAuth client: made, changed, given another secret, revoked.
 
 use super::{
-    MEANWHILE, Made, Tick,
+    Made, Tick,
     choice::{Chooser, Subject},
     clients::Use,
-    is_theirs, role_ticks, short, show_once, ticked_roles,
+    role_ticks, short, show_once, ticked_roles,
 };
 use crate::{
     auth::{
         Edit, Roles, Scope,
         clients::{self, Client, NewClient},
     },
-    console::{Area, Route, Shell, Visit, answer, route},
+    console::{
+        Area, Route, Shell, Visit, answer,
+        form::{MEANWHILE, is_theirs},
+        route,
+    },
     delegates,
     error::Result,
     types::{ClientId, DeviceId},

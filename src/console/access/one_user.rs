@@ -1,9 +1,9 @@
 //! One user: made, changed, given another password, signed out, removed.
 
 use super::{
-    MEANWHILE, Made, Tick,
+    Made, Tick,
     choice::{Chooser, Subject},
-    is_theirs, role_ticks, show_once, ticked_roles,
+    role_ticks, show_once, ticked_roles,
 };
 use crate::{
     auth::{
@@ -14,7 +14,11 @@ use crate::{
         tokens::{self, Usage},
         users::{self, NewUser, User, UserChange},
     },
-    console::{Area, Route, Shell, Visit, answer, route},
+    console::{
+        Area, Route, Shell, Visit, answer,
+        form::{MEANWHILE, is_theirs},
+        route,
+    },
     error::{Error, Result},
     types::{DelegateId, Patch, Timestamp, UserId},
 };

@@ -5,7 +5,7 @@ use crate::{
     delegates, devices,
     error::{Error, Kind, Result},
     settings::Settings,
-    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp},
+    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, text::fold},
 };
 use rusqlite::{Connection, OptionalExtension};
 
@@ -105,11 +105,11 @@ fn delegate(connection: &Connection, record: &str) -> Result<DelegateId> {
         .prepare_cached(
             "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR barcode = ?1
                  OR rfid = ?1 OR external_id = ?1 OR public_id = ?1 OR code = ?1 OR uhf_id = ?1 OR slug = ?1
-                 OR instr(lower(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), lower(?1)) > 0
+                 OR text_contains(coalesce(first_name, '') || ' ' || coalesce(last_name, ''), ?2)
                  OR lower(email) = lower(?1))
              ORDER BY id = ?1 DESC, id DESC LIMIT 1",
         )?
-        .query_row([record], |row| row.get(0))
+        .query_row([record, &fold(record)], |row| row.get(0))
         .optional()?
         .ok_or_else(|| none(Of::Delegate, record))
 }
@@ -124,10 +124,10 @@ fn device(connection: &Connection, record: &str) -> Result<DeviceId> {
         .prepare_cached(
             "SELECT id FROM devices WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR code = ?1
                  OR external_id = ?1 OR public_id = ?1 OR rfid = ?1 OR slug = ?1
-                 OR instr(lower(coalesce(name, '')), lower(?1)) > 0)
+                 OR text_contains(coalesce(name, ''), ?2))
              ORDER BY id = ?1 DESC, id DESC LIMIT 1",
         )?
-        .query_row([record], |row| row.get(0))
+        .query_row([record, &fold(record)], |row| row.get(0))
         .optional()?
         .ok_or_else(|| none(Of::Device, record))
 }

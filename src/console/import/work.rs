@@ -36,13 +36,11 @@ pub enum Go {
 /// What a look through all of a list found.
 #[derive(Default)]
 pub struct Report {
-    /// Its rows.
-    pub rows: i64,
-    /// Those that can be imported.
+    /// Rows that can be imported.
     pub good: i64,
     /// Those that mean a record which is there.
     pub known: i64,
-    /// Those that cannot be imported.
+    /// Rows that cannot be imported.
     pub bad: i64,
     /// The first of those.
     pub told: Vec<BadRow>,
@@ -146,7 +144,6 @@ impl List {
             }
         };
         let mut report = Report {
-            rows: count(job.checked.rows),
             good: count(job.checked.good()),
             known: count(job.checked.known),
             bad: count(job.checked.bad.count() as u64),

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
+    interactions::USUAL_TYPES,
 };
 use askama::Template;
 use poem::Response;
@@ -16,28 +17,13 @@ use rusqlite::Connection;
 /// Lines on a page.
 pub(super) const PAGE: usize = 50;
 
-/// Types that are known everywhere; others may be typed.
-const KINDS: [&str; 11] = [
-    "check-in",
-    "check-in-override",
-    "check-out",
-    "join",
-    "booking",
-    "cancel-booking",
-    "uninvite",
-    "lead",
-    "order",
-    "connect",
-    "connected",
-];
-
 #[derive(Template)]
 #[template(path = "interactions/tail.html")]
 struct Page {
     shell: Shell,
     filter: Filter,
     failure: Option<String>,
-    kinds: [&'static str; 11],
+    kinds: &'static [&'static str],
     devices: Vec<(i64, String)>,
     lines: Vec<Line>,
     /// Where the next page begins.
@@ -226,7 +212,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
     let page = Page {
         shell: visit.shell("Interactions", Some(Area::Interactions)),
         failure: failure.map(|failure| answer::sentence(&failure)),
-        kinds: KINDS,
+        kinds: USUAL_TYPES,
         devices,
         looked_in_vain: found.lines.is_empty() && found.next.is_some(),
         next: found

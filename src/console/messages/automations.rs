@@ -7,10 +7,12 @@ use crate::{
         templates,
     },
     console::{
-        Fields, Route, Shell, Visit, answer, route,
-        settings::{mark, told},
+        Fields, Route, Shell, Visit, answer,
+        form::{mark, told},
+        route,
     },
     error::{Error, Kind, Result},
+    interactions::USUAL_TYPES,
 };
 use askama::Template;
 use poem::Response;
@@ -101,7 +103,7 @@ struct Editor {
     /// Devices to choose from: code and name.
     devices: Vec<(String, String)>,
     /// Types of interactions that are known.
-    kinds: Vec<String>,
+    kinds: &'static [&'static str],
     types: Vec<String>,
 }
 
@@ -112,7 +114,7 @@ impl Editor {
         } else {
             "Automation"
         };
-        let (templates, devices, kinds, types) = visit.console.store.look_up(choices)?;
+        let (templates, devices, types) = visit.console.store.look_up(choices)?;
         Ok(Self {
             shell: shell(visit, title),
             tab: "Automations",
@@ -123,7 +125,7 @@ impl Editor {
             entry,
             templates,
             devices,
-            kinds,
+            kinds: USUAL_TYPES,
             types,
         })
     }
@@ -137,12 +139,7 @@ impl Editor {
     }
 }
 
-type Choices = (
-    Vec<(String, String)>,
-    Vec<(String, String)>,
-    Vec<String>,
-    Vec<String>,
-);
+type Choices = (Vec<(String, String)>, Vec<(String, String)>, Vec<String>);
 
 fn choices(connection: &Connection) -> Result<Choices> {
     let templates = templates::all(connection)?.into_iter().map(|known| {
@@ -168,23 +165,7 @@ fn choices(connection: &Connection) -> Result<Choices> {
     let types = types
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    let kinds = [
-        "check-in",
-        "check-out",
-        "join",
-        "booking",
-        "lead",
-        "connected",
-        "feedback",
-        "order",
-        "order-cleared",
-    ];
-    Ok((
-        templates.collect(),
-        devices,
-        kinds.map(ToOwned::to_owned).to_vec(),
-        types,
-    ))
+    Ok((templates.collect(), devices, types))
 }
 
 fn find(connection: &Connection, id: i64) -> Result<Automation> {

@@ -13,8 +13,9 @@ use crate::{
         },
     },
     console::{
-        Fields, Route, Shell, Visit, answer, route,
-        settings::{mark, told},
+        Fields, Route, Shell, Visit, answer,
+        form::{mark, told},
+        route,
     },
     error::{Error, Kind, Result},
 };

@@ -7,8 +7,9 @@ use crate::{
         gateways::{self, Definition, Gateway},
     },
     console::{
-        Fields, Route, Shell, Visit, answer, route,
-        settings::{mark, told},
+        Fields, Route, Shell, Visit, answer,
+        form::{mark, told},
+        route,
     },
     error::Result,
     settings::{self, Communications},

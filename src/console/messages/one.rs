@@ -7,7 +7,7 @@ use crate::{
         list::{self, Whole},
         outbox,
     },
-    console::{Route, Shell, Visit, answer, route, settings::told},
+    console::{Route, Shell, Visit, answer, form::told, route},
     error::{Error, Kind, Result},
     store::Tx,
 };

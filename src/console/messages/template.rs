@@ -11,8 +11,9 @@ use crate::{
         templates::{self, Entry, Template as Known},
     },
     console::{
-        Fields, Route, Shell, Visit, answer, route,
-        settings::{mark, told},
+        Fields, Route, Shell, Visit, answer,
+        form::{mark, told},
+        route,
     },
     error::{Error, Kind, Result},
 };

@@ -1,8 +1,8 @@
 //! The SQL behind a report, and who may fetch it.
 
 use super::{
-    super::{Route, Shell, Visit, answer, route},
-    HERE, mark, path, shell, show, told,
+    super::{Route, Shell, Visit, answer, form::mark, route},
+    HERE, path, shell, show, told,
 };
 use crate::{
     auth::{Scope, clients},

@@ -7,7 +7,6 @@ mod show;
 
 use super::{Area, Route, Shell, Visit, answer, route};
 use crate::{
-    auth::secret,
     error::{Error, Kind, Result},
     reports::{self, Report},
 };
@@ -33,12 +32,6 @@ fn shell(visit: &Visit, title: &str) -> Shell {
 /// Where a report is shown.
 fn path(report: &Report) -> String {
     format!("{HERE}/{}/{}", report.dashboard, report.id)
-}
-
-/// A mark of what somebody saw, to tell whether it is still so when they save.
-fn mark(seen: &impl serde::Serialize) -> String {
-    let text = serde_json::to_vec(seen).unwrap_or_default();
-    secret::hex(&secret::digest(&text)[..8])
 }
 
 /// What is to be told beside a form, where it is something that the form can be mended by: a report

@@ -12,11 +12,11 @@ mod sections;
 mod statements;
 pub mod words;
 
-use super::{Area, Route, Shell, Visit, answer};
-use crate::{
-    auth::secret,
-    error::{Error, Kind},
+use super::{
+    Area, Route, Shell, Visit,
+    form::{mark, told},
 };
+use crate::error::Error;
 
 pub(super) fn routes() -> Vec<Route> {
     [
@@ -64,22 +64,8 @@ fn shell(visit: &Visit, title: &str) -> Shell {
     visit.shell(title, Some(Area::Settings))
 }
 
-/// A mark of what somebody saw, to tell whether it is still so when they save.
-pub(super) fn mark(seen: &impl serde::Serialize) -> String {
-    let text = serde_json::to_vec(seen).unwrap_or_default();
-    secret::hex(&secret::digest(&text)[..8])
-}
-
 /// As [`told`], where the message names a setting: in the words of its form.
 fn told_of(mut error: Error) -> Result<String, Error> {
     error.message = words::in_words(&error.message);
     told(error)
-}
-
-/// What is to be told beside a form, where it is something that the form can be mended by.
-pub(super) fn told(error: Error) -> Result<String, Error> {
-    match error.kind {
-        Kind::Defect | Kind::Unavailable => Err(error),
-        _ => Ok(answer::sentence(&error.message)),
-    }
 }

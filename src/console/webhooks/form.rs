@@ -3,11 +3,12 @@
 use super::{place, shell, show_secret};
 use crate::{
     console::{
-        Route, Shell, Visit,
-        access::{MEANWHILE, is_theirs},
-        answer, route,
+        Route, Shell, Visit, answer,
+        form::{MEANWHILE, is_theirs},
+        route,
     },
     error::Result,
+    interactions::USUAL_TYPES,
     types::Timestamp,
     webhooks::{CHANGES, NewWebhook, store},
 };
@@ -16,22 +17,6 @@ use poem::Response;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 
-/// Types of interactions that are known everywhere; others may be typed.
-const KINDS: [&str; 13] = [
-    "check-in",
-    "check-in-override",
-    "check-out",
-    "join",
-    "booking",
-    "cancel-booking",
-    "uninvite",
-    "lead",
-    "feedback",
-    "order",
-    "order-cleared",
-    "connect",
-    "connected",
-];
 /// Devices that are offered; others by their code.
 const DEVICES: i64 = 300;
 
@@ -90,7 +75,7 @@ impl Page {
         let offered = |code: &String| devices.iter().any(|offer| offer.code == *code);
         let codes = is.devices.iter().flatten().filter(|code| !offered(code));
         let codes = codes.cloned().collect::<Vec<_>>().join("\n");
-        let known = |kind: &&String| kind.as_str() != "*" && !KINDS.contains(&kind.as_str());
+        let known = |kind: &&String| kind.as_str() != "*" && !USUAL_TYPES.contains(&kind.as_str());
         let others = is.interactions.iter().filter(known).cloned();
         let others = others.collect::<Vec<_>>().join(", ");
         let title = if id.is_some() {
@@ -116,7 +101,7 @@ impl Page {
     }
 
     fn kinds(&self) -> impl Iterator<Item = (&'static str, bool)> {
-        KINDS
+        USUAL_TYPES
             .iter()
             .map(|kind| (*kind, self.is.interactions.contains(*kind)))
     }
@@ -189,8 +174,8 @@ fn typed(visit: &Visit) -> NewWebhook {
     let devices = (form.text("where") == "some")
         .then(|| ticked("device").into_iter().chain(split("codes")).collect());
     NewWebhook {
-        name: form.text("name").trim().to_owned(),
-        url: form.text("url").trim().to_owned(),
+        name: form.text("name").to_owned(),
+        url: form.text("url").to_owned(),
         interactions,
         changes: ticked("change").into_iter().collect(),
         devices,

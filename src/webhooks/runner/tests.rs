@@ -27,6 +27,24 @@ fn step(id: i64, lane: &str) -> Step {
     }
 }
 
+impl Runner {
+    /// When something is to be done next without anything happening; `None`: never.
+    fn due(&self) -> Option<Timestamp> {
+        if self.state.paused.is_some() {
+            return None;
+        }
+        if self.is_down() {
+            return self.state.next_at;
+        }
+        self.held.iter().map(|held| held.next_at).min()
+    }
+
+    /// How many are held.
+    fn held(&self) -> usize {
+        self.held.len()
+    }
+}
+
 fn failed() -> Outcome {
     Outcome::Failed {
         why: "it answered 500".to_owned(),

@@ -2,18 +2,15 @@
 
 use super::tokens::{ask, granted, of_client, refused, with};
 use crate::{
-    comms::smtp::{Act, MailServer},
+    comms::{
+        self,
+        smtp::{Act, MailServer},
+    },
     harness::{Caller, PASSWORD, Reply, Server, reply, whole},
     luck::process::{beside, until},
     people::memmem,
 };
-use gatepost::{
-    auth::Role,
-    comms::{
-        Channel,
-        gateways::{self, Definition, Secret},
-    },
-};
+use gatepost::auth::Role;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -32,15 +29,7 @@ impl Site {
         let mail = MailServer::start();
         let gateway = json!({"kind": "smtp", "host": "127.0.0.1", "port": mail.port, "security": "none",
             "from": "Summit <summit@example.org>"});
-        let gateway: Definition = serde_json::from_value(gateway).expect("a definition");
-        let ctx = server.context();
-        server
-            .app
-            .store
-            .write_blocking(move |tx| {
-                gateways::save(tx, &ctx, Channel::Email, Some(&gateway), &Secret::Keep)
-            })
-            .expect("a gateway");
+        comms::gateway(&server, "email", &gateway, "");
         let (id, secret) = server.client(&[], &[]);
         let client = of_client(&id, &secret);
         Self {

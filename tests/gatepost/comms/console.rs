@@ -309,6 +309,32 @@ fn every_preset_can_be_chosen_and_a_gateway_tried() {
 }
 
 #[test]
+fn the_outbox_finds_a_person_by_name_and_address_whatever_their_letters() {
+    let post = Post::open();
+    let welcome = post.welcome();
+    let other = post.server.caller_with_all().delegate(&json!({
+        "firstName": "Zoë", "lastName": "ÖSTERREICHER", "email": "z_oe@example.org",
+    }));
+    for delegate in [post.ada, other] {
+        let asked = json!({"email_id": welcome, "delegate_id": delegate});
+        assert_eq!(post.flags(&asked), (false, true));
+    }
+    let crew = post.server.crew(ConsoleRole::Administrator);
+    for (to, finds) in [
+        ("österr", true),
+        ("Z_OE@", true),
+        ("zoë Ö", true),
+        ("z%", false),
+        ("z oe", false),
+    ] {
+        let to: String = form_urlencoded::byte_serialize(to.as_bytes()).collect();
+        let page = crew.get(&format!("/console/messages?to={to}")).shown();
+        assert_eq!(page.contains("z_oe@example.org"), finds, "{to}");
+        assert!(!page.contains("ada@example.org"), "{to}");
+    }
+}
+
+#[test]
 fn switches_are_kept_and_told() {
     let post = Post::open();
     let crew = post.server.crew(ConsoleRole::Administrator);

@@ -83,15 +83,7 @@ impl Post {
     }
 
     pub fn set_with(&self, channel: &str, definition: &Value, secret: &str) {
-        let channel = Channel::named(channel).expect("a channel");
-        let definition: Definition =
-            serde_json::from_value(definition.clone()).expect("a definition");
-        let (ctx, secret) = (self.server.context(), Secret::Set(secret.to_owned()));
-        self.server
-            .app
-            .store
-            .write_blocking(move |tx| gateways::save(tx, &ctx, channel, Some(&definition), &secret))
-            .expect("a gateway");
+        gateway(&self.server, channel, definition, secret);
     }
 
     /// Stores a template: its id.
@@ -160,6 +152,18 @@ impl Post {
     pub fn count(&self) -> i64 {
         self.server.value("SELECT count(*) FROM messages")
     }
+}
+
+/// Sets a gateway up.
+pub fn gateway(server: &Server, channel: &str, definition: &Value, secret: &str) {
+    let channel = Channel::named(channel).expect("a channel");
+    let definition: Definition = serde_json::from_value(definition.clone()).expect("a definition");
+    let (ctx, secret) = (server.context(), Secret::Set(secret.to_owned()));
+    server
+        .app
+        .store
+        .write_blocking(move |tx| gateways::save(tx, &ctx, channel, Some(&definition), &secret))
+        .expect("a gateway");
 }
 
 /// A caller who may send messages and nothing else.

@@ -1,12 +1,15 @@
 //! An HTTP gateway on loopback that does as it is told: it answers, or is gone in the middle.
 
 use super::session::{Identity, Session};
+use crate::{
+    loopback::{self, Came},
+    luck::wire,
+};
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpListener,
-    sync::{Arc, Condvar, Mutex},
-    time::Duration,
+    io::{self, BufReader, Read, Write},
+    net::TcpStream,
+    sync::{Arc, Mutex},
 };
 
 /// What becomes of one call.
@@ -27,86 +30,72 @@ pub enum Act {
 }
 
 /// A call.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Call {
     /// `POST /sms HTTP/1.1`.
     pub line: String,
-    pub headers: Vec<(String, String)>,
+    headers: String,
     pub body: String,
 }
 
 impl Call {
     pub fn header(&self, name: &str) -> &str {
-        let found = self
-            .headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map_or("", |(_, value)| value)
+        wire::header(&self.headers, name).unwrap_or_default()
     }
 }
 
-struct State {
-    acts: VecDeque<Act>,
-    usual: Act,
-    calls: Vec<Call>,
+struct Inside {
+    acts: Mutex<VecDeque<Act>>,
+    usual: Mutex<Act>,
+    calls: Came<Call>,
 }
 
 /// The gateway.
 pub struct Provider {
     pub port: u16,
     scheme: &'static str,
-    state: Arc<(Mutex<State>, Condvar)>,
+    inside: Arc<Inside>,
 }
 
 impl Provider {
     pub fn start() -> Self {
-        Self::begin(None)
+        Self::begin("http", Session::Plain)
     }
 
     /// By HTTPS, as somebody.
     pub fn start_by(identity: &Identity) -> Self {
-        Self::begin(Some(identity.clone()))
+        let identity = identity.clone();
+        Self::begin("https", move |stream| Session::secured(stream, &identity))
     }
 
-    fn begin(identity: Option<Identity>) -> Self {
-        let scheme = if identity.is_some() { "https" } else { "http" };
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    fn begin(
+        scheme: &'static str,
+        session: impl Fn(TcpStream) -> Session + Clone + Send + 'static,
+    ) -> Self {
+        let listener = loopback::listener();
         let port = listener.local_addr().expect("an address").port();
-        let state = State {
-            acts: VecDeque::new(),
-            usual: Act::Answer(200, "{}"),
-            calls: Vec::new(),
-        };
-        let state = Arc::new((Mutex::new(state), Condvar::new()));
-        let of_thread = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let state = Arc::clone(&of_thread);
-                let stream = stream.expect("a connection");
-                let session = match &identity {
-                    Some(identity) => Session::secured(stream, identity),
-                    None => Session::Plain(stream),
-                };
-                std::thread::spawn(move || {
-                    let _ = answer(session, &state);
-                });
-            }
+        let inside = Arc::new(Inside {
+            acts: Mutex::default(),
+            usual: Mutex::new(Act::Answer(200, "{}")),
+            calls: Came::default(),
         });
+        let of_threads = Arc::clone(&inside);
+        loopback::serve(listener, move |stream| of_threads.answer(session(stream)));
         Self {
             port,
             scheme,
-            state,
+            inside,
         }
     }
 
     /// What becomes of the next calls; those after are answered as usual.
     pub fn act(&self, acts: &[Act]) {
-        self.state.0.lock().expect("a lock").acts = acts.iter().cloned().collect();
+        *self.inside.acts.lock().expect("a lock") = acts.iter().cloned().collect();
     }
 
     /// What it usually answers.
     pub fn usually(&self, act: Act) {
-        self.state.0.lock().expect("a lock").usual = act;
+        *self.inside.usual.lock().expect("a lock") = act;
     }
 
     pub fn url(&self) -> String {
@@ -115,70 +104,42 @@ impl Provider {
 
     /// The calls that came whole.
     pub fn calls(&self) -> Vec<Call> {
-        self.state.0.lock().expect("a lock").calls.clone()
+        self.inside.calls.all()
     }
 
     /// Waits until so many calls came.
     #[track_caller]
     pub fn wait_for(&self, calls: usize) -> Vec<Call> {
-        let (lock, changed) = &*self.state;
-        let state = lock.lock().expect("a lock");
-        let (state, waited) = changed
-            .wait_timeout_while(state, Duration::from_secs(30), |state| {
-                state.calls.len() < calls
-            })
-            .expect("a lock");
-        assert!(!waited.timed_out(), "only {} calls came", state.calls.len());
-        state.calls.clone()
+        self.inside.calls.wait_for(calls)
     }
 }
 
-fn answer(session: Session, state: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
-    let act = {
-        let mut state = state.0.lock().expect("a lock");
-        let usual = state.usual.clone();
-        state.acts.pop_front().unwrap_or(usual)
-    };
-    if matches!(act, Act::GoneAtOnce) {
-        return Ok(());
-    }
-    let mut input = BufReader::new(session);
-    let mut call = Call::default();
-    input.read_line(&mut call.line)?;
-    loop {
-        let mut line = String::new();
-        input.read_line(&mut line)?;
-        let Some((name, value)) = line.trim_end().split_once(':') else {
-            break;
-        };
-        call.headers
-            .push((name.to_owned(), value.trim().to_owned()));
-    }
-    if matches!(act, Act::GoneInCall) {
-        return Ok(());
-    }
-    let length = call.header("content-length").parse().unwrap_or(0);
-    let mut body = vec![0; length];
-    input.read_exact(&mut body)?;
-    call.body = String::from_utf8(body).expect("text");
-    {
-        let (lock, changed) = state;
-        lock.lock().expect("a lock").calls.push(call);
-        changed.notify_all();
-    }
-    let out = input.get_mut();
-    match act {
-        Act::Answer(status, body) => write!(
-            out,
-            "HTTP/1.1 {status} So\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        ),
-        Act::GoneInAnswer => write!(out, "HTTP/1.1 20"),
-        Act::Silent => {
-            let mut rest = Vec::new();
-            input.read_to_end(&mut rest)?;
-            Ok(())
+impl Inside {
+    fn answer(&self, session: Session) -> io::Result<()> {
+        let told = self.acts.lock().expect("a lock").pop_front();
+        let act = told.unwrap_or_else(|| self.usual.lock().expect("a lock").clone());
+        let mut input = BufReader::new(session);
+        match act {
+            Act::GoneAtOnce => return Ok(()),
+            Act::GoneInCall => return wire::read_head(&mut input).map(drop),
+            _ => {}
         }
-        Act::GoneAtOnce | Act::GoneInCall | Act::GoneAfterCall => Ok(()),
+        let call = wire::read_message(&mut input)?;
+        self.calls.add(Call {
+            line: call.start,
+            headers: call.headers,
+            body: String::from_utf8(call.body).expect("text"),
+        });
+        let out = input.get_mut();
+        match act {
+            Act::Answer(status, body) => write!(
+                out,
+                "HTTP/1.1 {status} So\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            ),
+            Act::GoneInAnswer => write!(out, "HTTP/1.1 20"),
+            Act::Silent => input.read_to_end(&mut Vec::new()).map(drop),
+            Act::GoneAtOnce | Act::GoneInCall | Act::GoneAfterCall => Ok(()),
+        }
     }
 }

@@ -2,12 +2,14 @@
 //! middle of a sentence.
 
 use super::session::{Identity, Session};
+use crate::loopback::{self, Came};
 use std::{
     collections::VecDeque,
-    io::{BufRead, BufReader, Write},
-    net::TcpListener,
-    sync::{Arc, Condvar, Mutex},
-    time::Duration,
+    io::{self, BufRead, BufReader, Write},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// What becomes of one connection.
@@ -54,17 +56,17 @@ pub struct Mail {
 }
 
 #[derive(Default)]
-struct State {
-    acts: VecDeque<Act>,
-    taken: Vec<Mail>,
-    connections: usize,
+struct Inside {
+    acts: Mutex<VecDeque<Act>>,
+    taken: Came<Mail>,
+    connections: AtomicUsize,
 }
 
 /// The server.
 pub struct MailServer {
     pub port: u16,
     pub tls: Tls,
-    state: Arc<(Mutex<State>, Condvar)>,
+    inside: Arc<Inside>,
 }
 
 impl MailServer {
@@ -78,70 +80,46 @@ impl MailServer {
     }
 
     fn begin(tls: Tls, identity: Option<Identity>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let listener = loopback::listener();
         let port = listener.local_addr().expect("an address").port();
-        let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
-        let of_thread = Arc::clone(&state);
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let state = Arc::clone(&of_thread);
-                let stream = stream.expect("a connection");
-                let identity = identity.clone();
-                std::thread::spawn(move || {
-                    // The other side may go whenever it likes.
-                    let _ = match identity.as_ref().filter(|_| tls == Tls::FromStart) {
-                        Some(identity) => {
-                            converse(Session::secured(stream, identity), None, &state)
-                        }
-                        None => converse(Session::Plain(stream), identity.as_ref(), &state),
-                    };
-                });
+        let inside = Arc::new(Inside::default());
+        let of_threads = Arc::clone(&inside);
+        loopback::serve(listener, move |stream| {
+            match identity.as_ref().filter(|_| tls == Tls::FromStart) {
+                Some(identity) => converse(Session::secured(stream, identity), None, &of_threads),
+                None => converse(Session::Plain(stream), identity.as_ref(), &of_threads),
             }
         });
-        Self { port, tls, state }
+        Self { port, tls, inside }
     }
 
     /// What becomes of the next connections; those after take everything.
     pub fn act(&self, acts: &[Act]) {
-        self.state.0.lock().expect("a lock").acts = acts.iter().copied().collect();
+        *self.inside.acts.lock().expect("a lock") = acts.iter().copied().collect();
     }
 
     /// How often somebody connected.
     pub fn connections(&self) -> usize {
-        self.state.0.lock().expect("a lock").connections
+        self.inside.connections.load(Ordering::SeqCst)
     }
 
     /// What came, whole, whatever it was answered.
     pub fn mails(&self) -> Vec<Mail> {
-        self.state.0.lock().expect("a lock").taken.clone()
+        self.inside.taken.all()
     }
 
     /// Waits until so many messages came.
     #[track_caller]
     pub fn wait_for(&self, mails: usize) -> Vec<Mail> {
-        let (lock, changed) = &*self.state;
-        let state = lock.lock().expect("a lock");
-        let (state, waited) = changed
-            .wait_timeout_while(state, Duration::from_secs(30), |state| {
-                state.taken.len() < mails
-            })
-            .expect("a lock");
-        assert!(!waited.timed_out(), "only {} mails came", state.taken.len());
-        state.taken.clone()
+        self.inside.taken.wait_for(mails)
     }
 }
 
 /// Talks with somebody who connected; `identity` is for STARTTLS.
-fn converse(
-    session: Session,
-    identity: Option<&Identity>,
-    state: &(Mutex<State>, Condvar),
-) -> std::io::Result<()> {
-    let act = {
-        let mut state = state.0.lock().expect("a lock");
-        state.connections += 1;
-        state.acts.pop_front().unwrap_or(Act::Take)
-    };
+fn converse(session: Session, identity: Option<&Identity>, inside: &Inside) -> io::Result<()> {
+    inside.connections.fetch_add(1, Ordering::SeqCst);
+    let told = inside.acts.lock().expect("a lock").pop_front();
+    let act = told.unwrap_or(Act::Take);
     let mut io = BufReader::new(session);
     if act == Act::NoGreeting {
         while read(&mut io)?.is_some() {}
@@ -211,9 +189,7 @@ fn converse(
                     mail.text.push_str("\r\n");
                 }
                 mail.secured = secured;
-                let (lock, changed) = state;
-                lock.lock().expect("a lock").taken.push(mail.clone());
-                changed.notify_all();
+                inside.taken.add(mail.clone());
                 match act {
                     Act::GoneAfterMessage => return Ok(()),
                     Act::SilentAfterMessage => {}
@@ -229,14 +205,14 @@ fn converse(
 }
 
 /// What somebody says next; none when they are gone.
-fn read(io: &mut BufReader<Session>) -> std::io::Result<Option<String>> {
+fn read(io: &mut BufReader<Session>) -> io::Result<Option<String>> {
     let mut line = String::new();
     let came = io.read_line(&mut line)?;
     let said = line.trim_end_matches(['\r', '\n']).to_owned();
     Ok((came > 0).then_some(said))
 }
 
-fn say(io: &mut BufReader<Session>, words: &str) -> std::io::Result<()> {
+fn say(io: &mut BufReader<Session>, words: &str) -> io::Result<()> {
     write!(io.get_mut(), "{words}\r\n")?;
     io.get_mut().flush()
 }

@@ -64,7 +64,7 @@ fn nobody_there_and_nowhere_to_go_are_certain() {
     let post = Post::open();
     let mut http = post.http("/sms");
     // A port that was free a moment ago, and on which nobody listens.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let free = crate::loopback::listener();
     let port = free.local_addr().expect("an address").port();
     drop(free);
     http["url"] = json!(format!("http://127.0.0.1:{port}/sms"));

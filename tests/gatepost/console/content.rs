@@ -104,6 +104,7 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
     let template = "<b>{{ delegate.lastName }}</b>";
     assert!(preview(PATH, template, "").contains("There is no delegate yet"));
     let ada = all.delegate(&json!({"barcode": "A1", "firstName": "Ada", "lastName": "Lovelace"}));
+    all.delegate(&json!({"firstName": "Zoë", "lastName": "ÖSTERREICHER"}));
     all.delegate(
         &json!({"barcode": "B1", "firstName": "Bo", "lastName": "<script>alert(1)</script>"}),
     );
@@ -116,6 +117,7 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
             "{shown}"
         );
     }
+    assert!(preview(PATH, template, "zoë österr").contains("For Zoë ÖSTERREICHER"));
     // The newest, where none is named; and what a guest is called does not run.
     let shown = preview(PATH, template, "");
     assert!(
@@ -124,6 +126,8 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
     );
     assert!(shown.contains("<iframe class=\"made\" sandbox "), "{shown}");
     assert!(preview("/api/device-info", "{{ device.name }}", "hall").contains("For Hall"));
+    all.device(&json!({"name": "ÄRZTEHAUS", "code": "doctors"}));
+    assert!(preview("/api/device-info", "{{ device.name }}", "ärzte").contains("For ÄRZTEHAUS"));
     for (content, record, told) in [
         ("a\n{{ delegat.x }}", "A1", "line 2: `delegat` is not known"),
         (

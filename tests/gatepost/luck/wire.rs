@@ -102,6 +102,19 @@ impl Answer {
 
 /// Reads one message; a connection that ends before its last byte is an error.
 pub fn read_message(reader: &mut impl BufRead) -> io::Result<Message> {
+    let (start, headers) = read_head(reader)?;
+    let length = header(&headers, "content-length").map_or(Ok(0), str::parse);
+    let mut body = vec![0; length.map_err(|_| broken("Content-Length is no number"))?];
+    reader.read_exact(&mut body)?;
+    Ok(Message {
+        start,
+        headers,
+        body,
+    })
+}
+
+/// Reads the head of a message: its first line, and its headers.
+pub fn read_head(reader: &mut impl BufRead) -> io::Result<(String, String)> {
     let mut line = || {
         let mut line = String::new();
         reader.read_line(&mut line)?;
@@ -117,20 +130,13 @@ pub fn read_message(reader: &mut impl BufRead) -> io::Result<Message> {
         let header = line()?;
         headers.push_str(&header);
         if header == "\r\n" {
-            break;
+            return Ok((start, headers));
         }
     }
-    let length = header(&headers, "content-length").map_or(Ok(0), str::parse);
-    let mut body = vec![0; length.map_err(|_| broken("Content-Length is no number"))?];
-    reader.read_exact(&mut body)?;
-    Ok(Message {
-        start,
-        headers,
-        body,
-    })
 }
 
-fn header<'a>(headers: &'a str, name: &str) -> Option<&'a str> {
+/// A header by its name, of a message's headers.
+pub fn header<'a>(headers: &'a str, name: &str) -> Option<&'a str> {
     headers.lines().find_map(|line| {
         let (known, value) = line.split_once(':')?;
         known.eq_ignore_ascii_case(name).then(|| value.trim())

@@ -29,12 +29,10 @@ impl Server {
     /// Adds a request, as an administrator does; the client's public id.
     fn add(&self, id: i64, delegate_write: bool) -> Option<String> {
         let ctx = self.context();
-        let added = self
-            .app
+        self.app
             .store
             .write_blocking(move |tx| clear::add(tx, &ctx, id, delegate_write))
-            .expect("it is added");
-        added.map(|added| added.client_id)
+            .expect("it is added")
     }
 
     fn dismiss(&self, id: i64) -> bool {

@@ -1,19 +1,18 @@
 //! A receiver of webhooks on loopback, which does with each delivery what a test says.
 
+use crate::{
+    loopback::{self, Came},
+    luck::wire::read_message,
+};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Condvar, Mutex},
-    thread,
-    time::{Duration, Instant},
+    sync::{Arc, Mutex},
 };
-
-/// How long something that must come is waited for.
-const PATIENCE: Duration = Duration::from_secs(40);
 
 /// What is done with a delivery.
 #[derive(Debug, Clone)]
@@ -97,8 +96,7 @@ fn base64(text: &str) -> Vec<u8> {
 type Script = Box<dyn FnMut(&Delivery) -> Act + Send>;
 
 struct Inside {
-    came: Mutex<Vec<Delivery>>,
-    more: Condvar,
+    came: Came<Delivery>,
     script: Mutex<Script>,
 }
 
@@ -117,8 +115,7 @@ impl Receiver {
 
     /// Does what the script says.
     pub fn that(script: impl FnMut(&Delivery) -> Act + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        Self::on(listener, script)
+        Self::on(loopback::listener(), script)
     }
 
     pub fn on(
@@ -128,18 +125,12 @@ impl Receiver {
         let receiver = Self {
             address: listener.local_addr().expect("an address"),
             inside: Arc::new(Inside {
-                came: Mutex::default(),
-                more: Condvar::new(),
+                came: Came::default(),
                 script: Mutex::new(Box::new(script)),
             }),
         };
-        let of_thread = receiver.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let (receiver, stream) = (of_thread.clone(), stream.expect("a connection"));
-                thread::spawn(move || receiver.serve(stream));
-            }
-        });
+        let of_threads = receiver.clone();
+        loopback::serve(listener, move |stream| of_threads.serve(stream));
         receiver
     }
 
@@ -154,82 +145,54 @@ impl Receiver {
 
     /// Everything that came.
     pub fn came(&self) -> Vec<Delivery> {
-        self.inside.came.lock().expect("a lock").clone()
+        self.inside.came.all()
     }
 
     /// Waits until what came is enough.
     #[track_caller]
     pub fn wait(&self, what: &str, enough: impl Fn(&[Delivery]) -> bool) -> Vec<Delivery> {
-        let until = Instant::now() + PATIENCE;
-        let mut came = self.inside.came.lock().expect("a lock");
-        while !enough(&came) {
-            let left = until.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "never came: {what}; there are {came:#?}");
-            came = self.inside.more.wait_timeout(came, left).expect("a lock").0;
-        }
-        came.clone()
+        self.inside.came.wait(what, enough)
     }
 
     /// Waits for so many.
     #[track_caller]
     pub fn wait_for(&self, count: usize) -> Vec<Delivery> {
-        self.wait(&format!("{count} deliveries"), |came| came.len() >= count)
+        self.inside.came.wait_for(count)
     }
 
-    fn serve(&self, stream: TcpStream) {
-        let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-        let mut stream = stream;
-        while let Some(mut delivery) = read(&mut reader) {
+    fn serve(&self, mut stream: TcpStream) -> io::Result<()> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        loop {
+            let mut delivery = read(&mut reader)?;
             let act = self.inside.script.lock().expect("a lock")(&delivery);
             delivery.taken = matches!(act, Act::Answer(200..300, _));
-            self.inside.came.lock().expect("a lock").push(delivery);
-            self.inside.more.notify_all();
+            self.inside.came.add(delivery);
             let (status, header, body) = match act {
                 Act::Answer(status, body) => (status, "X-None: 1", body),
                 Act::With(status, header) => (status, header, ""),
-                Act::Cut => return,
-                Act::Hang => {
-                    let _ = reader.read(&mut [0; 1]);
-                    return;
-                }
+                Act::Cut => return Ok(()),
+                Act::Hang => return reader.read(&mut [0; 1]).map(drop),
             };
             let length = body.len();
             let answer = format!(
                 "HTTP/1.1 {status} X\r\n{header}\r\nContent-Length: {length}\r\n\r\n{body}"
             );
-            if stream.write_all(answer.as_bytes()).is_err() {
-                return;
-            }
+            stream.write_all(answer.as_bytes())?;
         }
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Delivery> {
-    let mut line = String::new();
-    reader
-        .read_line(&mut line)
-        .ok()
-        .filter(|count| *count > 0)?;
-    let path = line.split(' ').nth(1)?.to_owned();
-    let mut headers = BTreeMap::new();
-    loop {
-        let mut line = String::new();
-        reader
-            .read_line(&mut line)
-            .ok()
-            .filter(|count| *count > 0)?;
-        let Some((name, value)) = line.trim_end().split_once(": ") else {
-            break;
-        };
-        headers.insert(name.to_lowercase(), value.to_owned());
-    }
-    let length: usize = headers.get("content-length")?.parse().ok()?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let text = String::from_utf8(body).ok()?;
-    Some(Delivery {
-        path,
-        headers,
+fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Delivery> {
+    let message = read_message(reader)?;
+    let header = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.to_lowercase(), value.trim().to_owned()))
+    };
+    let path = message.start.split(' ').nth(1).expect("a path");
+    let text = String::from_utf8(message.body).expect("text");
+    Ok(Delivery {
+        path: path.to_owned(),
+        headers: message.headers.lines().filter_map(header).collect(),
         body: serde_json::from_str(&text).expect("JSON"),
         text,
         at: gatepost::types::Timestamp::now().0 / 1000,

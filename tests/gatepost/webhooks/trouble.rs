@@ -13,7 +13,6 @@ use gatepost::auth::ConsoleRole;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
-    net::TcpListener,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -155,7 +154,7 @@ fn a_receiver_that_hangs_holds_up_no_other_and_no_gate() {
 #[test]
 fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
     let server = server();
-    let away = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let away = crate::loopback::listener();
     let url = format!("http://{}/in", away.local_addr().expect("an address"));
     drop(away);
     subscribe(&server, &webhook("Away", &url, &["*"], &["*"]));
