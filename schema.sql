@@ -407,7 +407,7 @@ CREATE TABLE messages (
     subject     TEXT,
     body        TEXT,
     html        TEXT,
-    -- 1: it holds a secret, such as a one-time password: never shown, and gone once it is over.
+    -- 1: it holds a secret, such as a one-time password: what it says is never written here.
     secret      INTEGER NOT NULL DEFAULT 0 CHECK (secret IN (0, 1)),
     -- What had it sent, such as 'api' or 'automation:order-cleared'.
     origin      TEXT NOT NULL DEFAULT '',

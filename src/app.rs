@@ -3,6 +3,7 @@
 use crate::{
     auth::{
         Context, Principal, asking::Asking, seen::Seen, throttle::Throttle, tokens::TokenCache,
+        unwritten::Unwritten,
     },
     outgoing,
     sandbox::Turns,
@@ -27,6 +28,8 @@ pub struct Inner {
     pub throttle: Throttle,
     /// Codes to sign in by that were asked for.
     pub asking: Asking,
+    /// Texts with such a code that wait to be sent.
+    pub unwritten: Unwritten,
     /// When each device was last heard of.
     pub seen: Seen,
     /// Calls to others.
@@ -49,6 +52,7 @@ impl App {
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
             asking: Asking::default(),
+            unwritten: Unwritten::default(),
             seen: Seen::default(),
             turns: Turns::default(),
             settings,

@@ -16,6 +16,7 @@ pub mod seen;
 pub mod sessions;
 pub mod throttle;
 pub mod tokens;
+pub mod unwritten;
 pub mod users;
 
 pub use edit::Edit;

@@ -60,21 +60,28 @@ impl Principal {
     }
 
     fn require_scope<R: Requirement>(&self) -> Result<()> {
-        let asked = R::SCOPES;
-        if !asked.is_empty() && !asked.iter().any(|scope| self.scopes.contains(scope)) {
-            let names: Vec<_> = asked.iter().map(|scope| scope.name()).collect();
-            return Err(Error::new(
-                Kind::Forbidden,
-                format!("this needs the scope {} of the client", names.join(" or ")),
-            ));
+        let held = |scope: &Scope| self.scopes.contains(scope);
+        let missing_user = R::SIGNED_IN && self.user.is_none();
+        if !missing_user && (R::SCOPES.is_empty() || R::SCOPES.iter().any(held)) {
+            return Ok(());
         }
-        if R::SIGNED_IN && self.user.is_none() {
-            return Err(Error::new(
-                Kind::Forbidden,
-                "this needs a user who signed in through the client (password grant)",
-            ));
-        }
-        Ok(())
+        // What would help: `TRUSTED` never comes through a user's token.
+        let by_user = R::SIGNED_IN || self.user.is_some();
+        let names = R::SCOPES.iter();
+        let names = names.filter(|scope| !by_user || **scope != Scope::Trusted);
+        let names: Vec<_> = names.map(|scope| scope.name()).collect();
+        let signed_in = if missing_user {
+            ", and a user who signed in through it (password grant)"
+        } else {
+            ""
+        };
+        Err(Error::new(
+            Kind::Forbidden,
+            format!(
+                "this needs the scope {} of the client{signed_in}",
+                names.join(" or ")
+            ),
+        ))
     }
 
     /// The device that the token's client is bound to.

@@ -222,13 +222,13 @@ impl Requirement for ReadReports {
     const SCOPES: &'static [Scope] = &[Scope::ReportRead, Scope::Trusted];
 }
 
-/// The client may list reports, and a user signed in through it. `TRUSTED` never comes through a
-/// user's token.
+/// The client may list reports, and a user signed in through it: so `TRUSTED`, which never comes
+/// through a user's token, is of no use here.
 pub struct ListReports;
 
 impl Requirement for ListReports {
     const ANY_OF: &'static [Role] = &[];
-    const SCOPES: &'static [Scope] = &[Scope::ReportList, Scope::Trusted];
+    const SCOPES: &'static [Scope] = &[Scope::ReportList];
     const SIGNED_IN: bool = true;
 }
 

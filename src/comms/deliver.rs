@@ -30,6 +30,9 @@ impl Delivery {
     /// which the next start makes `unknown`.
     pub(super) async fn attempt(&self, due: &Due, last: bool) -> Outcome {
         let outcome = self.send(due).await;
+        if !matches!(outcome, Outcome::Later(_)) {
+            self.app.unwritten.forget(due.id);
+        }
         // Why is for the console: a server's words may name the recipient.
         let noun = due.channel.noun();
         match &outcome {
@@ -68,14 +71,31 @@ impl Delivery {
             }
             Err(cause) => return Outcome::Later(cause.message),
         };
+        let mut filled = due.clone();
+        if due.secret {
+            let Some(text) = self.app.unwritten.find(due.id) else {
+                return Outcome::Never(outbox::LOST.to_owned());
+            };
+            filled.body = text;
+        }
         let attempt = Attempt {
-            due,
+            due: &filled,
             secret: armed.secret.as_deref(),
             reach: self.app.outgoing.reach(),
             client: &self.app.outgoing,
         };
         let outcome = armed.definition.send(&attempt, &self.tokens, html).await;
-        gateways::without_secret(outcome, armed.secret.as_deref())
+        let outcome = gateways::without_secret(outcome, armed.secret.as_deref());
+        if !due.secret {
+            return outcome;
+        }
+        // Servers repeat what they refuse, and why is kept in the file.
+        let words = filled.body.split_whitespace();
+        words
+            .filter(|word| word.len() > 3 && word.contains(|letter: char| letter.is_ascii_digit()))
+            .fold(outcome, |outcome, word| {
+                gateways::without_secret(outcome, Some(word))
+            })
     }
 
     /// The HTML, with the picture that tells when it is opened: of a mail to a delegate, where there is

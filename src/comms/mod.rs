@@ -11,6 +11,8 @@
 //! - `gateways`: how messages leave; `deliver`: one attempt; `sender`: the outbox, until it is empty
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
+//! What a message with a one-time password says is never written: see `auth::unwritten`.
+//!
 //! Nothing here reads a secret out to anybody: gateways take them, and give none back.
 
 pub mod address;
@@ -28,7 +30,7 @@ mod tail;
 pub mod templates;
 pub mod types;
 
-pub use outbox::enqueue_mail;
+pub use outbox::enqueue_secret;
 pub use send::DirectSender;
 pub use sender::Sender;
 pub use types::{Channel, State};

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{
     audit::{self, Change},
-    auth::Context,
+    auth::{Context, unwritten::Unwritten},
     error::{Error, Kind, Result},
-    store::Tx,
+    store::{Store, Tx},
     types::{DelegateId, Timestamp},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -25,6 +25,13 @@ const BACK_OFF_S: [i64; 7] = [30, 120, 600, 1_800, 3_600, 7_200, 14_400];
 const LIFE_MS: i64 = 24 * 3_600 * 1_000;
 /// How long a message with a secret may wait: as long as the secret is good for (contract §8, OTP).
 const SECRET_LIFE_MS: i64 = 600 * 1_000;
+/// How long messages are kept that are to nobody in the list.
+const KEPT_MS: i64 = 30 * 24 * 3_600 * 1_000;
+/// Messages removed in one write.
+const SLICE: i64 = 500;
+/// Why a message with a secret is not sent after a new start.
+pub(super) const LOST: &str =
+    "what it said was a secret, known until the server ended; have a new one sent";
 /// The longest reason that is kept, in characters.
 const FAILURE_MAX_CHARS: usize = 500;
 
@@ -45,7 +52,7 @@ pub struct NewMessage {
     pub body: String,
     /// What an e-mail says, as HTML.
     pub html: Option<String>,
-    /// It holds a secret: never shown, dropped when it is over.
+    /// It holds a secret: what it says is neither shown nor written into the file.
     pub secret: bool,
     /// What had it sent.
     pub origin: String,
@@ -92,12 +99,14 @@ pub struct Due {
     pub body: String,
     /// HTML.
     pub html: Option<String>,
+    /// What it says is not in the file, see [`Unwritten`].
+    pub secret: bool,
     /// When it was put into the outbox.
     pub created_at: Timestamp,
 }
 
 const DUE: &str =
-    "id, delegate_id, channel, address, subject, coalesce(body, ''), html, created_at";
+    "id, delegate_id, channel, address, subject, coalesce(body, ''), html, secret, created_at";
 
 impl Due {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -109,7 +118,8 @@ impl Due {
             subject: row.get(4)?,
             body: row.get(5)?,
             html: row.get(6)?,
-            created_at: row.get(7)?,
+            secret: row.get(7)?,
+            created_at: row.get(8)?,
         })
     }
 }
@@ -142,7 +152,6 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
         Begin::Sending => (State::Sending, None, 1),
         Begin::Failed(why) => (State::Failed, Some(shortened(why)), 0),
     };
-    let over = state == State::Failed && new.secret;
     if new.html.is_some() && new.delegate.is_some() {
         opened::ensure_key(tx)?;
     }
@@ -159,8 +168,8 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
         now,
         new.address,
         new.subject,
-        (!over).then_some(&new.body),
-        new.html.as_ref().filter(|_| !over),
+        (!new.secret).then_some(&new.body),
+        new.html.as_ref().filter(|_| !new.secret),
         new.secret,
         new.origin,
         attempts,
@@ -172,20 +181,19 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
     Ok(tx.last_insert_rowid())
 }
 
-/// Puts an e-mail that is of no template into the outbox, such as a one-time password for a user; its
-/// id. With `secret` its text is never shown, goes when it is over, and is not sent after 10 minutes.
-/// What cannot be sent, because the address is none, stands there as failed.
+/// Puts an e-mail with a secret into the outbox, such as a one-time password for a user; its id. What
+/// it says stands in memory alone, and is not sent after 10 minutes. What cannot be sent, because the
+/// address is none, stands there as failed.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn enqueue_mail(
+pub fn enqueue_secret(
     tx: &Tx<'_>,
     ctx: &Context,
+    unwritten: &Unwritten,
     to: &str,
     subject: &str,
-    text: &str,
-    html: Option<&str>,
-    secret: bool,
+    text: String,
 ) -> Result<i64> {
     let begin = match address::email(to) {
         Ok(_) => Begin::Waiting,
@@ -197,12 +205,16 @@ pub fn enqueue_mail(
         template: None,
         address: to.trim().to_owned(),
         subject: Some(subject.to_owned()),
-        body: text.to_owned(),
-        html: html.map(ToOwned::to_owned),
-        secret,
+        body: String::new(),
+        html: None,
+        secret: true,
         origin: ctx.actor.clone(),
     };
-    insert(tx, &new, &begin)
+    let id = insert(tx, &new, &begin)?;
+    // Before it is committed, so that nobody claims it without its text. Of a transaction that fails
+    // the id is given again, to a message with another text or without a secret.
+    unwritten.keep(id, text, tx.now(), expiry(tx.now(), true));
+    Ok(id)
 }
 
 fn expiry(now: Timestamp, secret: bool) -> Timestamp {
@@ -236,8 +248,7 @@ pub fn claim(tx: &Tx<'_>, open: &Open, most: usize) -> Result<Vec<Due>> {
     let now = tx.now();
     tx.prepare_cached(
         "UPDATE messages SET state = 'failed', next_at = NULL, expires_at = NULL,
-             failure = coalesce(failure || '; ', '') || 'it could not be sent in time',
-             body = iif(secret, NULL, body), html = iif(secret, NULL, html)
+             failure = coalesce(failure || '; ', '') || 'it could not be sent in time'
          WHERE state = 'waiting' AND expires_at <= ?1",
     )?
     .execute([now])?;
@@ -286,13 +297,11 @@ pub fn begun(connection: &Connection, id: i64) -> Result<Due> {
 /// # Errors
 /// When it cannot be written.
 pub fn finish(tx: &Tx<'_>, id: i64, outcome: &Outcome, last: bool) -> Result<()> {
-    let attempt: Option<(i64, bool)> = tx
-        .prepare_cached(
-            "SELECT attempts, secret FROM messages WHERE id = ?1 AND state = 'sending'",
-        )?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+    let attempt: Option<i64> = tx
+        .prepare_cached("SELECT attempts FROM messages WHERE id = ?1 AND state = 'sending'")?
+        .query_row([id], |row| row.get(0))
         .optional()?;
-    let Some((attempts, secret)) = attempt else {
+    let Some(attempts) = attempt else {
         return Ok(());
     };
     let now = tx.now();
@@ -304,11 +313,9 @@ pub fn finish(tx: &Tx<'_>, id: i64, outcome: &Outcome, last: bool) -> Result<()>
         Outcome::Unknown(why) => (State::Unknown, Some(why)),
     };
     let waits = state == State::Waiting;
-    let over = secret && !waits;
     tx.prepare_cached(
         "UPDATE messages SET state = ?2, failure = ?3, sent_at = ?4, next_at = ?5,
-             expires_at = iif(?6, expires_at, NULL),
-             body = iif(?7, NULL, body), html = iif(?7, NULL, html)
+             expires_at = iif(?6, expires_at, NULL)
          WHERE id = ?1",
     )?
     .execute(params![
@@ -318,7 +325,6 @@ pub fn finish(tx: &Tx<'_>, id: i64, outcome: &Outcome, last: bool) -> Result<()>
         (state == State::Sent).then_some(now),
         waits.then(|| next(now, attempts)),
         waits,
-        over,
     ])?;
     Ok(())
 }
@@ -335,8 +341,49 @@ fn shortened(why: &str) -> String {
     one_line.chars().take(FAILURE_MAX_CHARS).collect()
 }
 
-/// What an earlier process was at when it ended: nobody knows how that went. To be called before
-/// anything is sent.
+/// Lets messages go that are to nobody in the list (one-time passwords, tests) and ended a month ago, in
+/// small slices that wait for everybody else; how many went. Those to delegates are their history,
+/// which searches look at (`comms`), and go with them.
+///
+/// # Errors
+/// When it cannot be read or written; what is left goes the next time.
+pub async fn thin(store: &Store, now: Timestamp) -> Result<usize> {
+    let before = Timestamp(now.0 - KEPT_MS);
+    let mut gone = 0;
+    loop {
+        let old = store
+            .read(move |connection| ended(connection, before))
+            .await?;
+        if old.is_empty() {
+            return Ok(gone);
+        }
+        gone += old.len();
+        store
+            .write_bulk(move |tx| {
+                let old = json!(old).to_string();
+                tx.prepare_cached(
+                    "DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?1))",
+                )?
+                .execute([old])?;
+                Ok(())
+            })
+            .await?;
+    }
+}
+
+fn ended(connection: &Connection, before: Timestamp) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM messages INDEXED BY messages_address
+         WHERE delegate_id IS NULL AND created_at < ?1 AND state NOT IN ('waiting', 'sending')
+         LIMIT ?2",
+    )?;
+    let ids = statement.query_map(params![before, SLICE], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What an earlier process was at when it ended: nobody knows how that went. What it was to send of a
+/// secret went with it; a version before this one wrote that down. To be called before anything is
+/// sent.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -346,6 +393,12 @@ pub fn end_interrupted(tx: &Tx<'_>) -> Result<()> {
              body = iif(secret, NULL, body), html = iif(secret, NULL, html)
          WHERE state = 'sending'",
         [],
+    )?;
+    tx.execute(
+        "UPDATE messages SET state = 'failed', next_at = NULL, expires_at = NULL, failure = ?1,
+             body = NULL, html = NULL
+         WHERE state = 'waiting' AND secret",
+        [LOST],
     )?;
     Ok(())
 }
@@ -404,7 +457,7 @@ pub fn resend(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
     }
     if standing.secret {
         return Err(Error::invalid(
-            "its text is gone, as it held a secret; have a new one sent",
+            "its text is kept nowhere, as it held a secret; have a new one sent",
         ));
     }
     if standing.empty {
@@ -460,9 +513,7 @@ pub fn cancel(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
         )));
     }
     tx.prepare_cached(
-        "UPDATE messages SET state = 'cancelled', next_at = NULL, expires_at = NULL,
-             body = iif(secret, NULL, body), html = iif(secret, NULL, html)
-         WHERE id = ?1",
+        "UPDATE messages SET state = 'cancelled', next_at = NULL, expires_at = NULL WHERE id = ?1",
     )?
     .execute([id])?;
     decided(tx, ctx, id, "cancel", standing.state, State::Cancelled)

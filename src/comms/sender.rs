@@ -13,6 +13,8 @@ use tokio::{sync::Mutex, task::JoinSet};
 
 /// How often is looked.
 const TICK: Duration = Duration::from_millis(300);
+/// Looks after which old messages are let go: an hour.
+const THINNED_EVERY: u32 = 12_000;
 /// How long is waited when the file cannot be read or written.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 /// Attempts at a time.
@@ -54,8 +56,13 @@ impl Sender {
     pub async fn run(&self) {
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
+        for round in 0_u32.. {
             ticks.tick().await;
+            if round % THINNED_EVERY == 0
+                && let Err(cause) = outbox::thin(&self.delivery.app().store, Timestamp::now()).await
+            {
+                tracing::warn!("old messages: {cause}");
+            }
             let looked = self.tail.look().await;
             let sent = self.round().await;
             for (what, outcome) in [("automations", looked), ("the outbox", sent)] {

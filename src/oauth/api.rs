@@ -40,7 +40,8 @@ impl OAuthApi {
     /// sign-in is cancelled.
     ///
     /// Client credentials are sent in the body or by HTTP Basic, not both. A client's scopes are
-    /// granted whether or not `scope` names them; a user's token has the user's roles and no scopes.
+    /// granted whether or not `scope` names them; a user's token has the user's roles and the client's
+    /// scopes, but never `TRUSTED`. The answer's `scope` names those that count.
     /// Ten wrong secrets or passwords of one account, or a hundred from one address, close it for
     /// the rest of the minute.
     ///

@@ -53,7 +53,7 @@ impl Described for TokenRequest {
                 (
                     "scope",
                     inline(text(
-                        "Names of scopes, separated by spaces. All that the client has are granted anyway.",
+                        "Names of scopes, separated by spaces. All that the client has are granted anyway; to a user never `TRUSTED`.",
                     )),
                 ),
             ],
@@ -87,7 +87,7 @@ impl Described for Token {
                 (
                     "scope",
                     inline(nullable(text(
-                        "The scopes granted, separated by spaces; null without any.",
+                        "The scopes that count with this token, separated by spaces; null without any.",
                     ))),
                 ),
                 (

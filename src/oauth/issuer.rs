@@ -41,11 +41,11 @@ impl<'t> StoredTokens<'t> {
     }
 
     fn issue_to(&self, grant: &Grant) -> Outcome<Issued> {
-        let client = clients::find(self.tx, &grant.client_id)?.id;
+        let client = clients::find(self.tx, &grant.client_id)?;
         let granted = scopes::ordered(|scope| grant.scope.iter().any(|name| name == scope.name()));
         let holder = match user_of(&grant.owner_id) {
-            None => Holder::of_client(client, granted.collect()),
-            Some(user) => Holder::of_user(client, user),
+            None => Holder::of_client(client.id, granted.collect()),
+            Some(user) => Holder::of_user(client.id, user, granted.collect()),
         };
         tokens::issue(self.tx, &holder)
     }

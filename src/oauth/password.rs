@@ -183,7 +183,7 @@ pub fn for_user(
         .ok_or_else(|| Ended::Refused(refusal()))?;
     let found = clients::find(tx, &client.client_id);
     let found = core.trouble.keep(found).map_err(|()| Ended::Broken)?;
-    let holder = Holder::of_user(found.id, user);
+    let holder = Holder::of_user(found.id, user, found.scopes);
     let grant = grant_of(client.client_id.clone(), &holder, tx.now()).ok_or(Ended::Broken)?;
     core.tokens
         .issue(grant)

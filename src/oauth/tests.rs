@@ -195,11 +195,19 @@ fn a_refresh_token_is_of_use_to_its_own_client_alone() {
 }
 
 #[test]
-fn a_user_is_granted_no_scopes_and_may_name_those_of_the_client() {
+fn a_user_is_told_the_scopes_of_the_client_which_count() {
     let fixture = Fixture::new();
     let user = fixture.signed_in();
+    let all = [Scope::ReportRead, Scope::ReportList];
     let issued = fixture.sign_in_as(&user, "&scope=REPORT_LIST").unwrap();
-    assert!(issued.scopes.is_empty() && issued.refresh.is_some());
+    assert_eq!(issued.scopes, all);
+    // What was told can be named when it is refreshed.
+    let refresh = format!(
+        "grant_type=refresh_token&refresh_token={}&scope=REPORT_LIST%20REPORT_READ",
+        issued.refresh.unwrap()
+    );
+    let issued = fixture.ask(&fixture.gate, &refresh).unwrap();
+    assert_eq!(issued.scopes, all);
     assert_eq!(
         refusal(fixture.sign_in_as(&user, "&scope=TRUSTED")),
         "invalid_scope"

@@ -7,6 +7,7 @@ use crate::{
         Context,
         keyed::Key,
         password::{self, Hashed},
+        unwritten::Unwritten,
         users,
     },
     comms::{self, Channel, gateways},
@@ -59,10 +60,10 @@ pub async fn send(app: &App, ctx: Context, email: &str, asker: Asker) -> Result<
         .ask(email, ctx.client, asker.address, Instant::now())?;
     let code = fresh()?;
     let hashed = password::turn().await?.hash_code(code.clone()).await?;
-    let email = email.to_owned();
+    let (email, of_write) = (email.to_owned(), app.clone());
     let written = app
         .store
-        .write(move |tx| keep(tx, &ctx, &email, &code, &hashed))
+        .write(move |tx| keep(tx, &ctx, &of_write.unwritten, &email, &code, &hashed))
         .await;
     tokio::time::sleep_until(begun + ANSWERED_AFTER).await;
     written
@@ -81,7 +82,14 @@ fn fresh() -> Result<String> {
     }
 }
 
-fn keep(tx: &Tx<'_>, ctx: &Context, email: &str, code: &str, hashed: &Hashed) -> Result<()> {
+fn keep(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    unwritten: &Unwritten,
+    email: &str,
+    code: &str,
+    hashed: &Hashed,
+) -> Result<()> {
     tx.prepare_cached(
         "DELETE FROM one_time_passwords WHERE address IN
              (SELECT address FROM one_time_passwords WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)",
@@ -105,7 +113,7 @@ fn keep(tx: &Tx<'_>, ctx: &Context, email: &str, code: &str, hashed: &Hashed) ->
          only the newest code counts.\n\nIf it was not you who asked, you need not do anything: without this code nobody gets in.\n",
         LIFE_S / 60
     );
-    comms::enqueue_mail(tx, ctx, &to, &subject, &text, None, true)?;
+    comms::enqueue_secret(tx, ctx, unwritten, &to, &subject, text)?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     names::{Judged, Lookup, System},
-    reach::{Reach, digits, judge, parse, refused},
+    reach::{Reach, digits, judge, parse},
     tls,
 };
 use crate::error::{Error, Result};
@@ -197,7 +197,7 @@ impl Client {
         let url = parse(&request.url).map_err(|why| format!("the address {why}"))?;
         if let Some(address) = digits(&url) {
             judge(address, reach)
-                .map_err(|what| refused(url.host_str().unwrap_or_default(), what))?;
+                .map_err(|what| format!("{} is {what}", url.host_str().unwrap_or_default()))?;
         }
         let mut sent = reqwest::Request::new(request.method, url);
         for (name, value) in &request.headers {

@@ -1,7 +1,7 @@
 //! Names to addresses. Those that may not be called are left out here, between the look-up and the
 //! connection, so that both see the same answer.
 
-use super::reach::{Reach, judge, refused};
+use super::reach::{Reach, judge};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::{
     future::Future,
@@ -59,7 +59,7 @@ impl Resolve for Judged {
                 .collect();
             match first {
                 _ if !allowed.is_empty() => Ok(Box::new(allowed.into_iter()) as Addrs),
-                Some(what) => Err(refused(host, what).into()),
+                Some(what) => Err(format!("{host} is {what}").into()),
                 None => Err(format!("{host} has no address").into()),
             }
         })

@@ -43,11 +43,14 @@ const METADATA_V6: [Ipv6Addr; 2] = [
 /// Whether an address may be called.
 ///
 /// # Errors
-/// What kind of address it is, for a sentence such as `10.0.0.1 is …`.
-pub fn judge(address: IpAddr, reach: Reach) -> Result<(), &'static str> {
+/// What kind of address it is, and what can be done about it, for a sentence such as `127.0.0.1 is …`.
+pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
     match (sort(address), reach) {
         (Sort::Network, _) | (Sort::Local(_), Reach::Local) => Ok(()),
-        (Sort::Local(what) | Sort::Never(what), _) => Err(what),
+        (Sort::Local(what), _) => Err(format!(
+            "{what}; Settings say whether calls may go there (outgoing.allowLocal)"
+        )),
+        (Sort::Never(what), _) => Err(format!("{what}; calls never go there, whatever is set")),
     }
 }
 
@@ -126,8 +129,8 @@ pub fn check_url(field: &str, text: &str, reach: Reach) -> Result<()> {
     match digits(&url).map(|address| judge(address, reach)) {
         None | Some(Ok(())) => Ok(()),
         Some(Err(what)) => Err(Error::invalid(format!(
-            "{field}: {}",
-            refused(url.host_str().unwrap_or_default(), what)
+            "{field}: {} is {what}",
+            url.host_str().unwrap_or_default()
         ))),
     }
 }
@@ -173,11 +176,6 @@ pub(super) fn digits(url: &Url) -> Option<IpAddr> {
     bare.parse().ok()
 }
 
-/// The sentence for an address that may not be called.
-pub(super) fn refused(host: &str, what: &str) -> String {
-    format!("{host} is {what}; Settings say whether calls may go there (outgoing.allowLocal)")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,8 +203,9 @@ mod tests {
             "::ffff:0:127.0.0.1",
         ] {
             let parsed = address.parse().unwrap();
-            assert!(judge(parsed, Reach::Network).is_err(), "{address}");
-            assert!(judge(parsed, Reach::Local).is_ok(), "{address}");
+            let why = judge(parsed, Reach::Network).unwrap_err();
+            assert!(why.contains("outgoing.allowLocal"), "{address}: {why}");
+            assert_eq!(judge(parsed, Reach::Local), Ok(()), "{address}");
         }
     }
 
@@ -227,8 +226,15 @@ mod tests {
             "ff02::1",
         ] {
             let parsed = address.parse().unwrap();
-            assert!(judge(parsed, Reach::Network).is_err(), "{address}");
-            assert!(judge(parsed, Reach::Local).is_err(), "{address}");
+            // What would not help is not named.
+            for reach in [Reach::Network, Reach::Local] {
+                let why = judge(parsed, reach).unwrap_err();
+                assert!(
+                    why.ends_with("calls never go there, whatever is set"),
+                    "{why}"
+                );
+                assert!(!why.contains("allowLocal"), "{address}: {why}");
+            }
         }
     }
 

@@ -192,8 +192,8 @@ impl ReportsApi {
     /// `data` has an object a row. Its parameters come in the query string: text each, NULL where it
     /// is empty; one that is missing and not optional, or that the report does not know, is refused.
     /// It may run for 30 s, and is sent while it is made: where the connection ends before the answer
-    /// does, it is not whole. Needs the scope `REPORT_READ` or `TRUSTED`, and to be named in the
-    /// report's `api_clients`.
+    /// does, it is not whole. Needs the scope `REPORT_READ` or, in a client's own token, `TRUSTED`, and
+    /// to be named in the report's `api_clients`.
     #[oai(
         path = "/report/:dashboard/export/:export/data.json",
         method = "get",
@@ -217,8 +217,8 @@ impl ReportsApi {
     /// Fetch a report as CSV
     ///
     /// A header, then a line a row. Text that a spreadsheet would run gets a leading apostrophe.
-    /// Parameters, limits and needs are those of the JSON: the scope `REPORT_READ` or `TRUSTED`, and
-    /// to be named in the report's `api_clients`.
+    /// Parameters, limits and needs are those of the JSON: the scope `REPORT_READ` or, in a client's own
+    /// token, `TRUSTED`, and to be named in the report's `api_clients`.
     #[oai(
         path = "/report/:dashboard/export/:export/data.csv",
         method = "get",

@@ -81,22 +81,28 @@ pub fn in_transaction<T>(
     })
 }
 
+/// How the writer opens a transaction.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Runs `work` as the first of a transaction, which is begun anew when it fails. A savepoint would do
+/// the same, but has SQLite copy every page before its first change.
+pub(super) fn first<T>(connection: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let outcome = guarded(connection, work)?;
+    if outcome.is_err() {
+        connection.execute_batch("ROLLBACK")?;
+        execute(connection, BEGIN)?;
+    }
+    outcome
+}
+
+/// Runs `work` in a savepoint, which is undone when it fails.
 pub(super) fn savepoint<T>(
     connection: &Connection,
     name: &str,
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     execute(connection, &format!("SAVEPOINT {name}"))?;
-    let outcome = catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
-    if connection.is_autocommit() {
-        let why = outcome
-            .err()
-            .map_or_else(String::new, |cause| cause.message);
-        return Err(Error::unavailable(format!(
-            "the store could not take it; the whole group was undone {why}"
-        )));
-    }
+    let outcome = guarded(connection, work)?;
     let close = || {
         if outcome.is_err() {
             execute(connection, &format!("ROLLBACK TO {name}"))?;
@@ -109,6 +115,24 @@ pub(super) fn savepoint<T>(
         return Err(cause);
     }
     outcome
+}
+
+/// What `work` gives, a panic as its error.
+///
+/// # Errors
+/// When the transaction is gone.
+fn guarded<T>(connection: &Connection, work: impl FnOnce() -> Result<T>) -> Result<Result<T>> {
+    let outcome = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
+    if connection.is_autocommit() {
+        let why = outcome
+            .err()
+            .map_or_else(String::new, |cause| cause.message);
+        return Err(Error::unavailable(format!(
+            "the store could not take it; the whole group was undone {why}"
+        )));
+    }
+    Ok(outcome)
 }
 
 /// Runs a statement that is prepared once.

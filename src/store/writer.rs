@@ -1,14 +1,14 @@
 //! The one writer: a thread that owns the only writing connection and commits in groups.
 //!
-//! It drains its queue, opens one transaction, runs every job in a savepoint of its own, commits,
-//! and only then answers, so that one fsync serves the whole group and nothing is acknowledged
+//! It drains its queue, opens one transaction, runs every job such that its failure undoes nothing but
+//! its own work, commits, and only then answers, so that one fsync serves the whole group and nothing is acknowledged
 //! before it is durable. Slices of bulk work wait until nobody else does, one a group. A write that
 //! is to be alone is a group of its own: what was acknowledged by then was committed before it.
 
 use super::{
     checkpoint::Checkpointer,
     stats::{Queued, Stats},
-    tx::{Tx, execute, savepoint},
+    tx::{BEGIN, Tx, execute, first, savepoint},
 };
 use crate::{
     error::{Error, Result},
@@ -57,10 +57,18 @@ pub enum Turn {
     Still,
 }
 
+/// What a transaction holds when a job is run in it.
+#[derive(Clone, Copy)]
+enum Before {
+    Nothing,
+    Jobs,
+}
+
 trait Job: Send {
     fn turn(&self) -> &Turn;
     fn waiting_since(&self) -> Instant;
-    fn run(&mut self, tx: &Tx<'_>);
+    /// Runs it in the open transaction, which so far holds what `before` tells.
+    fn run(&mut self, tx: &Tx<'_>, before: Before);
     /// Answers the caller: with what the job gave, or with why the group did not take place.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
@@ -83,10 +91,13 @@ impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
         self.since
     }
 
-    fn run(&mut self, tx: &Tx<'_>) {
+    fn run(&mut self, tx: &Tx<'_>, before: Before) {
         if let Some(work) = self.work.take() {
             let check_ins = tx.check_ins.get();
-            let outcome = savepoint(tx.connection, "job", || work(tx));
+            let outcome = match before {
+                Before::Nothing => first(tx.connection, || work(tx)),
+                Before::Jobs => savepoint(tx.connection, "job", || work(tx)),
+            };
             if outcome.is_err() {
                 tx.check_ins.set(check_ins);
             }
@@ -300,7 +311,7 @@ impl Loop {
         };
         let lost = match attached.and_then(|()| self.begin()) {
             Ok(()) => {
-                self.run_job(&mut *job);
+                self.run_job(&mut *job, Before::Nothing);
                 let gone = self.connection.is_autocommit();
                 gone.then(undone).or_else(|| self.commit(1))
             }
@@ -328,7 +339,7 @@ impl Loop {
     fn begin(&self) -> Result<()> {
         self.stale.set(false);
         self.check_ins.set(0);
-        execute(&self.connection, "BEGIN IMMEDIATE")
+        execute(&self.connection, BEGIN)
     }
 
     /// The end of a group: its answers, and what follows from it.
@@ -352,14 +363,15 @@ impl Loop {
         self.checkpointer.after_commit(&self.connection);
     }
 
-    fn run_job(&self, job: &mut dyn Job) {
+    fn run_job(&self, job: &mut dyn Job, before: Before) {
         if job.waiting_since().elapsed() < WAIT_MAX {
-            job.run(&Tx {
+            let tx = Tx {
                 connection: &self.connection,
                 now: Timestamp::now(),
                 stale: &self.stale,
                 check_ins: &self.check_ins,
-            });
+            };
+            job.run(&tx, before);
         }
     }
 
@@ -387,7 +399,11 @@ impl Loop {
                 }
                 None => break,
             };
-            self.run_job(&mut *job);
+            let before = match done.as_slice() {
+                [] => Before::Nothing,
+                _ => Before::Jobs,
+            };
+            self.run_job(&mut *job, before);
             done.push(job);
             if self.connection.is_autocommit() {
                 return Some(undone());

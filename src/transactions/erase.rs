@@ -279,10 +279,7 @@ impl Whose<'_> {
                 self.blank(&mut value, place)
                     .then(|| value.to_string().into_bytes())
             }
-            Err(_) => self
-                .person
-                .blanked(&String::from_utf8_lossy(body), ERASED)
-                .map(String::into_bytes),
+            Err(_) => self.person.blanked(body, ERASED),
         }
     }
 

@@ -4,12 +4,13 @@
 //! - `sale`: a body, read as far as it can be; pure
 //! - `load`: it becomes rows; `tickets`: and delegates, in slices
 //! - `settle`: what did not fit, and what a person found out about it
-//! - `erase`: somebody is taken out of purchases for good; `person`: what tells of them; `erased`:
-//!   which tickets were theirs
+//! - `erase`: somebody is taken out of purchases for good; `person`: what tells of them; `letters`: how
+//!   that is found in a text; `erased`: which tickets were theirs
 
 pub mod api;
 pub mod erase;
 mod erased;
+mod letters;
 mod load;
 mod person;
 mod sale;

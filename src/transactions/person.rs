@@ -1,17 +1,15 @@
 //! What tells of a person in a text: e-mail, telephone, codes and names, now and as the audit has
 //! them. Pure but for looking them up.
 
+use super::letters::{Letters, Number, folded, numbers_in};
 use crate::{
     error::Result,
     records::Kind,
-    types::{
-        DelegateCode, DelegateId,
-        text::{contains_folded, fold},
-    },
+    types::{DelegateCode, DelegateId},
 };
 use rusqlite::Connection;
 use serde_json::Value;
-use std::{collections::BTreeSet, fmt::Write};
+use std::collections::BTreeSet;
 
 /// A code that is shorter means somebody only where a code stands.
 const CODE_MIN_CHARS: usize = 4;
@@ -25,8 +23,8 @@ pub struct Person {
     sure: BTreeSet<String>,
     /// First and last names, folded: they mean the person in purchases with a ticket of theirs.
     likely: BTreeSet<String>,
-    /// The digits of telephone numbers.
-    phones: BTreeSet<String>,
+    /// Telephone numbers.
+    phones: Vec<Number>,
     /// Codes as they are.
     codes: BTreeSet<String>,
 }
@@ -62,20 +60,20 @@ impl Person {
                     format!("{last} {first}"),
                     format!("{last}, {first}"),
                 ] {
-                    person.sure.insert(fold(&name));
+                    person.sure.insert(folded(&name));
                 }
             }
         }
         person.likely = first
             .union(&last)
             .filter(|name| name.chars().count() > 1)
-            .map(|name| fold(name))
+            .map(|name| folded(name))
             .collect();
-        person.sure.extend(all("email").into_iter().map(fold));
+        person.sure.extend(all("email").into_iter().map(folded));
         person.phones = all("phone")
             .into_iter()
-            .map(digits)
-            .filter(|digits| digits.len() >= PHONE_MIN_DIGITS)
+            .map(Number::read)
+            .filter(|number| number.count() >= PHONE_MIN_DIGITS)
             .collect();
         for code in DelegateCode::ALL {
             person
@@ -89,7 +87,7 @@ impl Person {
             .codes
             .iter()
             .filter(|code| code.chars().count() >= CODE_MIN_CHARS);
-        person.sure.extend(long.map(|code| fold(code)));
+        person.sure.extend(long.map(|code| folded(code)));
         person
     }
 
@@ -103,34 +101,32 @@ impl Person {
         if text.trim().is_empty() {
             return false;
         }
+        let text = folded(text);
         let likely = self.likely.iter().filter(|_| near);
         self.sure
             .iter()
             .chain(likely)
-            .any(|known| has_word(text, known))
-            || self.is_phone(text)
+            .any(|known| has_word(&text, known))
+            || !numbers_in(&text, &self.phones).is_empty()
     }
 
-    /// Whether a text is the person's telephone number, however it is written.
-    fn is_phone(&self, text: &str) -> bool {
-        let plain = |letter: char| letter.is_ascii_digit() || "+-()/. ".contains(letter);
-        if self.phones.is_empty() || !text.chars().all(plain) {
-            return false;
-        }
-        let digits = digits(text);
-        self.phones.contains(&digits)
-    }
-
-    /// A text that is no JSON, with `mark` for all that tells of the person; none where nothing does.
-    pub fn blanked(&self, text: &str, mark: &str) -> Option<String> {
-        let mut blanked = text.to_owned();
-        for known in &self.sure {
-            // As they are, and as JSON writes them that has ASCII alone.
-            for pattern in [known.clone(), escaped(known)] {
-                blanked = replaced(&blanked, &pattern, mark);
+    /// A body that is no JSON, with `mark` for all that tells of the person; none where nothing does.
+    pub fn blanked(&self, body: &[u8], mark: &str) -> Option<Vec<u8>> {
+        let letters = Letters::of(body);
+        let texts = self.sure.iter().flat_map(|known| letters.places(known));
+        let mut places: Vec<_> = texts.chain(letters.places_of(&self.phones)).collect();
+        places.sort_by_key(|place| place.start);
+        let (mut blanked, mut kept) = (Vec::with_capacity(body.len()), 0);
+        for place in &places {
+            // One may stand within another, or begin in it.
+            if place.start >= kept {
+                blanked.extend_from_slice(&body[kept..place.start]);
+                blanked.extend_from_slice(mark.as_bytes());
             }
+            kept = kept.max(place.end);
         }
-        (blanked != text).then_some(blanked)
+        blanked.extend_from_slice(&body[kept..]);
+        (!places.is_empty()).then_some(blanked)
     }
 }
 
@@ -158,61 +154,13 @@ fn known_of(connection: &Connection, person: DelegateId) -> Result<Vec<Value>> {
     Ok(known)
 }
 
-fn digits(text: &str) -> String {
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    digits.trim_start_matches('0').to_owned()
-}
-
-/// Whether a folded text stands in another as a word of its own.
+/// Whether a text stands in another as a word of its own, both folded.
 fn has_word(text: &str, word: &str) -> bool {
-    // Most texts do not even contain it.
-    if !contains_folded(text, word) {
-        return false;
-    }
-    let text = fold(text);
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     })
-}
-
-/// A text with every occurrence of a folded one replaced, whatever the case.
-fn replaced(text: &str, pattern: &str, mark: &str) -> String {
-    if pattern.is_empty() || !contains_folded(text, pattern) {
-        return text.to_owned();
-    }
-    let (letters, pattern): (Vec<char>, Vec<char>) =
-        (text.chars().collect(), pattern.chars().collect());
-    let folded: Vec<char> = fold(text).chars().collect();
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while at < letters.len() {
-        if folded[at..].starts_with(&pattern) {
-            out.push_str(mark);
-            at += pattern.len();
-        } else {
-            out.push(letters[at]);
-            at += 1;
-        }
-    }
-    out
-}
-
-/// A text as JSON writes it that has ASCII alone, in small letters.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    let mut units = [0; 2];
-    for letter in text.chars() {
-        if letter.is_ascii() {
-            escaped.push(letter);
-            continue;
-        }
-        for unit in letter.encode_utf16(&mut units) {
-            let _ = write!(escaped, "\\u{unit:04x}");
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -241,6 +189,7 @@ mod tests {
             "OLD-BADGE",
             "0049 30 5550123",
             "+49 (30) 555-0123",
+            "call 030 555 0123 before noon",
         ] {
             assert!(ada().is_in(text, false), "{text}");
         }
@@ -265,11 +214,29 @@ mod tests {
 
     #[test]
     fn a_text_that_is_no_json_loses_what_tells_alone() {
-        let text = "total: 25, ADA MÜLLER <ada@example.com>, cash; Ada M\\u00fcller";
-        assert_eq!(
-            ada().blanked(text, "[erased]").as_deref(),
-            Some("total: 25, [erased] <[erased]>, cash; [erased]")
-        );
-        assert_eq!(ada().blanked("total: 25", "[erased]"), None);
+        let blanked = |body: &[u8]| {
+            let blanked = ada().blanked(body, "[erased]")?;
+            Some(String::from_utf8_lossy(&blanked).into_owned())
+        };
+        for (body, left) in [
+            (
+                "total: 25, ADA MÜLLER <ada@example.com>, cash; Ada M\\u00fcller".as_bytes(),
+                "total: 25, [erased] <[erased]>, cash; [erased]",
+            ),
+            (
+                b"ADA M\\u00DCLLER|tlh26-1|030 555-0123|12,50",
+                "[erased]|[erased]|[erased]|12,50",
+            ),
+            // What was there stays in its encoding.
+            (
+                b"caf\xe9 25;M\xdcLLER, ADA;0049/30/5550123;M\xfcller",
+                "caf\u{fffd} 25;[erased];[erased];M\u{fffd}ller",
+            ),
+        ] {
+            assert_eq!(blanked(body).as_deref(), Some(left));
+        }
+        let raw = ada().blanked(b"caf\xe9 ada m\xfcller", "[erased]");
+        assert_eq!(raw.as_deref(), Some(&b"caf\xe9 [erased]"[..]));
+        assert_eq!(blanked(b"total: 25, M\xfcller"), None);
     }
 }

@@ -149,3 +149,41 @@ pub fn get(connection: &Connection, webhook: i64, id: i64) -> Result<Attempt> {
         None => Err(Error::invalid("that delivery is not kept any more")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{in_transaction, migrate};
+
+    #[test]
+    fn the_last_attempts_are_kept() {
+        let file = Connection::open_in_memory().unwrap();
+        migrate::create(&file).unwrap();
+        file.execute_batch(
+            "INSERT INTO webhooks (id, uid, name, url, secret, interactions, changes, created_at, updated_at)
+             VALUES (1, 'a', 'A', 'https://example.org', 's', '[]', '[]', 0, 0),
+                    (2, 'b', 'B', 'https://example.org', 's', '[]', '[]', 0, 0)",
+        )
+        .unwrap();
+        let attempt = |took_ms| Attempt {
+            of: None,
+            kind: "test".into(),
+            lane: "test".into(),
+            people: Vec::new(),
+            at: Timestamp(0),
+            took_ms,
+            came: Came::Delivered,
+            status: Some(200),
+            answer: String::new(),
+        };
+        in_transaction(&file, Timestamp(0), |tx| {
+            put(tx, 2, &attempt(0))?;
+            (0..KEPT + 3).try_for_each(|took_ms| put(tx, 1, &attempt(took_ms)))
+        })
+        .unwrap();
+        let kept = last(&file, 1, i64::MAX).unwrap();
+        let first = kept.last().map(|(_, attempt)| attempt.took_ms);
+        assert_eq!((kept.len(), first), (200, Some(3)));
+        assert_eq!(last(&file, 2, i64::MAX).unwrap().len(), 1);
+    }
+}

@@ -45,16 +45,23 @@ impl Holder {
         }
     }
 
-    /// A user through a client. A user's token has the user's roles; it is granted no scopes of its
-    /// own, see [`Principal::scopes`].
+    /// A user through a client that holds these scopes. A user's token has the user's roles; of
+    /// scopes those count that the client holds when it is used, see [`Principal::scopes`].
     #[must_use]
-    pub fn of_user(client: ClientId, user: UserId) -> Self {
+    pub fn of_user(client: ClientId, user: UserId, held: Vec<Scope>) -> Self {
         Self {
             client,
             user: Some(user),
-            scopes: Vec::new(),
+            scopes: through_user(held),
         }
     }
+}
+
+/// The scopes of a client that count through a user's token: to do everything is nobody's but a
+/// client's own.
+fn through_user(mut held: Vec<Scope>) -> Vec<Scope> {
+    held.retain(|scope| *scope != Scope::Trusted);
+    held
 }
 
 /// Tokens that were just issued; the only place where they stand in clear.
@@ -171,7 +178,7 @@ fn purge(tx: &Tx<'_>) -> Result<()> {
 pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
     let found = tx
         .prepare_cached(
-            "SELECT t.id, t.family, t.client_id, c.client_id, t.user_id, t.scopes, t.expires_at, t.used_at
+            "SELECT t.id, t.family, t.client_id, c.client_id, t.user_id, iif(t.user_id IS NULL, t.scopes, c.scopes), t.expires_at, t.used_at
              FROM tokens t JOIN clients c ON c.id = t.client_id
              WHERE t.hash = ?1 AND t.kind = 'refresh' AND t.revoked_at IS NULL AND t.expires_at > ?2",
         )?
@@ -188,13 +195,13 @@ pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
 }
 
 fn refreshable(row: &Row<'_>) -> rusqlite::Result<Refreshable> {
+    let (client, scopes) = (row.get(2)?, scopes::from_json(&row.get::<_, String>(5)?));
     Ok(Refreshable {
         id: row.get(0)?,
         family: row.get(1)?,
-        holder: Holder {
-            client: row.get(2)?,
-            user: row.get(4)?,
-            scopes: scopes::from_json(&row.get::<_, String>(5)?),
+        holder: match row.get(4)? {
+            Some(user) => Holder::of_user(client, user, scopes),
+            None => Holder::of_client(client, scopes),
         },
         client_id: row.get(3)?,
         expires_at: row.get(6)?,
@@ -313,11 +320,9 @@ fn principal(row: &Row<'_>) -> rusqlite::Result<Principal> {
     let held = scopes::from_json(&row.get::<_, String>(8)?);
     let mut scopes = scopes::from_json(&row.get::<_, String>(7)?);
     scopes.retain(|scope| held.contains(scope));
-    // A report asks for the scopes of the client through which its user signed in; to do everything is
-    // nobody's but a client's own.
+    // A report asks for the scopes of the client through which its user signed in.
     if user.is_some() {
-        scopes = held;
-        scopes.retain(|scope| *scope != Scope::Trusted);
+        scopes = through_user(held);
     }
     Ok(Principal {
         client: row.get(0)?,

@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 const START: Timestamp = Timestamp(1_795_248_120_000);
 
+/// What the client holds.
+const HELD: [Scope; 2] = [Scope::Trusted, Scope::ReportRead];
+
 struct Fixture {
     connection: Connection,
     client: ClientId,
@@ -32,7 +35,7 @@ impl Fixture {
             let ctx = Context::of_command("admin", Arc::default());
             let client = NewClient {
                 roles: Roles::default().with(Role::DelegateWrite),
-                scopes: vec![Scope::Trusted, Scope::ReportRead],
+                scopes: HELD.to_vec(),
                 ..NewClient::named("App")
             };
             let user = NewUser {
@@ -56,7 +59,7 @@ impl Fixture {
     }
 
     fn sign_in(&self) -> Issued {
-        let holder = Holder::of_user(self.client, self.user);
+        let holder = Holder::of_user(self.client, self.user, HELD.to_vec());
         self.at(0, |tx| issue(tx, &holder))
     }
 
@@ -109,6 +112,10 @@ fn a_refresh_token_rotates_and_keeps_the_user() {
     let fixture = Fixture::new();
     let first = fixture.sign_in();
     let second = fixture.refresh(10, &first.refresh.unwrap()).unwrap();
+    // What is told is what counts, each time.
+    for scopes in [&first.scopes, &second.scopes] {
+        assert_eq!(scopes, &[Scope::ReportRead]);
+    }
     let third = fixture.refresh(20, &second.refresh.unwrap()).unwrap();
     for access in [&first.access, &second.access, &third.access] {
         assert_eq!(fixture.holder(access).unwrap().user, Some(fixture.user));

@@ -101,11 +101,12 @@ impl Definition {
     pub fn destination(&self) -> String {
         match self {
             Self::Smtp(smtp) => format!(
-                "{}:{} {:?} {}",
+                "{}:{} {:?} {} {}",
                 smtp.host,
                 smtp.port,
                 smtp.security,
-                smtp.user.as_deref().unwrap_or_default()
+                smtp.user.as_deref().unwrap_or_default(),
+                smtp.certificate.as_deref().unwrap_or_default()
             ),
             Self::Http(http) => http.destination(),
             Self::Fcm(fcm) => fcm.destination(),

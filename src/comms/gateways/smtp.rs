@@ -18,10 +18,14 @@ use lettre::{
     transport::smtp::{
         Error as SmtpError,
         authentication::{Credentials, Mechanism},
-        client::{AsyncSmtpConnection, TlsParameters},
+        client::{AsyncSmtpConnection, Certificate, CertificateStore, TlsParameters},
         commands::{Data, Mail, Rcpt},
         extension::{ClientId, Extension, MailBodyParameter, MailParameter},
     },
+};
+use rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
 };
 use std::{
     net::{IpAddr, SocketAddr},
@@ -35,6 +39,8 @@ const CONNECT_MAX: Duration = Duration::from_secs(4);
 const ADDRESSES_MAX: usize = 3;
 /// How long the goodbye may take, when everything is done.
 const QUIT_MAX: Duration = Duration::from_secs(1);
+/// The largest certificate that can be set, in bytes: some ten of them.
+const CERTIFICATE_MAX_BYTES: usize = 32 << 10;
 
 /// How a connection is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -66,6 +72,10 @@ pub struct Smtp {
     /// Whom answers go to, if not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
+    /// Certificates (PEM) of which one is the server's own, or of the authority that signed it. They
+    /// are trusted in place of what the operating system trusts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<String>,
 }
 
 impl Smtp {
@@ -89,8 +99,38 @@ impl Smtp {
         if let Some(reply_to) = &self.reply_to {
             mailbox("replyTo", reply_to)?;
         }
-        Ok(())
+        match &self.certificate {
+            Some(certificate) => check_certificate(certificate),
+            None => Ok(()),
+        }
     }
+}
+
+fn check_certificate(pem: &str) -> Result<()> {
+    let wrong = |why: &str| Err(Error::invalid(format!("certificate: {why}")));
+    if pem.len() > CERTIFICATE_MAX_BYTES {
+        return wrong("it is too long");
+    }
+    // What stands here is shown and exported.
+    if pem.contains("PRIVATE KEY") {
+        return wrong(
+            "it has a private key beside it, which belongs nowhere but to the mail server",
+        );
+    }
+    let found: Vec<_> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
+    if found.is_empty() {
+        return wrong("must be in PEM, from -----BEGIN CERTIFICATE----- on");
+    }
+    let mut trusted = RootCertStore::empty();
+    for certificate in found {
+        let added = certificate
+            .map_err(|cause| cause.to_string())
+            .and_then(|certificate| trusted.add(certificate).map_err(|cause| cause.to_string()));
+        if let Err(cause) = added {
+            return wrong(&format!("it cannot be used: {cause}"));
+        }
+    }
+    Ok(())
 }
 
 fn mailbox(name: &str, text: &str) -> Result<Mailbox> {
@@ -235,7 +275,7 @@ impl Talk<'_> {
     async fn open(&self) -> Result<AsyncSmtpConnection, String> {
         let hello = ClientId::default();
         let tls = || {
-            TlsParameters::new(self.smtp.host.clone())
+            self.tls()
                 .map_err(|cause| format!("TLS cannot be set up on this machine: {cause}"))
         };
         let from_start = match self.smtp.security {
@@ -268,6 +308,17 @@ impl Talk<'_> {
         Err(failure)
     }
 
+    /// Whom the server has to be, and who may say so.
+    fn tls(&self) -> Result<TlsParameters, SmtpError> {
+        let mut builder = TlsParameters::builder(self.smtp.host.clone());
+        if let Some(pem) = &self.smtp.certificate {
+            builder = builder
+                .certificate_store(CertificateStore::None)
+                .add_root_certificate(Certificate::from_pem(pem.as_bytes())?);
+        }
+        builder.build()
+    }
+
     /// The addresses of the server that may be called (contract §8).
     async fn addresses(&self) -> Result<Vec<SocketAddr>, String> {
         let (host, port) = (self.smtp.host.as_str(), self.smtp.port);
@@ -286,9 +337,7 @@ impl Talk<'_> {
             .filter(|address| judge(address.ip(), self.reach).is_ok())
             .collect();
         match refused {
-            Some(what) if allowed.is_empty() => Err(format!(
-                "{host} is {what}; Settings say whether calls may go there (outgoing.allowLocal)"
-            )),
+            Some(what) if allowed.is_empty() => Err(format!("{host} is {what}")),
             None if allowed.is_empty() => Err(format!("{host} has no address")),
             _ => Ok(allowed),
         }

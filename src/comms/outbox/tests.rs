@@ -93,9 +93,14 @@ fn only_an_attempt_that_goes_on_can_end() {
 fn what_a_crash_cut_off_is_unknown_and_what_waited_waits_still() {
     let file = file();
     let begun = at(&file, 1, |tx| insert(tx, &mail(true), &Begin::Sending));
+    let secret = at(&file, 1, |tx| insert(tx, &mail(true), &Begin::Waiting));
     let waits = at(&file, 1, |tx| insert(tx, &mail(false), &Begin::Waiting));
+    // As a version did that wrote it down.
+    let old = "UPDATE messages SET body = 'Code 1', html = 'Code 1' WHERE secret";
+    file.execute(old, []).unwrap();
     at(&file, 2, end_interrupted);
     assert_eq!(state(&file, begun), (State::Unknown, None, None));
+    assert_eq!(state(&file, secret), (State::Failed, None, None));
     assert_eq!(state(&file, waits).0, State::Waiting);
     let due = at(&file, 2, |tx| claim(tx, &all_open(), 10));
     assert_eq!(due.iter().map(|due| due.id).collect::<Vec<_>>(), [waits]);
@@ -127,6 +132,7 @@ fn a_message_is_claimed_once_and_only_by_open_ways() {
 fn a_secret_is_given_up_after_ten_minutes() {
     let file = file();
     let id = at(&file, 0, |tx| insert(tx, &mail(true), &Begin::Waiting));
+    assert_eq!(state(&file, id), (State::Waiting, Some(0), None));
     let closed = Open::default();
     assert!(!is_any_due(&file, &closed, Timestamp(10 * MINUTE_MS - 1)).unwrap());
     assert!(is_any_due(&file, &closed, Timestamp(10 * MINUTE_MS)).unwrap());

@@ -203,6 +203,7 @@ fn fresh(channel: Channel) -> Definition {
             user: None,
             from: String::new(),
             reply_to: None,
+            certificate: None,
         }),
         Channel::Sms => Definition::Http(PRESETS[0].http()),
         Channel::Push => Definition::Fcm(Fcm::default()),
@@ -269,6 +270,7 @@ fn typed(form: &Fields, channel: Channel) -> Result<Definition> {
             user: filled("user"),
             from: text("from"),
             reply_to: filled("replyTo"),
+            certificate: filled("certificate").map(|pem| pem.trim().replace("\r\n", "\n")),
         }));
     }
     if channel == Channel::Push && form.text("kind") == "fcm" {

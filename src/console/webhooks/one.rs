@@ -92,8 +92,9 @@ impl Page {
                 time(&at)
             )),
             (Some((at, Pause::Gone)), _) => Some(format!(
-                "It was stopped at {}, as the receiver said that there is nobody any more (410). \
-                 Give it another address, then have it go on.",
+                "It was stopped at {}, as the receiver said that there is nobody any more (410). What \
+                 happens waits. An administrator can give it another address. Then, or when somebody is \
+                 there again, press Go on, with what waits.",
                 time(&at)
             )),
             (None, Some(since)) => {

@@ -2,9 +2,13 @@
 
 use super::tokens::{ask, granted, of_client, refused, with};
 use crate::{
-    comms::{self, smtp::MailServer},
+    comms::{
+        self,
+        smtp::{Act, MailServer},
+    },
     harness::{Caller, PASSWORD, Reply, Server, reply, whole},
-    luck::process::until,
+    luck::process::{beside, until},
+    people::memmem,
 };
 use gatepost::auth::Role;
 use reqwest::Method;
@@ -150,6 +154,26 @@ fn neither_code_nor_address_stands_where_codes_are_kept() {
         !row.contains(&format!("{code}$")) && !row.contains("ada@"),
         "{row}"
     );
+}
+
+#[test]
+fn a_code_that_waits_to_be_sent_stands_nowhere_in_the_file() {
+    let site = Site::new();
+    site.server.user("ada@example.org", &[], None);
+    site.mail.act(&[Act::GoneAt("")]);
+    assert_eq!(site.send("ada@example.org").status, 200);
+    let tried = "SELECT count(*) FROM messages WHERE state = 'waiting' AND attempts = 1";
+    until("the first attempt has failed", || {
+        site.server.value::<i64>(tried) == 1
+    });
+    let file = site.server.path();
+    let mut bytes = std::fs::read(&file).expect("the file");
+    bytes.extend(std::fs::read(beside(&file, "-wal")).expect("its log"));
+    site.server.sql("UPDATE messages SET next_at = 0");
+    let code = site.code("ada@example.org").expect("a code");
+    assert!(memmem(&bytes, b"Your code for "), "its mail is there");
+    assert!(!memmem(&bytes, code.as_bytes()), "{code}");
+    site.signed_in("ada@example.org", &code);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 const SAVE: &str = "/console/messages/templates/save";
 
-fn hidden(html: &str, name: &str) -> String {
+pub fn hidden(html: &str, name: &str) -> String {
     html.split(&format!("name=\"{name}\" value=\""))
         .nth(1)
         .and_then(|rest| rest.split('"').next())

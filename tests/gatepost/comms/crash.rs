@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
 
-fn value(db: &Path, sql: &str) -> i64 {
+pub fn value(db: &Path, sql: &str) -> i64 {
     let connection = Connection::open(db).expect("the file");
     connection
         .busy_timeout(std::time::Duration::from_secs(5))
@@ -18,7 +18,7 @@ fn value(db: &Path, sql: &str) -> i64 {
     connection.query_row(sql, [], |row| row.get(0)).expect(sql)
 }
 
-fn run(db: &Path, sql: &str) {
+pub fn run(db: &Path, sql: &str) {
     let connection = Connection::open(db).expect("the file");
     connection
         .busy_timeout(std::time::Duration::from_secs(5))
@@ -46,14 +46,19 @@ fn prepare(db: &Path, mail: &MailServer, provider: &Provider, count: usize) {
         } else {
             ("sms", format!("+4940{at:06}"))
         };
-        run(
-            db,
-            &format!(
-                "INSERT INTO messages (channel, state, created_at, address, subject, body, next_at, expires_at)
-                 VALUES ('{channel}', 'waiting', 0, '{address}', 'Hello', 'Hello', 0, 9000000000000)"
-            ),
-        );
+        put(db, channel, &address);
     }
+}
+
+/// Puts a message into the outbox.
+pub fn put(db: &Path, channel: &str, address: &str) {
+    run(
+        db,
+        &format!(
+            "INSERT INTO messages (channel, state, created_at, address, subject, body, next_at, expires_at)
+             VALUES ('{channel}', 'waiting', unixepoch() * 1000, '{address}', 'Hello', 'Hello', 0, 9000000000000)"
+        ),
+    );
 }
 
 #[test]
@@ -72,11 +77,7 @@ fn an_attempt_that_a_crash_cuts_off_is_unknown_and_not_made_again() {
     let sending = "SELECT count(*) FROM messages WHERE state = 'sending'";
     assert_eq!(value(&db, sending), 2);
     // One more waits.
-    run(
-        &db,
-        "INSERT INTO messages (channel, state, created_at, address, subject, body, next_at, expires_at)
-         VALUES ('email', 'waiting', 0, 'later@example.org', 'Hello', 'Hello', 0, 9000000000000)",
-    );
+    put(&db, "email", "later@example.org");
     let served = Served::start(&db);
     let mails = mail.wait_for(2);
     assert_eq!(mails[1].to, "RCPT TO:<later@example.org>");

@@ -9,6 +9,8 @@ mod opened;
 mod outbox;
 mod provider;
 mod push;
+mod secured;
+pub mod session;
 pub mod smtp;
 mod texts;
 

@@ -1,8 +1,11 @@
 //! The outbox: what is tried again, what is not, and what people decide.
 
 use super::{Post, smtp::Act};
-use crate::luck::process::until;
-use gatepost::{auth::ConsoleRole, comms};
+use crate::{
+    luck::process::{beside, until},
+    people::memmem,
+};
+use gatepost::{auth::ConsoleRole, comms, store::Tx};
 use serde_json::json;
 
 /// Puts the welcome to Ada into the outbox, as somebody of the crew does: its id.
@@ -25,6 +28,29 @@ fn welcome(post: &Post) -> i64 {
         .expect("an id")
         .parse()
         .expect("an id")
+}
+
+/// Puts a code into the outbox, as one-time passwords are: its id.
+fn secret(post: &Post, to: &'static str, code: &str) -> i64 {
+    let (app, ctx) = (post.server.app.clone(), post.server.context());
+    let (subject, text) = (format!("Secret for {to}"), format!("Your code is {code}"));
+    let put =
+        move |tx: &Tx<'_>| comms::enqueue_secret(tx, &ctx, &app.unwritten, to, &subject, text);
+    post.server
+        .app
+        .store
+        .write_blocking(put)
+        .expect("a message")
+}
+
+/// Waits until the first attempt at a message has failed.
+fn tried(post: &Post, id: i64) {
+    let sql = format!(
+        "SELECT count(*) FROM messages WHERE id = {id} AND state = 'waiting' AND attempts = 1"
+    );
+    until("the first attempt has failed", || {
+        post.server.value::<i64>(&sql) == 1
+    });
 }
 
 #[test]
@@ -82,15 +108,7 @@ fn what_may_have_been_taken_is_sent_again_by_a_person_only() {
     post.until(id, "unknown");
     post.later();
     // Another message goes its way meanwhile, so the outbox has been looked through.
-    let other = post.server.context();
-    let other = post
-        .server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            comms::enqueue_mail(tx, &other, "bob@example.org", "Hello", "Bob", None, false)
-        })
-        .expect("a message");
+    let other = secret(&post, "bob@example.org", "123456");
     post.until(other, "sent");
     assert_eq!(post.state(id), "unknown");
     let path = format!("/console/messages/{id}");
@@ -117,13 +135,7 @@ fn what_waits_can_be_called_back_and_goes_to_the_address_of_now_when_resent() {
     let post = Post::open();
     post.mail.act(&[Act::GoneAt("")]);
     let id = welcome(&post);
-    until("the first attempt has failed", || {
-        post.state(id) == "waiting"
-            && post
-                .server
-                .value::<i64>(&format!("SELECT attempts FROM messages WHERE id = {id}"))
-                == 1
-    });
+    tried(&post, id);
     let crew = post.server.crew(ConsoleRole::Administrator);
     let path = format!("/console/messages/{id}");
     crew.post(&format!("{path}/cancel"), &[]).taken();
@@ -154,16 +166,8 @@ fn what_waits_goes_nowhere_once_it_is_late_its_delegate_is_gone_or_messages_are_
     post.server
         .settings(&json!({"communications": {"enabled": false}}));
     post.later();
-    let ctx = post.server.context();
     // A message to a user goes in any case.
-    let other = post
-        .server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            comms::enqueue_mail(tx, &ctx, "bob@example.org", "Code", "123456", None, true)
-        })
-        .expect("a message");
+    let other = secret(&post, "bob@example.org", "123456");
     until("its attempts begin", || post.mail.connections() >= 2);
     assert_eq!(post.state(id), "waiting");
     let late = format!("UPDATE messages SET expires_at = 1 WHERE id IN ({id}, {other})");
@@ -172,10 +176,6 @@ fn what_waits_goes_nowhere_once_it_is_late_its_delegate_is_gone_or_messages_are_
     post.until(other, "failed");
     let (_, why) = post.newest();
     assert!(why.contains("in time"), "{why}");
-    let body: Option<String> = post
-        .server
-        .value(&format!("SELECT body FROM messages WHERE id = {other}"));
-    assert_eq!(body, None, "a secret goes when it is over");
 
     post.server.settings(&json!({"communications": null}));
     post.mail.act(&[Act::GoneAt("")]);
@@ -195,30 +195,21 @@ fn what_waits_goes_nowhere_once_it_is_late_its_delegate_is_gone_or_messages_are_
 }
 
 #[test]
-fn a_secret_is_shown_to_nobody_and_gone_once_it_is_sent() {
+fn a_secret_is_shown_to_nobody_and_stands_nowhere_in_the_file() {
     let post = Post::open();
-    let ctx = post.server.context();
-    post.mail.act(&[Act::GoneAt("")]);
-    let id = post
-        .server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            let html = Some("<p>Your code is 918273</p>");
-            comms::enqueue_mail(
-                tx,
-                &ctx,
-                "bob@example.org",
-                "Your code",
-                "Your code is 918273",
-                html,
-                true,
-            )
-        })
-        .expect("a message");
-    until("the first attempt has failed", || {
-        post.state(id) == "waiting"
-    });
+    let repeated = "451 later: this is spam: Your code is 918273";
+    post.mail.act(&[Act::AnswerMessage(repeated)]);
+    let id = secret(&post, "bob@example.org", "918273");
+    tried(&post, id);
+    let why = post.newest().1;
+    assert!(why.contains("this is spam: Your code is •••"), "{why}");
+    let (file, log) = (post.server.path(), beside(&post.server.path(), "-wal"));
+    let bytes = [file, log].map(|path| std::fs::read(path).expect("a file"));
+    let holds = |text: &str| {
+        let mut bytes = bytes.iter();
+        bytes.any(|bytes| memmem(bytes, text.as_bytes()))
+    };
+    assert!(holds("Secret for bob@example.org") && !holds("918273"));
     let crew = post.server.crew(ConsoleRole::Administrator);
     for path in [
         "/console/messages".to_owned(),
@@ -233,28 +224,34 @@ fn a_secret_is_shown_to_nobody_and_gone_once_it_is_sent() {
     );
     post.later();
     post.until(id, "sent");
-    let mails = post.mail.wait_for(1);
-    assert!(mails[0].text.contains("918273"));
+    let mails = post.mail.wait_for(2);
+    assert!(mails[1].text.contains("Your code is 918273"));
     assert!(
-        !mails[0].text.contains("/o/"),
+        !mails[1].text.contains("/o/"),
         "no picture in what goes to a user"
     );
-    let kept: i64 = post.server.value(&format!(
-        "SELECT count(*) FROM messages WHERE id = {id} AND body IS NULL AND html IS NULL"
-    ));
-    assert_eq!(kept, 1);
-    let ctx = post.server.context();
-    let none = post
-        .server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            comms::enqueue_mail(tx, &ctx, "nobody", "Your code", "918273", None, true)
-        })
-        .expect("a message");
+    assert_eq!(post.server.app.unwritten.find(id), None);
+    let none = secret(&post, "nobody", "918273");
     assert_eq!(post.state(none), "failed");
     crew.post(&format!("/console/messages/{none}/resend"), &[])
         .refused(422, "held a secret");
+}
+
+#[test]
+fn a_secret_that_waits_is_lost_with_the_process() {
+    let mut post = Post::open();
+    post.mail.act(&[Act::GoneAt("")]);
+    let id = secret(&post, "bob@example.org", "918273");
+    tried(&post, id);
+    post.server.restart();
+    post.until(id, "failed");
+    assert!(post.newest().1.contains("have a new one sent"));
+    post.later();
+    // What comes later goes its way; by then this one would have, too.
+    let other = secret(&post, "bob@example.org", "546372");
+    post.until(other, "sent");
+    let mails = post.mail.wait_for(1);
+    assert!(mails.len() == 1 && mails[0].text.contains("546372"));
 }
 
 #[test]
@@ -262,15 +259,8 @@ fn erasing_a_person_takes_their_messages_along() {
     let post = Post::open();
     let id = welcome(&post);
     post.until(id, "sent");
-    let ctx = post.server.context();
-    post.server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            comms::enqueue_mail(tx, &ctx, "ADA@example.org", "Code", "1", None, true)?;
-            comms::enqueue_mail(tx, &ctx, "bob@example.org", "Code", "2", None, true)
-        })
-        .expect("messages");
+    secret(&post, "ADA@example.org", "1");
+    secret(&post, "bob@example.org", "2");
     let crew = post.server.crew(ConsoleRole::Administrator);
     let ada = post.ada.to_string();
     crew.post(
@@ -284,4 +274,30 @@ fn erasing_a_person_takes_their_messages_along() {
     assert_eq!(left, "bob@example.org");
     crew.get(&format!("/console/messages/{id}"))
         .refused(404, "no such message");
+}
+
+#[test]
+fn what_went_to_nobody_in_the_list_goes_after_a_month() {
+    let mut post = Post::open();
+    let to_ada = welcome(&post);
+    let to_bob = secret(&post, "bob@example.org", "918273");
+    let lately = secret(&post, "eve@example.org", "546372");
+    for id in [to_ada, to_bob, lately] {
+        post.until(id, "sent");
+    }
+    let day_ms = 24 * 3_600 * 1_000_i64;
+    post.server.sql(&format!(
+        "UPDATE messages SET created_at = created_at - 31 * {day_ms} WHERE id IN ({to_ada}, {to_bob});
+         UPDATE messages SET created_at = created_at - 29 * {day_ms} WHERE id = {lately}"
+    ));
+    // As it does at every start, and each hour after it.
+    post.server.restart();
+    until("the old one goes", || {
+        let left = format!("SELECT count(*) FROM messages WHERE id = {to_bob}");
+        post.server.value::<i64>(&left) == 0
+    });
+    assert_eq!(
+        (post.state(to_ada), post.state(lately)),
+        ("sent".into(), "sent".into())
+    );
 }

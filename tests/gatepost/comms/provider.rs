@@ -1,5 +1,6 @@
 //! An HTTP gateway on loopback that does as it is told: it answers, or is gone in the middle.
 
+use super::session::{Identity, Session};
 use crate::{
     loopback::{self, Came},
     luck::wire,
@@ -7,7 +8,6 @@ use crate::{
 use std::{
     collections::VecDeque,
     io::{self, BufReader, Read, Write},
-    net::TcpStream,
     sync::{Arc, Mutex},
 };
 
@@ -52,11 +52,22 @@ struct Inside {
 /// The gateway.
 pub struct Provider {
     pub port: u16,
+    scheme: &'static str,
     inside: Arc<Inside>,
 }
 
 impl Provider {
     pub fn start() -> Self {
+        Self::begin(None)
+    }
+
+    /// By HTTPS, as somebody.
+    pub fn start_by(identity: &Identity) -> Self {
+        Self::begin(Some(identity.clone()))
+    }
+
+    fn begin(identity: Option<Identity>) -> Self {
+        let scheme = if identity.is_some() { "https" } else { "http" };
         let listener = loopback::listener();
         let port = listener.local_addr().expect("an address").port();
         let inside = Arc::new(Inside {
@@ -65,8 +76,17 @@ impl Provider {
             calls: Came::default(),
         });
         let of_threads = Arc::clone(&inside);
-        loopback::serve(listener, move |stream| of_threads.answer(stream));
-        Self { port, inside }
+        loopback::serve(listener, move |stream| {
+            of_threads.answer(match &identity {
+                Some(identity) => Session::secured(stream, identity),
+                None => Session::Plain(stream),
+            })
+        });
+        Self {
+            port,
+            scheme,
+            inside,
+        }
     }
 
     /// What becomes of the next calls; those after are answered as usual.
@@ -80,7 +100,7 @@ impl Provider {
     }
 
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("{}://127.0.0.1:{}", self.scheme, self.port)
     }
 
     /// The calls that came whole.
@@ -96,11 +116,10 @@ impl Provider {
 }
 
 impl Inside {
-    fn answer(&self, stream: TcpStream) -> io::Result<()> {
+    fn answer(&self, session: Session) -> io::Result<()> {
         let told = self.acts.lock().expect("a lock").pop_front();
         let act = told.unwrap_or_else(|| self.usual.lock().expect("a lock").clone());
-        let mut out = stream.try_clone()?;
-        let mut input = BufReader::new(stream);
+        let mut input = BufReader::new(session);
         match act {
             Act::GoneAtOnce => return Ok(()),
             Act::GoneInCall => return wire::read_head(&mut input).map(drop),
@@ -112,6 +131,7 @@ impl Inside {
             headers: call.headers,
             body: String::from_utf8(call.body).expect("text"),
         });
+        let out = input.get_mut();
         match act {
             Act::Answer(status, body) => write!(
                 out,

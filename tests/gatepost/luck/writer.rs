@@ -47,13 +47,21 @@ impl Fixture {
 
     /// Keeps the writer busy until the sender is used or dropped.
     fn hold(&self) -> (Sender<()>, Submitted<'_, ()>) {
+        self.hold_then(|_| Ok(()))
+    }
+
+    /// The first job of a group: it waits until the sender is used or dropped, and works then.
+    fn hold_then(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<()> + Send + 'static,
+    ) -> (Sender<()>, Submitted<'_, ()>) {
         let (release, released): (Sender<()>, Receiver<()>) = channel();
         let begun = Arc::new(Barrier::new(2));
         let has_begun = Arc::clone(&begun);
-        let held = self.submit(move |_| {
+        let held = self.submit(move |tx| {
             has_begun.wait();
             let _ = released.recv();
-            Ok(())
+            work(tx)
         });
         begun.wait();
         (release, held)
@@ -169,6 +177,28 @@ fn a_job_that_fails_is_undone_alone() {
         assert_eq!(outcomes, [None, Some(Kind::Invalid), None]);
         assert_eq!(fixture.done(), ["first", "last"]);
     });
+}
+
+/// The first of a group runs without a savepoint.
+#[test]
+fn the_first_job_that_fails_is_undone_alone_too() {
+    let fails: fn(&Tx<'_>) -> Result<()> = |tx| {
+        insert(tx, "bad")?;
+        Err(Error::invalid("as a bad request would"))
+    };
+    let panics: fn(&Tx<'_>) -> Result<()> = |tx| {
+        insert(tx, "bad")?;
+        panic!("as a bug would");
+    };
+    for (bad, expected) in [(fails, Kind::Invalid), (panics, Kind::Defect)] {
+        let fixture = Fixture::new();
+        let (release, failing) = fixture.hold_then(bad);
+        let next = fixture.submit(|tx| insert(tx, "next"));
+        drop(release);
+        assert_eq!(kind(failing.outcome()), Some(expected));
+        assert_eq!(kind(next.outcome()), None);
+        assert_eq!(fixture.done(), ["next"]);
+    }
 }
 
 #[test]

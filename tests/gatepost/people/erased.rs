@@ -253,3 +253,29 @@ fn only_copies_that_may_have_the_person_are_named() {
     let copies = json!(["/stick/since.db", aside.display().to_string()]);
     assert_eq!(told, json!({"stillInCopies": copies}));
 }
+
+#[test]
+fn what_a_till_sent_that_is_no_json_loses_the_person_in_its_own_encoding() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let id = caller.delegate(
+        &json!({"firstName": "Zoë", "lastName": "Weiß", "phone": "+49 170 1234567", "barcode": "ZW-4711"}),
+    );
+    // As an old till writes it: Windows-1252, not UTF-8.
+    let sent = b"RECEIPT 17;25,00;ZO\xcb WEISS;0170/123 45-67;zw-4711;Caf\xe9 \x80 3".to_vec();
+    let request = caller.request(Method::POST, "/tx/new").body(sent.clone());
+    assert_eq!(reply(request).status, 201);
+    let stored = || -> Vec<u8> { server.value("SELECT body FROM transaction_bodies") };
+    assert_eq!(stored(), sent);
+    let crew = server.crew(ConsoleRole::Administrator);
+    let path = format!("/console/delegates/{id}/erase");
+    crew.post(&path, &[("confirm", &id.to_string())]).taken();
+    let left = b"RECEIPT 17;25,00;[erased];[erased];[erased];Caf\xe9 \x80 3";
+    assert_eq!(stored(), left);
+    wiped(&server);
+    let mut bytes = std::fs::read(server.path()).expect("the file");
+    bytes.extend(std::fs::read(beside(&server.path(), "-wal")).unwrap_or_default());
+    for word in [&b"WEISS"[..], b"0170/123", b"zw-4711"] {
+        assert!(!super::memmem(&bytes, word), "{word:?}");
+    }
+}

@@ -79,7 +79,8 @@ fn forms(word: &str) -> Vec<String> {
     forms
 }
 
-fn memmem(bytes: &[u8], part: &[u8]) -> bool {
+/// Whether bytes have others in them.
+pub fn memmem(bytes: &[u8], part: &[u8]) -> bool {
     let Some(first) = part.first() else {
         return false;
     };

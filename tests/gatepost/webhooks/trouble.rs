@@ -261,6 +261,22 @@ fn a_receiver_that_says_it_is_no_more_is_left_alone() {
     let crew = server.crew(ConsoleRole::Operator);
     let page = crew.get(&format!("/console/webhooks/{id}")).shown();
     assert!(page.contains("nobody any more (410)"));
+    // Nothing is tried by itself, so that no time is told; and what there is to be done is.
+    assert!(page.contains("not again until it goes on") && !page.contains("again at"));
+    assert!(
+        page.matches("Go on, with what waits").count() == 2,
+        "{page}"
+    );
+    receiver.now(|_| Act::Answer(200, ""));
+    let resumed = crew.post(&format!("/console/webhooks/{id}/resume"), &[]);
+    resumed.taken();
+    receiver.wait("all of it", |came| {
+        let taken = came.iter().filter(|came| came.taken);
+        let told = taken.map(|came| came.data()["firstDelegate"]["id"].as_i64());
+        people
+            .iter()
+            .all(|of| told.clone().any(|told| told == Some(*of)))
+    });
 }
 
 #[test]
