@@ -8,7 +8,7 @@
 //!   around its own part; `answer` what it may give back
 //! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
 //!   many are inside
-//! - `export`: lists to take along
+//! - `export`: lists to take along; `filter`: what the forms above lists have in common
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
@@ -27,6 +27,7 @@ mod delegates;
 mod devices;
 mod discovery;
 mod export;
+mod filter;
 mod import;
 mod interactions;
 mod kept;
