@@ -669,8 +669,9 @@ CREATE TABLE transactions (
     -- Since when it says no more of somebody who was deleted for good; no snapshot brings that back.
     erased_at    INTEGER
 ) STRICT;
--- The list and the totals, by the time of the purchase; a till without a clock says none.
-CREATE INDEX transactions_bought ON transactions (coalesce(bought_at, created_at), id);
+-- The list and the totals, by the time of the purchase; a till without a clock says none. What the
+-- totals add up is in it, so that they need not read every purchase.
+CREATE INDEX transactions_bought ON transactions (coalesce(bought_at, created_at), id, recorded_by, total_amount);
 CREATE INDEX transactions_staff ON transactions (recorded_by);
 
 -- What tills sent, word for word: the first of a purchase is loaded; one that differs is kept, adds its
@@ -725,14 +726,17 @@ CREATE TABLE transaction_delegates (
     PRIMARY KEY (transaction_id, barcode)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX transaction_delegates_delegate ON transaction_delegates (delegate_id);
+-- Whether another purchase sold a ticket before.
+CREATE INDEX transaction_delegates_barcode ON transaction_delegates (barcode);
 
--- Tickets of people who were deleted for good, as keyed hashes: a purchase that is sent once more does
--- not make them anew.
+-- Tickets of people who were deleted for good, as keyed hashes: neither the purchase that is sent once
+-- more nor another one makes them anew.
 CREATE TABLE erased_tickets (
     transaction_id INTEGER NOT NULL REFERENCES transactions (id) ON DELETE CASCADE,
     hash           BLOB NOT NULL,
     PRIMARY KEY (transaction_id, hash)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX erased_tickets_hash ON erased_tickets (hash);
 
 -- What did not fit in a purchase, until somebody has looked into it.
 CREATE TABLE inconsistencies (

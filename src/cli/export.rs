@@ -3,7 +3,7 @@
 use super::{context, open, print, print_json};
 use crate::{
     error::{Error, Result},
-    export::{Export, Format, What, Which},
+    export::{Book, Export, Format, What, Which},
     store::Store,
 };
 use serde_json::json;
@@ -85,8 +85,8 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let Some(output) = &args.output else {
         return to_standard_output(&export, format);
     };
-    let count = to_file(&export, format, output)?;
-    tell(json, output, &[(what, count)])
+    let written = to_file(&export, format, output)?;
+    tell(json, output, &[(what, written)])
 }
 
 /// The format that the end of a name says.
@@ -144,7 +144,7 @@ impl<W: Write> Write for Watched<W> {
 }
 
 /// Writes beside the file under another name; it takes the file's place when it is whole.
-fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<u64> {
+fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Book> {
     let told = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
@@ -154,18 +154,19 @@ fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<u64> {
     };
     let mut file = NamedTempFile::new_in(folder).map_err(|cause| told(&cause))?;
     let on = |_| ControlFlow::Continue(());
-    let count = if format == Format::Xlsx {
+    let written = if format == Format::Xlsx {
         let mut out = BufWriter::new(file.as_file_mut());
-        let count = export.write_xlsx(&mut out, on)?;
+        let book = export.write_xlsx(&mut out, on)?;
         out.flush().map_err(|cause| told(&cause))?;
-        count
+        book
     } else {
-        export.write(format, file.as_file_mut(), on)?
+        let rows = export.write(format, file.as_file_mut(), on)?;
+        Book { rows, cut: 0 }
     };
     file.as_file().sync_all().map_err(|cause| told(&cause))?;
     let file = file.persist(output).map_err(|cause| told(&cause.error))?;
     readable(&file);
-    Ok(count)
+    Ok(written)
 }
 
 /// A temporary file is its owner's alone; an export is as any file that a command writes.
@@ -230,16 +231,23 @@ fn folder_readable(folder: &Path) {
 #[cfg(not(unix))]
 fn folder_readable(_: &Path) {}
 
-fn tell(json: bool, output: &Path, counts: &[(What, u64)]) -> Result<()> {
+fn tell(json: bool, output: &Path, written: &[(What, Book)]) -> Result<()> {
+    for (what, book) in written {
+        if let Some(told) = book.told() {
+            eprintln!("{}: {told}", what.name());
+        }
+    }
     let output = output.display().to_string();
     if json {
-        let counts = counts
-            .iter()
-            .map(|(what, count)| (what.name().to_owned(), json!(count)));
-        let counts: serde_json::Map<_, _> = counts.collect();
-        return print_json(&json!({"output": output, "exported": counts}));
+        let of_each = |count: fn(&Book) -> u64| -> serde_json::Map<_, _> {
+            let each = written.iter();
+            each.map(|(what, book)| (what.name().to_owned(), json!(count(book))))
+                .collect()
+        };
+        let (exported, cut) = (of_each(|book| book.rows), of_each(|book| book.cut));
+        return print_json(&json!({"output": output, "exported": exported, "cut": cut}));
     }
-    counts
+    written
         .iter()
-        .try_for_each(|(what, count)| print(&format!("{count} {} in {output}", what.name())))
+        .try_for_each(|(what, book)| print(&format!("{} {} in {output}", book.rows, what.name())))
 }

@@ -8,7 +8,8 @@
 //!   around its own part; `answer` what it may give back
 //! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
 //!   many are inside
-//! - `form`: what forms share; `export`: lists to take along
+//! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
+//!   along
 //! - the areas, a folder or file each: routes first, then what is behind them
 //!
 //! A page reads and writes through the features' own functions; templates are in
@@ -27,6 +28,7 @@ mod delegates;
 mod devices;
 mod discovery;
 mod export;
+mod filter;
 mod form;
 mod import;
 mod interactions;

@@ -12,6 +12,9 @@ use std::collections::HashMap;
 /// The most columns that parts of `data` get; what is beyond stands in the column `data`.
 const DATA_COLUMNS_MAX: usize = 500;
 
+/// The longest header, in bytes: it has to fit into a cell.
+const HEADER_MAX_BYTES: usize = 1_000;
+
 /// The end of a header whose cells are JSON.
 const JSON_MARK: &str = " (json)";
 
@@ -181,4 +184,5 @@ fn has_header(section: &str, key: &str) -> bool {
         && key.trim() == key
         && !key.ends_with(JSON_MARK)
         && !section.starts_with('\'')
+        && section.len() + key.len() <= HEADER_MAX_BYTES
 }

@@ -47,6 +47,30 @@ impl Format {
     }
 }
 
+/// What a spreadsheet was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Book {
+    /// How many records.
+    pub rows: u64,
+    /// How many texts that no cell holds as a whole.
+    pub cut: u64,
+}
+
+impl Book {
+    /// That something was cut, as a sentence.
+    #[must_use]
+    pub fn told(self) -> Option<String> {
+        let texts = match self.cut {
+            0 => return None,
+            1 => "1 text is".to_owned(),
+            count => format!("{count} texts are"),
+        };
+        Some(format!(
+            "{texts} longer than a cell of a spreadsheet holds, and cut there; csv and json have them whole"
+        ))
+    }
+}
+
 /// One export.
 pub struct Export<'a> {
     /// Where from.
@@ -78,15 +102,15 @@ impl Export<'_> {
         }
     }
 
-    /// Writes the list as XLSX.
+    /// Writes the list as XLSX; a text that is longer than a cell can be is cut.
     ///
     /// # Errors
-    /// As [`Export::write`], and for a text that is longer than a cell can be.
+    /// As [`Export::write`].
     pub fn write_xlsx(
         &self,
         out: impl Write + Seek + Send,
         told: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<u64> {
+    ) -> Result<Book> {
         xlsx::write(self, xlsx::SHEET_ROWS, out, told)
     }
 }

@@ -94,7 +94,7 @@ fn past_the_last_row_of_a_sheet_it_goes_on_in_another_and_is_read_back_as_one() 
     let file = std::fs::File::create(&path).unwrap();
     let on = |_| ControlFlow::Continue(());
     let written = super::xlsx::write(&export(&store, Which::All), 11, file, on);
-    assert_eq!(written.unwrap(), 25);
+    assert_eq!(written.unwrap(), Book { rows: 25, cut: 0 });
     let source = Source::open(&path, None).unwrap();
     assert!(
         source.about().contains("\"delegates 3\""),
@@ -122,14 +122,21 @@ fn past_the_last_row_of_a_sheet_it_goes_on_in_another_and_is_read_back_as_one() 
 }
 
 #[test]
-fn a_text_that_no_cell_holds_is_told() {
-    let (folder, store) = store_of(&[json!({"data": {"Data": {"notes": "x".repeat(40_000)}}})]);
-    let file = std::fs::File::create(folder.path().join("a.xlsx")).unwrap();
+fn a_text_that_no_cell_holds_is_cut_told_and_not_taken_back() {
+    let long = json!({"barcode": "A", "data": {"Data": {"notes": "x".repeat(40_000)}}});
+    let (folder, store) = store_of(&[long, json!({"barcode": "B"})]);
+    let path = folder.path().join("a.xlsx");
+    let file = std::fs::File::create(&path).unwrap();
     let on = |_| ControlFlow::Continue(());
-    let refused = export(&store, Which::All).write_xlsx(file, on).unwrap_err();
+    let book = export(&store, Which::All).write_xlsx(file, on).unwrap();
+    assert_eq!(book, Book { rows: 2, cut: 1 });
+    let source = Source::open(&path, None).unwrap();
+    let rows: Vec<_> = source.rows().unwrap().map(Result::unwrap).collect();
     assert!(
-        refused.message.contains("Data.notes"),
-        "{}",
-        refused.message
+        matches!(&rows[0].content, Content::Unreadable(why) if why.contains("was cut")),
+        "{rows:?}"
     );
+    assert!(matches!(&rows[1].content, Content::Cells(_)));
+    let told = Source::open(&path, Some("Cut")).unwrap();
+    assert_eq!(told.header().unwrap(), [book.told().unwrap()]);
 }

@@ -1,10 +1,10 @@
 //! XLSX: every cell is text, so that no barcode or phone number becomes a number. Rows go to disk
-//! as they come.
+//! as they come. A text that no cell holds is cut; a last sheet says how many were.
 
-use super::{Export, layout::Layout, rows};
+use super::{Book, Export, layout::Layout, rows};
 use crate::{
     error::{Error, Result},
-    types::{spreadsheet::kept, text::shortened},
+    types::spreadsheet::{cut, kept},
 };
 use rust_xlsxwriter::{Format, Workbook};
 use std::{
@@ -14,15 +14,13 @@ use std::{
 
 /// Rows that a sheet can have, the header included.
 pub(super) const SHEET_ROWS: u32 = 1_048_576;
-/// The longest text that a cell can have, in UTF-16 units.
-const CELL_MAX: usize = 32_767;
 
 pub(super) fn write(
     export: &Export<'_>,
     sheet_rows: u32,
     out: impl Write + Seek + Send,
     told: impl FnMut(u64) -> ControlFlow<()>,
-) -> Result<u64> {
+) -> Result<Book> {
     let layout = Layout::of(export)?;
     let mut sheets = Sheets {
         book: Workbook::new(),
@@ -31,9 +29,10 @@ pub(super) fn write(
         count: 0,
         row: 0,
         sheet_rows,
+        cut: 0,
     };
     sheets.add()?;
-    let count = rows::each(
+    let rows = rows::each(
         export,
         |record| {
             if sheets.row == sheets.sheet_rows {
@@ -43,11 +42,23 @@ pub(super) fn write(
         },
         told,
     )?;
+    let book = Book {
+        rows,
+        cut: sheets.cut,
+    };
+    if let Some(told) = book.told() {
+        sheets
+            .book
+            .add_worksheet()
+            .set_name("Cut")
+            .and_then(|sheet| sheet.write_string(0, 0, told))
+            .map_err(Error::unavailable)?;
+    }
     sheets
         .book
         .save_to_writer(out)
         .map_err(Error::unavailable)?;
-    Ok(count)
+    Ok(book)
 }
 
 struct Sheets {
@@ -57,6 +68,7 @@ struct Sheets {
     count: usize,
     row: u32,
     sheet_rows: u32,
+    cut: u64,
 }
 
 impl Sheets {
@@ -89,16 +101,14 @@ impl Sheets {
             if cell.is_empty() {
                 continue;
             }
-            if cell.len() >= CELL_MAX && cell.encode_utf16().count() >= CELL_MAX {
-                return Err(Error::invalid(format!(
-                    "{} of the record in row {} is longer than a cell of a spreadsheet can be; export as csv or json",
-                    shortened(&self.headers[column]),
-                    self.row + 1
-                )));
+            let mut text = kept(cell);
+            if let Some(held) = cut(&text) {
+                text = held.into();
+                self.cut += 1;
             }
             let column = u16::try_from(column).map_err(Error::defect)?;
             sheet
-                .write_string_with_format(self.row, column, &*kept(cell), format)
+                .write_string_with_format(self.row, column, &*text, format)
                 .map_err(Error::unavailable)?;
         }
         self.row += 1;

@@ -68,7 +68,7 @@ pub(super) const VIEWS: [Documented; 13] = [
     ),
     view(
         "transaction_payments",
-        "How they were paid; net is the amount less the change.",
+        "How they were paid; net is what stayed in the till, which the console adds up; amount may be what was handed over.",
         &["transaction_payments"],
     ),
     view(

@@ -22,6 +22,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0010_sales.sql")),
     M::up(include_str!("migrations/0011_webhooks.sql")),
     M::up(include_str!("migrations/0012_follow_up.sql")),
+    M::up(include_str!("migrations/0013_purchases.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -3,13 +3,13 @@
 use super::{load, tickets};
 use crate::{
     app::App,
-    auth::{roles::WriteTransactions, secret},
-    error::Error,
+    auth::roles::WriteTransactions,
     idempotency::{self, Key, Once, Stored},
     web::{
         Answer, Created, Granted, Outcome, RequestId,
         body::Anything,
         envelope::envelope,
+        query::AnyQuery,
         schema::{Described, array, example, free_object, inline, integer, object, text},
     },
 };
@@ -144,8 +144,8 @@ impl TransactionsApi {
     /// Record a purchase
     ///
     /// Always accepted, JSON or not, up to 8 MiB, and kept word for word; loaded as far as it goes.
-    /// What does not fit is listed. The same code again creates nothing twice; a differing body is
-    /// kept beside the first and may add tickets. Each ticket becomes a delegate with its barcode,
+    /// What does not fit is listed. The same code again creates nothing twice; a body that
+    /// says something else is kept beside the first and may add tickets. Each ticket becomes a delegate with its barcode,
     /// joined with its product and with `context`. Needs `ROLE_OAUTH2_TX_WRITE`.
     #[oai(path = "/tx/new", method = "post", operation_id = "recordTransaction")]
     async fn record(
@@ -155,17 +155,18 @@ impl TransactionsApi {
         /// The answer is kept under this key for 7 days and given again.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: Header<Option<String>>,
+        /// Nothing is read from the query string; that something stands there is told.
+        query: AnyQuery,
         body: Anything<TransactionInput, BODY_MAX_BYTES>,
     ) -> Outcome<Created<Transaction>> {
         let mut ctx = self.app.context(&caller, request_id.as_str());
         ctx.source = "tx";
         let body: Arc<[u8]> = body.into_bytes().into();
-        let digest = secret::digest(&body);
-        let (fingerprint, _) = digest
-            .split_first_chunk()
-            .ok_or_else(|| Error::defect("no digest"))?;
-        let key = Key::of(&ctx, idempotency_key.0, "tx/new", || Ok(*fingerprint))?;
-        let sale = super::read(Arc::clone(&body)).await?;
+        let mut sale = super::read(Arc::clone(&body)).await?;
+        if let Some((name, _)) = query.0.first() {
+            Arc::make_mut(&mut sale).tell_query(name);
+        }
+        let key = Key::of(&ctx, idempotency_key.0, "tx/new", || Ok(sale.fingerprint))?;
         let (begun, store) = (
             (ctx.clone(), Arc::clone(&sale), key.clone()),
             &self.app.store,

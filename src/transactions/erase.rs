@@ -269,8 +269,8 @@ impl Place {
 impl Whose<'_> {
     /// A body without what tells of the person; none where nothing does.
     fn blanked(&self, body: &[u8]) -> Option<Vec<u8>> {
-        match serde_json::from_slice::<Value>(body) {
-            Ok(mut value) => {
+        match super::sale::value(body) {
+            Some(mut value) => {
                 let place = if value.is_object() {
                     Place::Purchase
                 } else {
@@ -279,7 +279,7 @@ impl Whose<'_> {
                 self.blank(&mut value, place)
                     .then(|| value.to_string().into_bytes())
             }
-            Err(_) => self.person.blanked(body, ERASED),
+            None => self.person.blanked(body, ERASED),
         }
     }
 

@@ -4,17 +4,19 @@
 use crate::{auth::keyed::Key, error::Result, store::Tx};
 use rusqlite::params;
 
-/// Whether a ticket of the purchase was of somebody who was deleted for good.
+/// Whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn had(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<bool> {
+pub(super) fn had(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option<bool>> {
     let Some(key) = Key::find(tx)? else {
-        return Ok(false);
+        return Ok(None);
     };
     Ok(tx
-        .prepare_cached("SELECT 1 FROM erased_tickets WHERE transaction_id = ?1 AND hash = ?2")?
-        .exists(params![transaction, key.hash(barcode.as_bytes())?])?)
+        .prepare_cached("SELECT max(transaction_id = ?1) FROM erased_tickets WHERE hash = ?2")?
+        .query_row(params![transaction, key.hash(barcode.as_bytes())?], |row| {
+            row.get(0)
+        })?)
 }
 
 /// Remembers that a ticket was of somebody who is being deleted for good.

@@ -24,12 +24,12 @@ pub struct Received {
     pub body: i64,
 }
 
-/// Keeps a body, and loads what it says but for its tickets, unless it was there already.
+/// Keeps a body, and loads what it says but for its tickets, unless one that says the same was there
+/// already.
 ///
 /// # Errors
 /// When the store cannot take it.
 pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<Received> {
-    let digest = secret::digest(body);
     let known: Option<i64> = tx
         .prepare_cached("SELECT id FROM transactions WHERE code = ?1")?
         .query_row([&sale.code], |row| row.get(0))
@@ -37,9 +37,13 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
     if let Some(transaction) = known {
         let same: Option<i64> = tx
             .prepare_cached(
-                "SELECT id FROM transaction_bodies WHERE transaction_id = ?1 AND digest = ?2",
+                "SELECT id FROM transaction_bodies WHERE transaction_id = ?1 AND digest IN (?2, ?3)",
             )?
-            .query_row(params![transaction, digest], |row| row.get(0))
+            .query_row(
+                // Files of before know bodies by their bytes.
+                params![transaction, sale.fingerprint, secret::digest(body)],
+                |row| row.get(0),
+            )
             .optional()?;
         if let Some(body) = same {
             return Ok(Received { transaction, body });
@@ -55,7 +59,7 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
     )?
     .execute(params![
         transaction,
-        digest,
+        sale.fingerprint,
         body,
         ctx.client,
         ctx.user,

@@ -1,6 +1,6 @@
 //! The tickets of a purchase become delegates with their joins. Loading may be cut off anywhere, and
-//! go on here or in another run: no ticket is made twice, also not for somebody who was deleted for
-//! good.
+//! go on here or in another run: no ticket is made twice. That of a delegate who was deleted is not
+//! made anew either, whichever purchase it comes with: another one than the first is told so.
 
 use super::{
     erased,
@@ -73,13 +73,21 @@ fn ticket(
             "SELECT 1 FROM transaction_delegates WHERE transaction_id = ?1 AND barcode = ?2",
         )?
         .exists(params![received.transaction, ticket.barcode])?;
-    if made || erased::had(tx, received.transaction, &ticket.barcode)? {
+    if made {
         return Ok(());
     }
     let told = |path: &str, cause: &Error| {
         let path = format!("{}.{path}", ticket.path);
         tell(tx, received, &path, &cause.message)
     };
+    match erased::had(tx, received.transaction, &ticket.barcode)? {
+        Some(true) => return Ok(()),
+        Some(false) => {
+            let cause = "another purchase sold this ticket, to somebody who was deleted for good; it is not made anew";
+            return told("barcode", &Error::invalid(cause));
+        }
+        None => {}
+    }
     let make =
         |described: bool| tx.nested(|tx| make(tx, ctx, received, admission, ticket, described));
     match make(true) {
@@ -97,7 +105,7 @@ fn ticket(
     }
 }
 
-/// Tells that another delegate has the barcode; passes everything else on.
+/// Tells that another delegate has or had the barcode; passes everything else on.
 fn taken(cause: Error, told: impl Fn(&str, &Error) -> Result<()>) -> Result<()> {
     if cause.kind == Kind::CodeTaken {
         told("barcode", &cause)
@@ -123,6 +131,15 @@ fn make(
         body.insert("data".into(), json!({"Data": {"ticket": description}}));
     }
     let delegate = DelegateId(write::create(tx, ctx, &delegates::RESOURCE, body)?);
+    if let Some((code, deleted)) = sold_before(tx, &ticket.barcode)? {
+        let code = text::shortened(&code);
+        return Err(Error::new(
+            Kind::CodeTaken,
+            format!(
+                "purchase {code} sold this ticket, and its delegate {deleted} was deleted since; restore that one if the ticket is to let in"
+            ),
+        ));
+    }
     tx.prepare_cached(
         "INSERT INTO transaction_delegates (transaction_id, barcode, delegate_id, product_id)
          VALUES (?1, ?2, ?3, ?4)",
@@ -137,6 +154,18 @@ fn make(
         join(tx, ctx, delegate, device, admission.bought_at)?;
     }
     Ok(())
+}
+
+/// The purchase that sold a ticket, and whose it was, where that delegate was deleted since.
+fn sold_before(tx: &Tx<'_>, barcode: &str) -> Result<Option<(String, DelegateId)>> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT t.code, d.id FROM transaction_delegates s JOIN transactions t ON t.id = s.transaction_id
+             JOIN delegates d ON d.id = s.delegate_id
+             WHERE s.barcode = ?1 AND d.deleted_at IS NOT NULL ORDER BY d.id DESC LIMIT 1",
+        )?
+        .query_row([barcode], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
 }
 
 fn join(

@@ -1,9 +1,12 @@
-//! Text as it stands in spreadsheet cells: kept from being run as a formula, both ways (contract §8).
+//! Text as it stands in spreadsheet cells: kept from being run as a formula, both ways (contract §8),
+//! and cut where no cell holds it.
 
 use std::borrow::Cow;
 
-/// What spreadsheets take for a formula.
-const FORMULA_STARTS: [char; 6] = ['=', '@', '+', '-', '\t', '\r'];
+/// The longest text that a cell of a spreadsheet can have, in UTF-16 units.
+const CELL_MAX: usize = 32_767;
+/// The end of a text that was cut.
+const CUT_MARK: &str = " … [cut: no cell holds more]";
 
 /// The text as a CSV cell: what a spreadsheet would run gets a leading apostrophe, and so does what
 /// would lose one of its own by [`unguarded`].
@@ -30,17 +33,49 @@ pub fn kept(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn unguarded(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
-        Some(rest) if rest.trim_start_matches('\'').starts_with(FORMULA_STARTS) => rest,
+        Some(rest) if is_like_formula(rest.trim_start_matches('\'')) => rest,
         _ => cell,
     }
 }
 
-fn would_run(text: &str) -> bool {
-    match text.chars().next() {
-        Some('=' | '@' | '\t' | '\r') => true,
-        Some('+' | '-') => !is_plain_number(&text[1..]),
-        _ => false,
+/// The text as far as a cell holds it, with a mark at its end; none where a cell holds all of it.
+#[must_use]
+pub fn cut(text: &str) -> Option<String> {
+    // No letter has more units than bytes.
+    if text.len() <= CELL_MAX || units(text) <= CELL_MAX {
+        return None;
     }
+    let mut room = CELL_MAX - units(CUT_MARK);
+    let fits = |letter: &char| {
+        let left = room.checked_sub(letter.len_utf16());
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    let mut held: String = text.chars().take_while(fits).collect();
+    held.push_str(CUT_MARK);
+    Some(held)
+}
+
+/// Whether [`cut`] made the text of a longer one.
+#[must_use]
+pub fn was_cut(cell: &str) -> bool {
+    // The letter that did not fit may have had two units.
+    cell.ends_with(CUT_MARK) && (CELL_MAX - 1..=CELL_MAX).contains(&units(cell))
+}
+
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// Whether it begins as what spreadsheets take for a formula, some of them behind white space.
+fn is_like_formula(text: &str) -> bool {
+    text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '@', '+', '-'])
+}
+
+fn would_run(text: &str) -> bool {
+    let number = text.trim_start().strip_prefix(['+', '-']);
+    is_like_formula(text)
+        && (text.starts_with(['\t', '\r', '\n']) || !number.is_some_and(is_plain_number))
 }
 
 /// Digits, with at most one point among them.
@@ -63,6 +98,16 @@ mod tests {
             ("@SUM(A1)", "'@SUM(A1)"),
             ("\tx", "'\tx"),
             ("\rx", "'\rx"),
+            ("\n=1", "'\n=1"),
+            ("\n-1", "'\n-1"),
+            ("\t\n +x", "'\t\n +x"),
+            ("  =1", "'  =1"),
+            ("\u{a0}@A1", "'\u{a0}@A1"),
+            (" -1", " -1"),
+            (" - a list", "' - a list"),
+            (" Ada", " Ada"),
+            ("'\n=1", "''\n=1"),
+            ("' =1", "'' =1"),
             ("+49 30 5550", "'+49 30 5550"),
             ("+49305550", "+49305550"),
             ("-1.5", "-1.5"),
@@ -79,6 +124,27 @@ mod tests {
             assert_eq!(guarded(text), cell, "{text:?}");
             assert_eq!(unguarded(cell), text, "{cell:?}");
             assert_eq!(unguarded(&kept(text)), text, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_no_cell_holds_is_cut_and_marked() {
+        let long = "x".repeat(CELL_MAX + 1);
+        for whole in [
+            "",
+            "a",
+            CUT_MARK,
+            &long[1..],
+            &"\u{1f600}".repeat(CELL_MAX / 2),
+        ] {
+            assert_eq!(cut(whole), None);
+            assert!(!was_cut(whole));
+        }
+        for long in [long, "\u{1f600}".repeat(CELL_MAX), "ä".repeat(8 << 20)] {
+            let held = cut(&long).unwrap();
+            assert!(was_cut(&held) && units(&held) <= CELL_MAX);
+            assert!(long.starts_with(held.strip_suffix(CUT_MARK).unwrap()));
+            assert_eq!(cut(&held), None);
         }
     }
 }

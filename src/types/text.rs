@@ -58,8 +58,14 @@ pub fn with_article(name: &str) -> String {
 /// The text as an error message may repeat it: at most 40 characters.
 #[must_use]
 pub fn shortened(text: &str) -> String {
+    shortened_to(text, 40)
+}
+
+/// The text as a page may show it: at most so many characters.
+#[must_use]
+pub fn shortened_to(text: &str, most_chars: usize) -> String {
     let mut chars = text.chars();
-    let head: String = chars.by_ref().take(40).collect();
+    let head: String = chars.by_ref().take(most_chars).collect();
     if chars.next().is_some() {
         format!("{head}…")
     } else {

@@ -95,6 +95,17 @@ impl Zone {
         })
     }
 
+    /// The day of an instant, as in [`Zone::plain`], and when it is over.
+    #[must_use]
+    pub fn day(&self, at: Timestamp) -> (String, Timestamp) {
+        let Some(local) = self.local(at) else {
+            return (String::new(), at);
+        };
+        let next = local.tomorrow().and_then(|next| next.start_of_day());
+        let end = next.map_or(at, |next| Timestamp(next.timestamp().as_millisecond()));
+        (date(&local), end)
+    }
+
     /// `09:02`, with the day where it is not that of `now`: what a steward tells a guest.
     #[must_use]
     pub fn spoken(&self, at: Timestamp, now: Timestamp) -> String {
@@ -192,6 +203,20 @@ mod tests {
             "2026-11-21T09:02:00",
         ] {
             assert_eq!(zone.read("t", &json!(same)).unwrap(), at, "{same}");
+        }
+    }
+
+    #[test]
+    fn a_day_ends_where_the_next_begins() {
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        // The clocks go back on the 25th of October.
+        for (within, day, end) in [
+            ("2026-10-25 00:00:00", "2026-10-25", "2026-10-26 00:00:00"),
+            ("2026-10-25 23:59:59", "2026-10-25", "2026-10-26 00:00:00"),
+            ("2026-12-31 12:00:00", "2026-12-31", "2027-01-01 00:00:00"),
+        ] {
+            let read = |text: &str| zone.read("t", &json!(text)).unwrap();
+            assert_eq!(zone.day(read(within)), (day.to_owned(), read(end)));
         }
     }
 

@@ -1,11 +1,14 @@
 //! What of interactions and refusals is asked for, and how it is found.
 
 use crate::{
-    console::Fields,
+    console::{
+        Fields,
+        filter::{Asked, Condition, Times, query},
+    },
     error::Result,
     interactions::list::SEARCHED,
     search::{Search, index_query},
-    types::{Timestamp, Zone, text::fold},
+    types::{Zone, text::fold},
 };
 use rusqlite::{Connection, params_from_iter, types::Value};
 use std::{fmt::Write, ops::RangeInclusive};
@@ -30,12 +33,8 @@ pub struct Filter {
     pub search: String,
     /// The code of a refusal.
     pub code: Option<i64>,
-    /// Refusals from this time on.
-    pub since: Option<Timestamp>,
-    /// Refusals up to this time.
-    pub until: Option<Timestamp>,
-    /// `since` and `until` as they were typed.
-    pub times: [String; 2],
+    /// Refusals of these times.
+    pub times: Times,
 }
 
 #[expect(
@@ -45,35 +44,17 @@ pub struct Filter {
 impl Filter {
     /// Reads the query string; what cannot be read of it is told, and left out.
     pub fn read(query: &Fields, zone: &Zone) -> (Self, Option<String>) {
-        let mut failure = None;
-        let mut number = |name| {
-            query.number(name).unwrap_or_else(|cause| {
-                failure = Some(cause.message);
-                None
-            })
-        };
-        let (device, code) = (number("device"), number("code"));
-        let mut time = |name: &str| {
-            let text = query.filled(name)?;
-            // A browser's field has a T between day and time.
-            let value = serde_json::Value::from(text.replace('T', " "));
-            zone.read(name, &value)
-                .map_err(|cause| failure = Some(cause.message))
-                .ok()
-        };
-        let (since, until) = (time("since"), time("until"));
+        let mut asked = Asked::of(query, zone);
         let filter = Self {
-            kind: query.text("type").to_owned(),
-            device,
-            delegate: query.text("delegate").to_owned(),
+            kind: asked.text("type"),
+            device: asked.number("device"),
+            delegate: asked.text("delegate"),
             refused: query.ticked("refused"),
-            search: query.text("search").to_owned(),
-            code,
-            since,
-            until,
-            times: ["since", "until"].map(|name| query.text(name).to_owned()),
+            search: asked.text("search"),
+            code: asked.number("code"),
+            times: asked.times(),
         };
-        (filter, failure)
+        (filter, asked.failure())
     }
 
     /// Whether it is about this device.
@@ -88,26 +69,18 @@ impl Filter {
 
     /// The filter as a query string.
     pub fn query(&self) -> String {
-        let mut query = form_urlencoded::Serializer::new(String::new());
         let device = self.device.map(|id| id.to_string()).unwrap_or_default();
         let code = self.code.map(|code| code.to_string()).unwrap_or_default();
-        for (name, value) in [
+        query(&[
             ("type", &self.kind),
             ("device", &device),
             ("delegate", &self.delegate),
             ("search", &self.search),
             ("code", &code),
-            ("since", &self.times[0]),
-            ("until", &self.times[1]),
-        ] {
-            if !value.is_empty() {
-                query.append_pair(name, value);
-            }
-        }
-        if self.refused {
-            query.append_pair("refused", "on");
-        }
-        query.finish()
+            ("since", &self.times.typed[0]),
+            ("until", &self.times.typed[1]),
+            ("refused", if self.refused { "on" } else { "" }),
+        ])
     }
 
     /// Makes it ready to find with.
@@ -181,24 +154,6 @@ pub struct Finder {
     search: Option<Search>,
 }
 
-/// A condition that grows.
-struct Condition {
-    sql: String,
-    parameters: Vec<Value>,
-}
-
-impl Condition {
-    fn bind(&mut self, value: impl Into<Value>) -> String {
-        self.parameters.push(value.into());
-        format!("?{}", self.parameters.len())
-    }
-
-    fn and(&mut self, sql: &str) {
-        self.sql += " AND ";
-        self.sql += sql;
-    }
-}
-
 impl Finder {
     /// Whether interactions are asked for at all.
     pub fn wants_interactions(&self) -> bool {
@@ -220,10 +175,7 @@ impl Finder {
         ids: RangeInclusive<i64>,
         most: usize,
     ) -> Result<Vec<i64>> {
-        let mut condition = Condition {
-            sql: String::new(),
-            parameters: Vec::new(),
-        };
+        let mut condition = Condition::default();
         // Its parameters are numbered from 1.
         if let Some(search) = &self.search {
             let compiled = search.condition();
@@ -285,10 +237,7 @@ impl Finder {
         ids: RangeInclusive<i64>,
         most: usize,
     ) -> Result<Vec<i64>> {
-        let mut condition = Condition {
-            sql: String::new(),
-            parameters: Vec::new(),
-        };
+        let mut condition = Condition::default();
         let low = condition.bind(*ids.start());
         let high = condition.bind(*ids.end());
         if !self.filter.kind.is_empty() {
@@ -304,7 +253,8 @@ impl Finder {
                 condition.and(&format!("{column} = {value}"));
             }
         }
-        for (test, at) in [(">=", self.filter.since), ("<=", self.filter.until)] {
+        let times = &self.filter.times;
+        for (test, at) in [(">=", times.since), ("<", times.until)] {
             if let Some(at) = at {
                 let at = condition.bind(at.0);
                 condition.and(&format!("at {test} {at}"));
@@ -336,13 +286,13 @@ impl Finder {
     /// # Errors
     /// When they cannot be read.
     pub fn span_of_refusals(&self, connection: &Connection) -> Result<(i64, i64)> {
-        let (since, until) = (self.filter.since, self.filter.until);
+        let Times { since, until, .. } = &self.filter.times;
         if since.is_none() && until.is_none() {
             return Ok((newest(connection, "refusals")?, 1));
         }
         Ok(connection
             .prepare_cached(
-                "SELECT coalesce(max(id), 0), coalesce(min(id), 1) FROM refusals WHERE at BETWEEN ?1 AND ?2",
+                "SELECT coalesce(max(id), 0), coalesce(min(id), 1) FROM refusals WHERE at >= ?1 AND at < ?2",
             )?
             .query_row(
                 [

@@ -102,7 +102,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response> {
         }),
         newest: from.is_none(),
         export: format!("/console/interactions/refusals/export?{query}"),
-        failure: failure.map(|failure| answer::sentence(&failure)),
+        failure,
         filter,
     };
     if page.failure.is_some() {

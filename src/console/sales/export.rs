@@ -25,7 +25,7 @@ pub(super) async fn export(visit: Visit) -> Result<Response> {
             .store
             .read(move |connection| {
                 let sql = format!(
-                    "SELECT t.id FROM transactions t WHERE {} ORDER BY t.id",
+                    "SELECT t.id FROM transactions t WHERE TRUE{} ORDER BY t.id",
                     condition.sql
                 );
                 let mut statement = connection.prepare_cached(&sql)?;

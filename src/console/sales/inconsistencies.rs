@@ -6,7 +6,7 @@ use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
     transactions::settle,
-    types::Timestamp,
+    types::{Timestamp, text::shortened},
 };
 use askama::Template;
 use poem::Response;
@@ -120,7 +120,7 @@ struct Purchase {
 
 impl Purchase {
     fn short_code(&self) -> String {
-        crate::types::text::shortened(&self.code)
+        shortened(&self.code)
     }
 }
 
@@ -138,7 +138,7 @@ fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, Optio
             id: row.get(0)?,
             code: row.get(1)?,
             at: row.get(2)?,
-            staff: row.get(3)?,
+            staff: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
             total: row.get(4)?,
             told: Vec::new(),
             more: false,
@@ -198,7 +198,7 @@ struct Line {
 
 impl Line {
     fn short_code(&self) -> String {
-        crate::types::text::shortened(&self.code)
+        shortened(&self.code)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::Result,
-    types::Timestamp,
+    types::{Timestamp, text::shortened},
 };
 use askama::Template;
 use poem::Response;
@@ -52,7 +52,7 @@ struct Line {
 impl Line {
     /// The code, cut where nobody could read it.
     fn short_code(&self) -> String {
-        crate::types::text::shortened(&self.code)
+        shortened(&self.code)
     }
 }
 
@@ -72,12 +72,8 @@ fn find(
 ) -> Result<(Vec<Line>, Option<Place>)> {
     let mut condition = filter.condition();
     if let Some((at, id)) = from {
-        condition.and(|place| format!("{AT} <= {place}"), at);
-        let at_place = condition.parameters.len();
-        condition.and(
-            |place| format!("({AT}, t.id) <= (?{at_place}, {place})"),
-            id,
-        );
+        let (at, id) = (condition.bind(at), condition.bind(id));
+        condition.and(&format!("{AT} <= {at} AND ({AT}, t.id) <= ({at}, {id})"));
     }
     let mut statement = connection.prepare_cached(&format!(
         "SELECT t.id, {AT}, t.code, t.recorded_by, t.total_amount,
@@ -92,7 +88,7 @@ fn find(
                  WHERE b.transaction_id = t.id),
              (SELECT count(*) FROM transaction_bodies b JOIN inconsistencies i ON i.body_id = b.id
                  WHERE b.transaction_id = t.id AND i.settled_at IS NULL)
-         FROM transactions t WHERE {} ORDER BY {AT} DESC, t.id DESC LIMIT {}",
+         FROM transactions t WHERE TRUE{} ORDER BY {AT} DESC, t.id DESC LIMIT {}",
         condition.sql,
         LINES + 1
     ))?;
@@ -103,7 +99,7 @@ fn find(
             id: row.get(0)?,
             at: row.get(1)?,
             code: row.get(2)?,
-            staff: row.get(3)?,
+            staff: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
             total: row.get(4)?,
             methods: methods.as_deref().map(named).unwrap_or_default(),
             what: what(first.as_deref(), items),
@@ -127,7 +123,7 @@ fn named(methods: &str) -> String {
 }
 
 fn what(first: Option<&str>, items: i64) -> String {
-    let first = first.map(crate::types::text::shortened);
+    let first = first.map(shortened);
     match (first, items) {
         (_, 0) => String::new(),
         (None, 1) => "1 line".to_owned(),

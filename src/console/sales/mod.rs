@@ -3,8 +3,9 @@
 //! - `filter`: what is asked for, as SQL; `list`, `export`: the purchases, and taking them along
 //! - `receipt`: one purchase, with what the till sent word for word
 //! - `inconsistencies`: working through what does not fit
-//! - `sums`, `totals`: what it comes to, by method, product and staff
+//! - `adding`, `sums`, `totals`: what it comes to, by method, product and staff
 
+mod adding;
 mod export;
 mod filter;
 mod inconsistencies;

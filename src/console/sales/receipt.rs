@@ -10,7 +10,7 @@ use super::{
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
-    types::Timestamp,
+    types::{Timestamp, text::shortened_to},
 };
 use askama::Template;
 use poem::Response;
@@ -18,6 +18,12 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// The longest body that is shown on the page, in bytes.
 const BODY_MAX: i64 = 64 * 1024;
+/// The most that is shown of all bodies together, in bytes.
+const BODIES_MAX: i64 = 512 * 1024;
+/// The most of a note that is shown, in characters; the body has all of it.
+const NOTES_MAX_CHARS: usize = 2_000;
+/// The most of any other text that is shown, in characters.
+const TEXT_MAX_CHARS: usize = 200;
 /// Lines and tickets that are shown; a file has them all.
 const PARTS_MAX: usize = 500;
 
@@ -58,6 +64,7 @@ struct Sale {
     context: Option<(i64, String)>,
     total: Option<i64>,
     notes: Option<String>,
+    notes_cut: bool,
     staff: Option<String>,
     at: Timestamp,
     /// The till's clock said nothing that is a time.
@@ -150,13 +157,18 @@ fn sale(connection: &Connection, id: i64) -> Result<Sale> {
              WHERE t.id = ?1"
         ))?
         .query_row([id], |row| {
+            let notes: Option<String> = row.get(5)?;
+            let shown = notes
+                .as_deref()
+                .map(|notes| shortened_to(notes, NOTES_MAX_CHARS));
             Ok(Sale {
                 id: row.get(0)?,
                 code: row.get(1)?,
                 context: named(row.get(2)?, row.get(3)?),
                 total: row.get(4)?,
-                notes: row.get(5)?,
-                staff: row.get(6)?,
+                notes_cut: shown != notes,
+                notes: shown,
+                staff: brief(row.get(6)?),
                 at: row.get(7)?,
                 timeless: row.get(8)?,
                 received_at: row.get(9)?,
@@ -166,6 +178,11 @@ fn sale(connection: &Connection, id: i64) -> Result<Sale> {
         })
         .optional()?
         .ok_or_else(|| missing(id))
+}
+
+/// A text as the page shows it.
+fn brief(text: Option<String>) -> Option<String> {
+    text.map(|text| shortened_to(&text, TEXT_MAX_CHARS))
 }
 
 fn named(id: Option<i64>, name: Option<String>) -> Option<(i64, String)> {
@@ -182,9 +199,9 @@ fn items(connection: &Connection, id: i64) -> Result<Vec<Item>> {
     ))?;
     let items = statement.query_map([id], |row| {
         Ok(Item {
-            code: row.get(0)?,
+            code: brief(row.get(0)?),
             product: named(row.get(1)?, row.get(2)?),
-            description: row.get(3)?,
+            description: brief(row.get(3)?),
             quantity: row.get(4)?,
             unit: row.get(5)?,
             total: row.get(6)?,
@@ -206,7 +223,7 @@ fn payments(connection: &Connection, id: i64) -> Result<Vec<Payment>> {
             amount: row.get(1)?,
             change: row.get(2)?,
             net: row.get(3)?,
-            reference: row.get(4)?,
+            reference: brief(row.get(4)?),
         })
     })?;
     Ok(payments.collect::<rusqlite::Result<_>>()?)
@@ -242,13 +259,18 @@ fn bodies(connection: &Connection, id: i64) -> Result<Vec<Body>> {
          LEFT JOIN clients c ON c.id = b.client_id LEFT JOIN users u ON u.id = b.user_id
          WHERE b.transaction_id = ?1 ORDER BY b.id LIMIT 100"
     ))?;
+    let mut room = BODIES_MAX;
     let bodies = statement.query_map([id], |row| {
-        let body: Option<Vec<u8>> = row.get(4)?;
+        let (bytes, body): (i64, Option<Vec<u8>>) = (row.get(3)?, row.get(4)?);
+        let body = body.filter(|_| bytes <= room);
+        if body.is_some() {
+            room -= bytes;
+        }
         Ok(Body {
             id: row.get(0)?,
             received_at: row.get(1)?,
             sender: row.get(2)?,
-            bytes: row.get(3)?,
+            bytes,
             text: body.map(|body| String::from_utf8_lossy(&body).into_owned()),
             unfinished: row.get(5)?,
         })

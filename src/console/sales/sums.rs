@@ -1,19 +1,22 @@
-//! What purchases come to, by day of the instance's zone. Sums are made in quarters of an hour, which
-//! every zone's days consist of.
+//! What purchases come to, by day of the instance's zone.
 
 use super::{
-    filter::{AT, Condition},
+    adding::{Adding, Key},
+    filter::AT,
     method,
 };
 use crate::{
+    console::filter::Condition,
     error::Result,
-    types::{Timestamp, Zone},
+    types::{Zone, text::shortened_to},
 };
 use rusqlite::{Connection, params_from_iter};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-/// Milliseconds of a quarter of an hour.
-const QUARTER_MS: i64 = 15 * 60 * 1000;
+/// The longest name that is shown, in characters.
+const NAME_MAX_CHARS: usize = 200;
+/// Methods of payment that are told above a list.
+const METHODS_MAX: usize = 20;
 /// Days with a column of their own; what was before is one column.
 const DAYS_MAX: usize = 7;
 
@@ -50,36 +53,38 @@ impl By {
         }
     }
 
-    /// Quarter, key, name, id, how many and how much, of the purchases that meet a condition.
-    fn sql(self, condition: &str) -> String {
-        let quarter = format!("{AT} / {QUARTER_MS}");
-        match self {
-            Self::Method => format!(
-                "SELECT {quarter}, p.method, NULL, count(*), CAST(total(p.net) AS INTEGER)
-                 FROM transactions t JOIN transaction_payments p ON p.transaction_id = t.id
-                 WHERE {condition} GROUP BY 1, 2"
+    /// Time, key, how many and how much, line by line, of the purchases that meet a condition.
+    fn sql(self, at: &str, condition: &str) -> String {
+        let (columns, lines) = match self {
+            Self::Method => ("p.method, 1, p.net", "transaction_payments p"),
+            Self::Product => (
+                "p.product_id, p.quantity, p.total_amount",
+                "transaction_items p",
             ),
-            Self::Product => format!(
-                "SELECT {quarter}, coalesce(d.name, d.code), i.product_id,
-                     CAST(total(i.quantity) AS INTEGER), CAST(total(i.total_amount) AS INTEGER)
-                 FROM transactions t JOIN transaction_items i ON i.transaction_id = t.id
-                 LEFT JOIN devices d ON d.id = i.product_id
-                 WHERE {condition} GROUP BY 1, i.product_id"
-            ),
-            Self::Staff => format!(
-                "SELECT {quarter}, t.recorded_by, NULL, count(*), CAST(total(t.total_amount) AS INTEGER)
-                 FROM transactions t WHERE {condition} GROUP BY 1, 2"
-            ),
-        }
+            Self::Staff => {
+                return format!(
+                    "SELECT {at}, t.recorded_by, 1, t.total_amount FROM transactions t WHERE TRUE{condition}"
+                );
+            }
+        };
+        format!(
+            "SELECT {at}, {columns} FROM transactions t JOIN {lines} ON p.transaction_id = t.id
+             WHERE TRUE{condition}"
+        )
     }
 
-    fn called(self, name: Option<&str>) -> String {
-        match (self, name) {
-            (Self::Method, name) => method(name),
-            (_, Some(name)) => name.to_owned(),
-            (Self::Product, None) => "An unknown product".to_owned(),
-            (Self::Staff, None) => "Not said".to_owned(),
-        }
+    /// What a line is called.
+    fn called(self, connection: &Connection, key: &Key) -> Result<String> {
+        Ok(match (self, key) {
+            (Self::Method, Key::Text(name)) => method(Some(name)),
+            (Self::Method, _) => method(None),
+            (_, Key::Text(name)) => shortened_to(name, NAME_MAX_CHARS),
+            (_, Key::Device(id)) => connection
+                .prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?
+                .query_row([id], |row| row.get(0))?,
+            (Self::Product, Key::Nothing) => "An unknown product".to_owned(),
+            (Self::Staff, Key::Nothing) => "Not said".to_owned(),
+        })
     }
 }
 
@@ -93,7 +98,8 @@ pub struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, other: Self) {
+    /// Adds another.
+    pub fn add(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         self.cents = self.cents.saturating_add(other.cents);
     }
@@ -110,6 +116,18 @@ pub struct Row {
     pub days: BTreeMap<String, Sum>,
     /// On all days.
     pub all: Sum,
+}
+
+impl Row {
+    fn add(&mut self, day: &str, sum: Sum) {
+        match self.days.get_mut(day) {
+            Some(of_day) => of_day.add(sum),
+            None => {
+                self.days.insert(day.to_owned(), sum);
+            }
+        }
+        self.all.add(sum);
+    }
 }
 
 /// What purchases come to, by something and by day.
@@ -136,38 +154,35 @@ impl Table {
         condition: &Condition,
         zone: &Zone,
     ) -> Result<Self> {
-        let mut statement = connection.prepare_cached(&by.sql(&condition.sql))?;
-        let mut rows = statement.query(params_from_iter(&condition.parameters))?;
-        let mut found: BTreeMap<(Option<i64>, Option<String>), Row> = BTreeMap::new();
-        let mut all = Row::default();
-        let mut days = BTreeSet::new();
-        while let Some(row) = rows.next()? {
-            let quarter: i64 = row.get(0)?;
-            let (name, id): (Option<String>, Option<i64>) = (row.get(1)?, row.get(2)?);
-            let sum = Sum {
-                count: row.get(3)?,
-                cents: row.get(4)?,
-            };
-            let day = day(zone, quarter);
-            let line = found
-                .entry((id, name))
-                .or_insert_with_key(|(id, name)| Row {
-                    name: by.called(name.as_deref()),
-                    id: *id,
-                    ..Row::default()
-                });
-            for line in [line, &mut all] {
-                line.days.entry(day.clone()).or_default().add(sum);
-                line.all.add(sum);
-            }
-            days.insert(day);
+        let adding = Adding::read(connection, &by.sql(AT, &condition.sql), condition)?;
+        let mut rows = Vec::with_capacity(adding.keys.len());
+        for key in &adding.keys {
+            rows.push(Row {
+                name: by.called(connection, key)?,
+                id: match key {
+                    Key::Device(id) => Some(*id),
+                    _ => None,
+                },
+                ..Row::default()
+            });
         }
-        let mut rows: Vec<Row> = found.into_values().collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(row.all.cents));
-        "All".clone_into(&mut all.name);
+        let mut all = Row {
+            name: "All".to_owned(),
+            ..Row::default()
+        };
+        let days = adding.days(zone);
+        for ((place, quarter), sum) in adding.sums {
+            for line in [&mut rows[place], &mut all] {
+                line.add(&days[&quarter], sum);
+            }
+        }
+        rows.sort_by(|one, other| {
+            let largest = other.all.cents.cmp(&one.all.cents);
+            largest.then_with(|| (&one.name, one.id).cmp(&(&other.name, other.id)))
+        });
         Ok(Self {
             by,
-            days: days.into_iter().collect(),
+            days: all.days.keys().cloned().collect(),
             rows,
             all,
         })
@@ -197,11 +212,6 @@ impl Table {
     }
 }
 
-fn day(zone: &Zone, quarter: i64) -> String {
-    let text = zone.plain(Timestamp(quarter * QUARTER_MS));
-    text.split(' ').next().unwrap_or_default().to_owned()
-}
-
 /// What purchases come to altogether.
 #[derive(Debug, Clone, Default)]
 pub struct Whole {
@@ -220,42 +230,119 @@ impl Whole {
     /// When they cannot be read.
     pub fn read(connection: &Connection, condition: &Condition) -> Result<Self> {
         let sql = &condition.sql;
-        let parameters = || params_from_iter(&condition.parameters);
-        let purchases = connection
-            .prepare_cached(&format!(
-                "SELECT count(*), CAST(total(t.total_amount) AS INTEGER) FROM transactions t WHERE {sql}"
-            ))?
-            .query_row(parameters(), |row| {
+        let purchases = connection.prepare_cached(&purchases_sql(sql))?.query_row(
+            params_from_iter(&condition.parameters),
+            |row| {
                 Ok(Sum {
                     count: row.get(0)?,
                     cents: row.get(1)?,
                 })
-            })?;
-        let tickets = connection
-            .prepare_cached(&format!(
+            },
+        )?;
+        let by = By::Method;
+        let adding = if sql.is_empty() {
+            // Whoever asks for all need not look each purchase up.
+            let sql = "SELECT 0, method, 1, net FROM transaction_payments";
+            Adding::read(connection, sql, condition)?
+        } else {
+            Adding::read(connection, &by.sql("0", sql), condition)?
+        };
+        let mut methods = Vec::with_capacity(adding.keys.len());
+        for key in &adding.keys {
+            methods.push((by.called(connection, key)?, Sum::default()));
+        }
+        for ((place, _), sum) in adding.sums {
+            methods[place].1.add(sum);
+        }
+        Self::of(connection, condition, purchases, methods)
+    }
+
+    /// As [`Whole::read`], of the tables of the same purchases.
+    ///
+    /// # Errors
+    /// When the tickets cannot be counted.
+    pub fn of_tables(
+        connection: &Connection,
+        condition: &Condition,
+        tables: &[Table],
+    ) -> Result<Self> {
+        let (mut purchases, mut methods) = (Sum::default(), Vec::new());
+        for table in tables {
+            match table.by {
+                By::Method => {
+                    let rows = table.rows.iter();
+                    methods = rows.map(|row| (row.name.clone(), row.all)).collect();
+                }
+                By::Staff => purchases = table.all.all,
+                By::Product => {}
+            }
+        }
+        Self::of(connection, condition, purchases, methods)
+    }
+
+    fn of(
+        connection: &Connection,
+        condition: &Condition,
+        purchases: Sum,
+        mut methods: Vec<(String, Sum)>,
+    ) -> Result<Self> {
+        let sql = match condition.sql.as_str() {
+            "" => "SELECT count(*) FROM transaction_delegates".to_owned(),
+            sql => format!(
                 "SELECT count(*) FROM transactions t
-                 JOIN transaction_delegates d ON d.transaction_id = t.id WHERE {sql}"
-            ))?
-            .query_row(parameters(), |row| row.get(0))?;
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT p.method, count(*), CAST(total(p.net) AS INTEGER) FROM transactions t
-             JOIN transaction_payments p ON p.transaction_id = t.id WHERE {sql}
-             GROUP BY 1 ORDER BY 3 DESC LIMIT 20"
-        ))?;
-        let methods = statement.query_map(parameters(), |row| {
-            let name: Option<String> = row.get(0)?;
-            Ok((
-                method(name.as_deref()),
-                Sum {
-                    count: row.get(1)?,
-                    cents: row.get(2)?,
-                },
-            ))
-        })?;
+                 JOIN transaction_delegates d ON d.transaction_id = t.id WHERE TRUE{sql}"
+            ),
+        };
+        let tickets = connection
+            .prepare_cached(&sql)?
+            .query_row(params_from_iter(&condition.parameters), |row| row.get(0))?;
+        methods.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.cents));
+        methods.truncate(METHODS_MAX);
         Ok(Self {
             purchases,
             tickets,
-            methods: methods.collect::<rusqlite::Result<_>>()?,
+            methods,
         })
+    }
+}
+
+/// How many purchases meet a condition, and their total amounts.
+fn purchases_sql(condition: &str) -> String {
+    format!(
+        "SELECT count(*), CAST(total(t.total_amount) AS INTEGER) FROM transactions t WHERE TRUE{condition}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_sorted_and_no_purchase_is_read_whole_to_be_added_up() {
+        let connection = Connection::open_in_memory().unwrap();
+        crate::store::migrate::create(&connection).unwrap();
+        let plan = |sql: &str| -> String {
+            let sql = format!("EXPLAIN QUERY PLAN {sql}");
+            let mut statement = connection.prepare(&sql).unwrap();
+            let steps = statement.query_map([], |row| row.get(3)).unwrap();
+            steps
+                .collect::<rusqlite::Result<Vec<String>>>()
+                .unwrap()
+                .join("; ")
+        };
+        let since = format!(" AND {AT} >= 0");
+        for condition in ["", since.as_str()] {
+            for sql in [By::Staff.sql(AT, condition), purchases_sql(condition)] {
+                let plan = plan(&sql);
+                assert!(
+                    plan.contains("COVERING INDEX transactions_bought"),
+                    "{sql}: {plan}"
+                );
+            }
+            for by in By::ALL {
+                let plan = plan(&by.sql(AT, condition));
+                assert!(!plan.contains("TEMP B-TREE"), "{by:?}: {plan}");
+            }
+        }
     }
 }

@@ -74,13 +74,14 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         .store
         .read(move |connection| {
             let condition = asked.condition();
-            let tables: Result<Vec<Table>> = By::ALL
+            let tables = By::ALL
                 .into_iter()
                 .map(|by| Table::read(connection, by, &condition, &zone))
-                .collect();
+                .collect::<Result<Vec<Table>>>()?;
+            let whole = Whole::of_tables(connection, &condition, &tables)?;
             Ok((
-                tables?,
-                Whole::read(connection, &condition)?,
+                tables,
+                whole,
                 Choices::read(connection)?,
                 waiting(connection)?,
             ))

@@ -9,7 +9,7 @@ mod xlsx;
 
 use crate::{
     error::{Error, Result},
-    types::spreadsheet::unguarded,
+    types::spreadsheet::{unguarded, was_cut},
 };
 use scan::Scan;
 use serde_json::{Map, Value};
@@ -292,6 +292,12 @@ fn checked(content: Content, clean: fn(&str) -> &str, width: Option<usize>) -> C
             "has {} columns, the header has {width}",
             cells.len()
         ));
+    }
+    if cells.iter().any(|cell| was_cut(cell)) {
+        return Content::Unreadable(
+            "was cut when it was exported, as a cell holds no more; export it as csv or json"
+                .into(),
+        );
     }
     for cell in &mut cells {
         let cleaned = clean(cell);

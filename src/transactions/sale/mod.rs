@@ -16,7 +16,7 @@ mod tests;
 
 use crate::{
     auth::secret,
-    types::{Timestamp, json},
+    types::{Timestamp, json, text::shortened},
 };
 use reading::Reading;
 use serde_json::{Map, Value};
@@ -86,6 +86,8 @@ pub struct Ticket {
 /// A purchase, and what does not fit in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sale {
+    /// The same for bodies that say the same, however their JSON is laid out.
+    pub fingerprint: [u8; 16],
     /// The Purchase Code; the body's SHA-256 where it has none.
     pub code: String,
     /// The device that everything is joined to.
@@ -113,15 +115,23 @@ impl Sale {
     #[must_use]
     pub fn read(sent: &[u8]) -> Self {
         let mut reading = Reading::default();
+        let digest = secret::digest(sent);
+        reading.sale.fingerprint.copy_from_slice(&digest[..16]);
         let (body, read) = match parsed(sent) {
             Err(why) => reading.mended(sent, why),
             read => (Cow::Borrowed(sent), read),
         };
         match read {
             Ok(Value::Object(purchase)) => {
-                // The later of two is read; the till meant one of them.
-                if let Err(cause) = serde_json::from_slice::<Whole>(&body) {
-                    reading.tell("", cause.to_string());
+                match serde_json::from_slice(&body) {
+                    // The later of two is read; the till meant one of them.
+                    Err(cause) => reading.tell("", cause.to_string()),
+                    // What is read as something else is the same only if every byte is.
+                    Ok(Whole(said)) => {
+                        if matches!(body, Cow::Borrowed(_)) && json::check_limits(sent).is_ok() {
+                            reading.sale.fingerprint = json::fingerprint(&said.into());
+                        }
+                    }
                 }
                 reading.purchase(&purchase);
             }
@@ -130,13 +140,22 @@ impl Sale {
         }
         reading.finish();
         if reading.sale.code.is_empty() {
-            reading.sale.code = secret::hex(&secret::digest(sent));
+            reading.sale.code = secret::hex(&digest);
         }
         reading.sale
     }
 }
 
 impl Sale {
+    /// Tells that something stood in the address, where nothing is read.
+    pub fn tell_query(&mut self, name: &str) {
+        let name = shortened(name);
+        self.inconsistencies.push(Inconsistency {
+            path: String::new(),
+            message: format!("\"{name}\" stands in the address, where nothing is read"),
+        });
+    }
+
     /// When it was bought, where the till says so.
     #[must_use]
     pub fn bought_at(&self) -> Option<Timestamp> {
@@ -145,7 +164,7 @@ impl Sale {
 }
 
 impl Reading {
-    /// A body that is not JSON for the sake of a few letters, read without those.
+    /// A body that is not JSON for the sake of a few letters or numbers, read without those.
     fn mended<'a>(
         &mut self,
         sent: &'a [u8],
@@ -154,7 +173,10 @@ impl Reading {
         if let Some(body) = mended::mended(sent)
             && let Ok(value) = parsed(&body)
         {
-            self.tell("", format!("{why}; it was read with such letters replaced"));
+            self.tell(
+                "",
+                format!("{why}; it was read with such letters replaced, and such values left out"),
+            );
             return (Cow::Owned(body), Ok(value));
         }
         (Cow::Borrowed(sent), Err(why))
@@ -163,11 +185,13 @@ impl Reading {
 
 /// An object in which no property stands twice.
 #[derive(serde::Deserialize)]
-struct Whole(
-    #[serde(deserialize_with = "json::no_property_twice")]
-    #[expect(dead_code, reason = "it is read to see whether it can be")]
-    Map<String, Value>,
-);
+struct Whole(#[serde(deserialize_with = "json::no_property_twice")] Map<String, Value>);
+
+/// A body as JSON, mended where that helps; none where it is something else.
+pub fn value(body: &[u8]) -> Option<Value> {
+    let read = |body: &[u8]| serde_json::from_slice(body).ok();
+    read(body).or_else(|| read(&mended::mended(body)?))
+}
 
 /// A body as JSON; an absurd number in it is told where it stands, and hides nothing else.
 fn parsed(body: &[u8]) -> Result<Value, String> {

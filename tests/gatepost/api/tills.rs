@@ -1,11 +1,16 @@
 //! What tills do to `/tx/new`: retries and revisions in any order, at once, and bodies of any size.
 
 use super::transactions::{Till, barcodes, reply_to, told};
-use crate::harness::{Reply, Server};
+use crate::harness::{Reply, Server, reply};
+use gatepost::auth::{
+    ConsoleRole,
+    secret::{digest, hex},
+};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -207,6 +212,167 @@ fn a_body_of_eight_mebibytes_is_taken_and_costs_a_bounded_time() {
         ));
         assert!(kept == body, "{expected}: it is kept word for word");
     }
+    // What a page shows is bounded, and a spreadsheet holds what its cells can.
+    let note: i64 = server.value("SELECT id FROM transactions WHERE code = 'N'");
+    let crew = server.crew(ConsoleRole::Viewer);
+    for page in ["/console/sales", &format!("/console/sales/{note}")] {
+        let html = crew.get(page).shown();
+        assert!(html.len() < 100_000, "{page}: {}", html.len());
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("sales.xlsx");
+    let export = [
+        "export".as_ref(),
+        "transactions".as_ref(),
+        "--output".as_ref(),
+        list.as_os_str(),
+    ];
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
+        .arg("--db")
+        .arg(server.path())
+        .args(export)
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("longer than a cell of a spreadsheet holds"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_number_that_is_none_costs_nothing_else() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    for (n, none) in ["NaN", "-Infinity", "1e999"].into_iter().enumerate() {
+        let (code, ticket) = (format!("NONE{n}"), format!("NONE{n}A"));
+        let text = till.sale(&code, &[&ticket]).to_string();
+        let text = text.replacen(
+            "\"totalAmount\":2500",
+            &format!("\"totalAmount\":{none}"),
+            1,
+        );
+        let reply = reply_to(&till, text.clone().into_bytes());
+        assert_eq!(reply.data()["code"], code);
+        assert_eq!(barcodes(&reply), [ticket]);
+        let told = told(&reply);
+        assert!(
+            told[0].contains("it is not JSON") && told[0].contains("such values left out"),
+            "{told:?}"
+        );
+        assert_eq!(told[1..], ["totalAmount: is missing"], "{none}");
+        let kept: Vec<u8> = server.value(&format!(
+            "SELECT body FROM transaction_bodies WHERE transaction_id = {}",
+            reply.id()
+        ));
+        assert_eq!(kept, text.into_bytes());
+    }
+    assert_eq!(
+        server.value::<i64>("SELECT sum(net) FROM transaction_payments"),
+        7_500
+    );
+}
+
+#[test]
+fn a_purchase_that_is_only_laid_out_otherwise_is_the_same() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let sale = till.sale("T", &["A"]);
+    let keyed = |body: String| {
+        let request = till.caller.request(Method::POST, "/tx/new");
+        reply(request.header("Idempotency-Key", "k").body(body))
+    };
+    let first = keyed(sale.to_string());
+    let wide = serde_json::to_string_pretty(&sale).expect("JSON");
+    assert_eq!(reply_to(&till, wide.clone().into_bytes()), first);
+    assert_eq!(keyed(wide), first);
+    let mut turned = sale.clone();
+    let notes = turned.as_object_mut().and_then(|sale| sale.remove("notes"));
+    turned["notes"] = notes.expect("notes");
+    assert_ne!(turned.to_string(), sale.to_string());
+    assert_eq!(till.send(&turned), first);
+    assert_eq!(there(&server, "T"), [1, 1, 1, 2]);
+    // What is read as the same, and is not.
+    for other in [
+        sale.to_string().replacen('{', "{\"notes\":\"other\",", 1),
+        sale.to_string().replacen(":2500", ":2500.0", 1),
+    ] {
+        let reply = reply_to(&till, other.into_bytes());
+        assert!(told(&reply)[0].contains("sent before with other content"));
+    }
+    assert_eq!(there(&server, "T"), [1, 3, 1, 2]);
+    let kept: Vec<u8> = server.value("SELECT body FROM transaction_bodies ORDER BY id LIMIT 1");
+    assert_eq!(kept, sale.to_string().into_bytes());
+    // As a file of before knows it.
+    let plain: String = hex(&digest(&kept));
+    server.sql(&format!(
+        "UPDATE transaction_bodies SET digest = x'{plain}' WHERE id = 1"
+    ));
+    assert_eq!(till.send(&sale), first);
+}
+
+#[test]
+fn what_stands_in_the_address_is_no_reason_to_refuse_a_purchase() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let reply = till.caller.post("/tx/new?x=1&x=2", &till.sale("T", &["A"]));
+    assert_eq!((reply.status, barcodes(&reply)), (201, vec!["A".into()]));
+    assert_eq!(
+        told(&reply),
+        [": \\x\\ stands in the address, where nothing is read"]
+    );
+}
+
+#[test]
+fn a_ticket_of_somebody_who_was_deleted_is_not_made_anew_without_a_word() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let first = till.send(&till.sale("T1", &["A", "B"]));
+    let deleted = till.caller.get("/delegate/barcode:A").id();
+    assert_eq!(
+        till.caller
+            .delete(&format!("/delegate/id:{deleted}"))
+            .status,
+        204
+    );
+    // Its own purchase knows what became of it.
+    let again = till.send(&till.sale("T1", &["A", "B"]));
+    assert_eq!(again, first);
+    let other = till.send(&till.sale("T2", &["A", "C"]));
+    assert_eq!(barcodes(&other), ["C"]);
+    let told_of_other = told(&other);
+    assert_eq!(told_of_other.len(), 1, "{told_of_other:?}");
+    assert!(
+        told_of_other[0].contains("items[0].delegates[0].barcode: purchase T1 sold this ticket")
+            && told_of_other[0].contains(&format!("delegate {deleted} was deleted")),
+        "{told_of_other:?}"
+    );
+    till.caller
+        .get("/delegate/barcode:A")
+        .refused(404, 1301, "");
+    // What somebody else has by now is told as that; what no purchase sold is made.
+    till.caller.delegate(&json!({"barcode": "A"}));
+    let taken = till.send(&till.sale("T3", &["A"]));
+    assert!(!told(&taken)[0].contains("was deleted"), "{taken:?}");
+    let free = till.caller.delegate(&json!({"barcode": "D"}));
+    till.caller.delete(&format!("/delegate/id:{free}"));
+    let sold = till.send(&till.sale("T4", &["D"]));
+    assert_eq!((told(&sold), barcodes(&sold)), (vec![], vec!["D".into()]));
+    // Nor is that of somebody who was deleted for good.
+    let gone = till.caller.get("/delegate/barcode:B").id();
+    let crew = server.crew(ConsoleRole::Administrator);
+    crew.post(
+        &format!("/console/delegates/{gone}/erase"),
+        &[("confirm", &gone.to_string())],
+    )
+    .taken();
+    let anew = till.send(&till.sale("T5", &["B"]));
+    assert_eq!(barcodes(&anew), [] as [&str; 0]);
+    assert!(told(&anew)[0].contains("deleted for good"), "{anew:?}");
+    till.caller
+        .get("/delegate/barcode:B")
+        .refused(404, 1301, "");
 }
 
 #[test]

@@ -124,8 +124,19 @@ fn purchases_are_found_and_added_up() {
     let page = words(&crew.get("/console/sales").shown());
     assert!(page.contains("77.01 in 4 purchases"), "{page}");
     assert!(page.contains("68.00 Cash 9.00"), "{page}");
-    crew.get("/console/sales?since=soon")
-        .refused(422, "Since: must be");
+    for (query, failure) in [
+        ("since=soon", "Since: must be"),
+        ("until=2026-02-30T10:00", "Until: must be"),
+        ("product=mug", "Product: must be"),
+        ("fits=perhaps", "Fits: must be one of open told none"),
+    ] {
+        for page in ["", "/totals"] {
+            crew.get(&format!("/console/sales{page}?{query}"))
+                .refused(422, failure);
+        }
+        crew.get(&format!("/console/sales/export?{query}"))
+            .refused(400, failure);
+    }
     let totals = words(&crew.get("/console/sales/totals").shown());
     for shown in [
         "Method 2026-09-20 2026-09-21 2026-09-22 All days Cash – 68.00 2 payments – 68.00 2 payments",
@@ -349,21 +360,6 @@ const WORDS: [&str; 5] = [
     "Elm Street",
 ];
 
-fn traces(server: &Server) -> Vec<&'static str> {
-    let connection = rusqlite::Connection::open(server.path()).expect("the file");
-    let moved = "PRAGMA wal_checkpoint(TRUNCATE)";
-    // The server may be at it itself.
-    while connection.query_row(moved, [], |row| row.get::<_, i64>(0)) != Ok(0) {
-        std::thread::yield_now();
-    }
-    let file = std::fs::read(server.path()).expect("the file");
-    let held = |word: &&str| {
-        file.windows(word.len())
-            .any(|bytes| bytes == word.as_bytes())
-    };
-    WORDS.into_iter().filter(held).collect()
-}
-
 /// A purchase of a person, one of a group, a mug for them, and what is no JSON.
 fn bodies(fair: &Fair<'_>) -> [Value; 3] {
     let mut own = fair.passes("OWN", &["ZYXW-TICKET"]);
@@ -423,13 +419,13 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
         "/merge",
     );
     super::delegates::send(&crew, &format!("/console/delegates/{id}/merge"), &form).taken();
-    assert_eq!(traces(&server), WORDS, "all of it is there");
+    assert_eq!(server.traces(&WORDS), WORDS, "all of it is there");
     crew.post(
         &format!("/console/delegates/{id}/erase"),
         &[("confirm", &id.to_string())],
     )
     .taken();
-    assert_eq!(traces(&server), [] as [&str; 0]);
+    assert_eq!(server.traces(&WORDS), [] as [&str; 0]);
 
     let kept = |id: i64| -> Vec<Value> {
         let html = crew.get(&format!("/console/sales/{id}")).shown();

@@ -165,6 +165,28 @@ fn sales_count_nothing_twice() {
 }
 
 #[test]
+fn what_a_report_adds_up_of_payments_is_what_the_console_shows() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    // Handed over, and less the change already.
+    for (code, amount) in [("A", 5000), ("B", 2500)] {
+        let body = json!({"code": code, "totalAmount": 2500, "createdAt": 1_790_000_000,
+            "transactions": [{"paymentMethod": "cash", "amount": amount, "change": 2500}]});
+        assert_eq!(all.post("/tx/new", &body).status, 201);
+    }
+    server.put(&super::report(
+        "SELECT method, sum(net) AS kept FROM transaction_payments GROUP BY 1",
+    ));
+    let rows = server.reader().get("/report/test/export/r/data.json");
+    assert_eq!(*rows.data(), json!([{"method": "cash", "kept": 5000}]));
+    let crew = server.crew(gatepost::auth::ConsoleRole::Viewer);
+    let csv = crew.get("/console/sales/totals/export?by=method").shown();
+    assert!(csv.contains(",Cash,2,50.00,5000"), "{csv}");
+    let list = crew.get("/console/sales/export?format=json").shown();
+    assert_eq!(list.matches("\"cash\":2500").count(), 2, "{list}");
+}
+
+#[test]
 fn devices_are_shown_as_they_pinged() {
     let server = Server::start();
     let device = server

@@ -16,22 +16,6 @@ const WORDS: [&str; 7] = [
     "zyxw@example.com",
 ];
 
-/// Where the file still has one of the words.
-fn traces(server: &Server) -> Vec<&'static str> {
-    let connection = rusqlite::Connection::open(server.path()).expect("the file");
-    let moved = "PRAGMA wal_checkpoint(TRUNCATE)";
-    // The server may be at it itself.
-    while connection.query_row(moved, [], |row| row.get::<_, i64>(0)) != Ok(0) {
-        std::thread::yield_now();
-    }
-    let file = std::fs::read(server.path()).expect("the file");
-    let held = |word: &&str| {
-        file.windows(word.len())
-            .any(|bytes| bytes == word.as_bytes())
-    };
-    WORDS.into_iter().filter(held).collect()
-}
-
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story, told in one go")]
 fn who_is_deleted_for_good_is_gone_from_everything() {
@@ -111,7 +95,7 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
         )
         .refused(404, 1301, "reported lost");
     server.user("zyxw@example.com", &[Role::DelegateRead], Some(id));
-    assert_eq!(traces(&server), WORDS, "all of it is there");
+    assert_eq!(server.traces(&WORDS), WORDS, "all of it is there");
 
     let page = crew.get(&at("/erase")).shown();
     assert!(page.contains(&format!("Type the number {id}")));
@@ -123,7 +107,7 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
             .taken(),
         "/console/delegates"
     );
-    assert_eq!(traces(&server), Vec::<&str>::new());
+    assert_eq!(server.traces(&WORDS), Vec::<&str>::new());
     for table in [
         "presence",
         "gate_notes",
@@ -198,7 +182,7 @@ fn a_merged_record_goes_with_the_person() {
     crew.post(&format!("/console/delegates/{id}/erase"), &confirmed)
         .taken();
     assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 0);
-    assert_eq!(traces(&server), Vec::<&str>::new());
+    assert_eq!(server.traces(&WORDS), Vec::<&str>::new());
 }
 
 #[test]
