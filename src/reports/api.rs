@@ -144,7 +144,7 @@ impl ApiResponse for Json {
                 status_range: None,
                 content: vec![MetaMediaType {
                     content_type: "application/json",
-                    schema: enveloped(ReportRows::reference()),
+                    schema: enveloped::<ReportRows>(),
                 }],
                 headers: vec![],
             }],
