@@ -14,10 +14,8 @@ use crate::{
     types::{DeviceId, DeviceSelector, Timestamp},
     web::{
         Address, Answer, Body, Granted, Outcome, RequestId,
-        envelope::envelope,
-        schema::{
-            Described, array, example, free_object, inline, integer, nullable, object, plain, text,
-        },
+        envelope::{envelope, enveloped},
+        schema::{Described, array, example, inline, integer, nullable, object, plain, text},
     },
 };
 use poem::{IntoResponse, Response, http::StatusCode};
@@ -294,11 +292,16 @@ impl ApiResponse for Pinged {
             max_items: Some(0),
             ..array(inline(MetaSchema::ANY), "Always `[]`.")
         };
-        let whole = object(
-            "",
-            &["data", "meta"],
-            vec![("data", DeviceConfig::reference()), ("meta", inline(meta))],
-        );
+        let whole = MetaSchema {
+            example: DeviceConfig::schema()
+                .example
+                .map(|data| json!({"data": data, "meta": []})),
+            ..object(
+                "",
+                &["data", "meta"],
+                vec![("data", DeviceConfig::reference()), ("meta", inline(meta))],
+            )
+        };
         MetaResponses {
             responses: vec![response("Done", inline(whole))],
         }
@@ -329,14 +332,8 @@ impl IntoResponse for Ponged {
 impl ApiResponse for Ponged {
     /// That of 404 is added in `server::openapi`, beside the error of an unknown device.
     fn meta() -> MetaResponses {
-        let meta = inline(free_object("`{}`."));
-        let whole = object(
-            "",
-            &["data", "meta"],
-            vec![("data", Pong::reference()), ("meta", meta)],
-        );
         MetaResponses {
-            responses: vec![response("It is online", inline(whole))],
+            responses: vec![response("It is online", enveloped::<Pong>())],
         }
     }
 

@@ -105,7 +105,7 @@ impl ContentApi {
         &self,
         caller: Granted<ReadDelegate>,
         selector: Path<String>,
-        /// Paths of regions, separated by commas, at most 20, each `/api/delegate-info` or below it; that one without it.
+        /// Paths of regions, separated by commas, at most 20, each starting with `/api/delegate-info`; that one without it.
         region: Query<Option<String>>,
     ) -> Outcome<Answer<Regions>> {
         let selector = DelegateSelector::parse(&selector.0)?;
@@ -134,7 +134,7 @@ impl ContentApi {
         &self,
         caller: Granted<ReadDeviceOrOwn>,
         selector: Path<String>,
-        /// Paths of regions, separated by commas, at most 20, each `/api/device-info` or below it; that one without it.
+        /// Paths of regions, separated by commas, at most 20, each starting with `/api/device-info`; that one without it.
         region: Query<Option<String>>,
     ) -> Outcome<Answer<Regions>> {
         let selector = DeviceSelector::parse(&selector.0)?;

@@ -1,5 +1,5 @@
-//! The paths of regions. A path says for what a region is rendered: below `/api/delegate-info` for a
-//! delegate, below `/api/device-info` for a device.
+//! The paths of regions. A path says for what a region is rendered: one that starts with
+//! `/api/delegate-info` for a delegate, one that starts with `/api/device-info` for a device.
 
 use crate::{
     error::{Error, Kind, Result},
@@ -48,10 +48,10 @@ impl Of {
         }
     }
 
-    /// Whether a path is the prefix or goes on below it: `/api/delegate-information` does not.
+    /// Whether a path starts with the prefix, letter by letter; `/api/delegate-info-vip` does as well
+    /// (spec: Delegate endpoints, rule 2).
     fn holds(self, path: &str) -> bool {
-        path.strip_prefix(self.prefix())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.starts_with(self.prefix())
     }
 
     /// What a path's region is rendered for, if it is a path that a region can have.
@@ -69,7 +69,7 @@ impl Of {
         of.filter(|_| plain && whole && path.len() <= PATH_MAX_BYTES)
             .ok_or_else(|| {
                 Error::invalid(format!(
-                    "path: must be /api/delegate-info or /api/device-info, or go on below one, such \
+                    "path: must start with /api/delegate-info or /api/device-info, and may go on, such \
                      as /api/delegate-info/schedule, in letters, digits, - _ and ., of at most \
                      {PATH_MAX_BYTES} characters; not \"{}\"",
                     shortened(path)
@@ -102,7 +102,7 @@ impl Of {
             Some(outside) => Err(Error::new(
                 Kind::RegionUnavailable,
                 format!(
-                    "region: \"{}\" is not {} or below it",
+                    "region: \"{}\" does not start with {}",
                     shortened(outside),
                     self.prefix()
                 ),
@@ -136,8 +136,9 @@ mod tests {
 
     #[test]
     fn the_prefix_is_exact() {
+        let beside = Some("/api/delegate-info-vip,/api/delegate-info/vip");
+        assert_eq!(Of::Delegate.asked(beside).unwrap().len(), 2);
         for outside in [
-            "/api/delegate-information",
             "/api/delegate-inf",
             "/api/device-info",
             "api/delegate-info",
@@ -145,7 +146,7 @@ mod tests {
             "/api/delegate-info/a,,/api/delegate-info",
             "/api/delegate-info,",
             "x",
-            "/api/delegate-info2/x",
+            "/x/api/delegate-info",
         ] {
             let refused = Of::Delegate.asked(Some(outside)).unwrap_err();
             assert_eq!(refused.kind, Kind::RegionUnavailable, "{outside}");
@@ -164,6 +165,7 @@ mod tests {
         for (path, of) in [
             ("/api/delegate-info", Of::Delegate),
             ("/api/delegate-info/a/b-c_d.e", Of::Delegate),
+            ("/api/delegate-info-vip", Of::Delegate),
             ("/api/device-info/x", Of::Device),
         ] {
             assert_eq!(Of::path(path).unwrap(), of);
@@ -175,8 +177,7 @@ mod tests {
             "/api/delegate-info//x",
             "/api/delegate-info/a,b",
             "/api/delegate-info/a b",
-            "/api/delegate-information",
-            "/api/delegate-info/é",
+            "/api/delegate-infé",
             " /api/delegate-info",
         ] {
             assert!(Of::path(wrong).is_err(), "{wrong}");

@@ -119,7 +119,7 @@ impl DelegatesApi {
         offset: Query<Option<i64>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
-        /// A search expression in JSON, such as `{"and": [{"*=": ["lastName", "love"]}, {"fi": ["check-in", {"firstDevice": [12]}, ">= 1"]}]}`; all without it.
+        /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
         let visible = caller.visible_properties.as_deref();

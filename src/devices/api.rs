@@ -100,7 +100,7 @@ impl DevicesApi {
         offset: Query<Option<i64>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
-        /// A search expression in JSON, such as `{"and": [{"==": ["deviceType", "session"]}, {"*=": ["name", "keynote"]}]}`; all without it.
+        /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Device>> {
         let records = Records {

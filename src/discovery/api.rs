@@ -193,7 +193,7 @@ impl ApiResponse for Requested {
             status_range: None,
             content: vec![MetaMediaType {
                 content_type: "application/json",
-                schema: enveloped(DeviceRequest::reference()),
+                schema: enveloped::<DeviceRequest>(),
             }],
             headers: vec![],
         };

@@ -238,7 +238,16 @@ impl Described for BatchAnswer {
                 ),
             ],
         );
-        array(inline(item), "One answer an item, in their order.")
+        let recorded = InteractionShape::schema().example;
+        example(
+            array(inline(item), "One answer an item, in their order."),
+            json!([
+                {"key": "a", "status": 201, "data": recorded, "meta": {}},
+                {"key": "b", "status": 412, "data": {}, "meta": {"error": {
+                    "code": 412, "message": "already used at Gate B at 09:02", "internalCode": 740
+                }}},
+            ]),
+        )
     }
 }
 
@@ -268,7 +277,7 @@ impl InteractionsApi {
         offset: Query<Option<i64>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
-        /// A search expression in JSON, such as `{"and": [{"==": ["interactionType", "lead"]}, {">=": ["recordedAt", "2026-11-21 08:00:00"]}]}`; all without it.
+        /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<InteractionShape>> {
         let listing = Interactions {

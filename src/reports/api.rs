@@ -144,7 +144,7 @@ impl ApiResponse for Json {
                 status_range: None,
                 content: vec![MetaMediaType {
                     content_type: "application/json",
-                    schema: enveloped(ReportRows::reference()),
+                    schema: enveloped::<ReportRows>(),
                 }],
                 headers: vec![],
             }],
@@ -189,11 +189,11 @@ impl ReportsApi {
 
     /// Fetch a report as JSON
     ///
-    /// `data` has an object a row. Its parameters come in the query string: text each, NULL where it
-    /// is empty; one that is missing and not optional, or that the report does not know, is refused.
-    /// It may run for 30 s, and is sent while it is made: where the connection ends before the answer
-    /// does, it is not whole. Needs the scope `REPORT_READ` or, in a client's own token, `TRUSTED`, and
-    /// to be named in the report's `api_clients`.
+    /// `data` has an object a row. Its parameters come in the query string: a text each, or a number
+    /// where the report takes one, NULL where it is empty; one that is missing and not optional, or
+    /// that the report does not know, is refused. It may run for 30 s, and is sent while it is made:
+    /// where the connection ends before the answer does, it is not whole. Needs the scope `REPORT_READ`
+    /// or, in a client's own token, `TRUSTED`, and to be named in the report's `api_clients`.
     #[oai(
         path = "/report/:dashboard/export/:export/data.json",
         method = "get",

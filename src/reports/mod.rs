@@ -18,7 +18,7 @@ mod spool;
 mod write;
 
 pub use definition::{Report, views};
-pub use parameters::{Fixed, Parameter, Values};
+pub use parameters::{Fixed, Parameter, ParameterKind, Values};
 pub use preview::{Cell, Preview, preview};
 pub use rows::{
     Stored, all, change, create, dashboards, exposed, find, of_client, put, remove, shipped,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// A value that a caller chooses, by name. It is text; sent empty, it is NULL.
+/// A value that a caller chooses, by name. Sent empty, it is NULL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct Parameter {
@@ -16,6 +16,49 @@ pub struct Parameter {
     pub label: Option<String>,
     /// Whether it may be left out, and is NULL then.
     pub optional: bool,
+    /// What the statement is given.
+    pub kind: ParameterKind,
+}
+
+/// What a statement is given of what a caller sends. It is said and not guessed: `1` may be a code, and
+/// SQLite takes every text for greater than any number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ParameterKind {
+    /// The text as it is.
+    #[default]
+    Text,
+    /// The number that it is; anything else is refused.
+    Number,
+}
+
+impl ParameterKind {
+    fn sql(self, name: &str, sent: &str) -> Result<Sql> {
+        match self {
+            _ if sent.is_empty() => Ok(Sql::Null),
+            Self::Text => Ok(Sql::Text(sent.to_owned())),
+            Self::Number => number(sent.trim()).ok_or_else(|| {
+                let sent = crate::types::text::shortened(sent);
+                Error::invalid(format!(
+                    "{name}: must be a number, such as 12 or 0.5, not \"{sent}\""
+                ))
+            }),
+        }
+    }
+}
+
+/// A decimal number; a whole one outside of 64 bits is none, rather than another.
+fn number(text: &str) -> Option<Sql> {
+    let plain = |byte: u8| byte.is_ascii_digit() || b"+-.".contains(&byte);
+    if !text.bytes().all(plain) {
+        return None;
+    }
+    if text.contains('.') {
+        let real = text.parse().ok().filter(|real: &f64| real.is_finite());
+        real.map(Sql::Real)
+    } else {
+        text.parse().ok().map(Sql::Integer)
+    }
 }
 
 /// A value that is always the same.
@@ -49,21 +92,27 @@ impl TryFrom<Value> for Parameter {
             label: Option<String>,
             #[serde(default)]
             optional: bool,
+            #[serde(default, rename = "type")]
+            kind: ParameterKind,
         }
         match said {
             Value::String(name) => Ok(Self {
                 name,
                 label: None,
                 optional: false,
+                kind: ParameterKind::Text,
             }),
             said => {
                 let said: Said = serde_json::from_value(said).map_err(|cause| {
-                    format!("must be a name, or an object with name, label and optional: {cause}")
+                    format!(
+                        "must be a name, or an object with name, label, type and optional: {cause}"
+                    )
                 })?;
                 Ok(Self {
                     name: said.name,
                     label: said.label.filter(|label| !label.is_empty()),
                     optional: said.optional,
+                    kind: said.kind,
                 })
             }
         }
@@ -72,12 +121,16 @@ impl TryFrom<Value> for Parameter {
 
 impl From<Parameter> for Value {
     fn from(parameter: Parameter) -> Self {
-        if parameter.label.is_none() && !parameter.optional {
+        let is_plain = parameter.kind == ParameterKind::Text;
+        if parameter.label.is_none() && !parameter.optional && is_plain {
             return parameter.name.into();
         }
         let mut said = json!({"name": parameter.name});
         if let Some(label) = parameter.label {
             said["label"] = label.into();
+        }
+        if !is_plain {
+            said["type"] = json!(parameter.kind);
         }
         if parameter.optional {
             said["optional"] = true.into();
@@ -107,7 +160,7 @@ impl Values {
                     "{name}: is fixed in this report and cannot be chosen"
                 )));
             }
-            if !parameters.iter().any(|known| known.name == *name) {
+            let Some(parameter) = parameters.iter().find(|known| known.name == *name) else {
                 let known: Vec<_> = asked(parameters, fixed).map(|known| &*known.name).collect();
                 let known = if known.is_empty() {
                     "this report has no parameters".to_owned()
@@ -116,11 +169,8 @@ impl Values {
                 };
                 let name = crate::types::text::shortened(name);
                 return Err(Error::invalid(format!("\"{name}\": {known}")));
-            }
-            let value = match value.as_str() {
-                "" => Sql::Null,
-                text => Sql::Text(text.to_owned()),
             };
+            let value = parameter.kind.sql(name, value)?;
             if values.insert(name.clone(), value).is_some() {
                 return Err(Error::invalid(format!(
                     "{name}: stands twice in the query string"
@@ -226,8 +276,51 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_one_where_it_was_asked_for() {
+        let asked: Vec<Parameter> =
+            serde_json::from_value(json!([{"name": "least", "type": "number"}, "code"])).unwrap();
+        let read = |least: &str| {
+            let sent = [("least", least), ("code", "0012")];
+            let sent = sent.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            Values::read(&asked, &[], &sent)
+        };
+        for (sent, value) in [
+            ("12", Sql::Integer(12)),
+            ("-3", Sql::Integer(-3)),
+            (" 007 ", Sql::Integer(7)),
+            ("0.5", Sql::Real(0.5)),
+            ("-12.50", Sql::Real(-12.5)),
+            ("9223372036854775807", Sql::Integer(i64::MAX)),
+            ("", Sql::Null),
+        ] {
+            let values = read(sent).unwrap();
+            assert_eq!(values.get("least"), value, "{sent}");
+            assert_eq!(values.get("code"), Sql::Text("0012".into()));
+        }
+        for sent in [
+            "many",
+            "1,5",
+            "1e3",
+            "0x1",
+            "inf",
+            "NaN",
+            ".",
+            "-",
+            "1.2.3",
+            " ",
+            "9223372036854775808",
+        ] {
+            let refused = read(sent).unwrap_err();
+            assert!(
+                refused.message.contains("least: must be a number"),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
     fn a_plain_parameter_is_its_name() {
-        let said = json!(["day", {"name": "room", "label": "Room", "optional": true}]);
+        let said = json!(["day", {"name": "room", "label": "Room", "optional": true}, {"name": "least", "type": "number"}]);
         let parameters: Vec<Parameter> = serde_json::from_value(said.clone()).unwrap();
         assert_eq!(parameters[1].shown(), "Room");
         assert_eq!(json!(parameters), said);

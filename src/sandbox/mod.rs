@@ -2,6 +2,7 @@
 //! cannot write, and that reads documented views and nothing else (design: Security).
 
 mod allowed;
+mod copies;
 mod functions;
 mod leash;
 mod report;
@@ -17,8 +18,8 @@ use crate::{
 };
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{
-    Connection, OptionalExtension, config::DbConfig, hooks::AuthContext, limits::Limit,
-    types::Value,
+    Connection, OptionalExtension, Statement, StatementStatus, config::DbConfig,
+    hooks::AuthContext, limits::Limit, types::Value,
 };
 use std::{
     path::{Path, PathBuf},
@@ -42,6 +43,11 @@ const LIMITS: [(Limit, i32); 7] = [
 ];
 /// The longest statement, in bytes.
 const SQL_MAX_BYTES: i32 = 20_000;
+/// What the values that a statement holds at once may come to, in bytes. One without a loop cannot be
+/// interrupted, and may hold ten thousand: the more places for values it has, the less goes into each.
+const HELD_MAX_BYTES: usize = 1 << 30;
+/// The least that a place for a value takes of a prepared statement, in bytes.
+const PLACE_BYTES: usize = 40;
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 500;
 
@@ -146,10 +152,7 @@ impl Sandbox {
     /// # Errors
     /// [`crate::error::Kind::Invalid`], in SQLite's words where they are its own.
     pub fn check_scalar(&self, sql: &str) -> Result<()> {
-        let statement = self
-            .connection
-            .prepare(sql)
-            .map_err(|cause| Error::invalid(format!("sql: {}", self.told(&cause))))?;
+        let statement = self.compiled("sql", sql)?;
         if !statement.readonly() || statement.column_count() != 1 {
             return Err(Error::invalid("sql: must be a SELECT of one column"));
         }
@@ -163,12 +166,39 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The value that a statement gives for a record: the first row's, NULL without one.
+    /// A statement, compiled; what is wrong is told as of the property `name`.
+    fn compiled(&self, name: &str, sql: &str) -> Result<Statement<'_>> {
+        // A longer one is refused by its length.
+        let is_short = i32::try_from(sql.len()).is_ok_and(|length| length <= SQL_MAX_BYTES);
+        if is_short && copies::too_many(sql) {
+            return Err(Error::invalid(format!(
+                "{name}: its subqueries or common table expressions multiply too often"
+            )));
+        }
+        self.connection
+            .prepare(sql)
+            .map_err(|cause| Error::invalid(format!("{name}: {}", self.told(&cause))))
+    }
+
+    /// Says how large a value may be while a statement runs: all that it can hold at once stays within
+    /// bounds, and of a statement of ordinary size each may be as large as any.
+    fn bound_values(&self, statement: &Statement<'_>) -> rusqlite::Result<()> {
+        let bytes = statement.get_status(StatementStatus::MemUsed);
+        let places = (usize::try_from(bytes).unwrap_or(usize::MAX) / PLACE_BYTES).max(1);
+        let most = i32::try_from(HELD_MAX_BYTES / places).unwrap_or(VALUE_MAX_BYTES);
+        let most = most.min(VALUE_MAX_BYTES);
+        self.connection
+            .set_limit(Limit::SQLITE_LIMIT_LENGTH, most)
+            .map(drop)
+    }
+
+    /// The value that a checked statement gives for a record: the first row's, NULL without one.
     ///
     /// # Errors
     /// When it fails or is interrupted.
     pub fn scalar(&self, sql: &str, id: i64) -> rusqlite::Result<Value> {
         let mut statement = self.connection.prepare_cached(sql)?;
+        self.bound_values(&statement)?;
         if statement.parameter_count() > 0 {
             statement.raw_bind_parameter(1, id)?;
         }

@@ -59,11 +59,9 @@ impl Sandbox {
     }
 
     fn prepare(&self, sql: &str) -> Result<Statement<'_>> {
-        let statement = self
-            .connection
-            .prepare(sql)
-            .map_err(|cause| Error::invalid(format!("query: {}", self.told(&cause))))?;
+        let statement = self.compiled("query", sql)?;
         if statement.readonly() && statement.column_count() > 0 && statement.is_explain() == 0 {
+            self.bound_values(&statement)?;
             Ok(statement)
         } else {
             Err(Error::invalid("query: must be one SELECT"))

@@ -1,12 +1,13 @@
 //! The API's document. poem-openapi makes it from the code; what it cannot know is added here:
-//! selectors as `{idType}:{id}`, the errors of each operation, and that unknown properties are
-//! refused.
+//! selectors as `{idType}:{id}`, the errors of each operation, examples of parameters, and that
+//! unknown properties are refused.
 
 use super::routes;
 use crate::{
     app::App,
     discovery::Discovery,
     error::{Error, Kind, Refusal, Result},
+    types::{DelegateSelector, DeviceSelector},
     web::error::status_code,
 };
 use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
@@ -108,10 +109,10 @@ fn describe_parameters(path: &str, operation: &mut Value) {
     else {
         return;
     };
-    let id_types = if path.starts_with("/device/") {
-        crate::types::DeviceSelector::ID_TYPES
+    let (id_types, code) = if path.starts_with("/device/") {
+        (DeviceSelector::ID_TYPES, ("code", "gate-b"))
     } else {
-        crate::types::DelegateSelector::ID_TYPES
+        (DelegateSelector::ID_TYPES, ("barcode", "TICKET-0007"))
     };
     let mut described = Vec::new();
     for mut parameter in parameters.drain(..) {
@@ -120,18 +121,18 @@ fn describe_parameters(path: &str, operation: &mut Value) {
                 described.push(json!({
                     "name": "idType", "in": "path", "required": true,
                     "description": "By which code the record is meant.",
-                    "schema": {"type": "string", "enum": id_types},
+                    "schema": {"type": "string", "enum": id_types}, "example": code.0,
                 }));
                 described.push(json!({
                     "name": "id", "in": "path", "required": true,
                     "description": "The value of that code, percent-encoded; it may hold any character.",
-                    "schema": {"type": "string", "minLength": 1}, "example": "7",
+                    "schema": {"type": "string", "minLength": 1}, "example": code.1,
                 }));
             }
             Some("interaction") => described.push(json!({
                 "name": "id", "in": "path", "required": true,
                 "description": "The interaction's id.",
-                "schema": {"type": "integer", "format": "int64", "minimum": 0},
+                "schema": {"type": "integer", "format": "int64", "minimum": 0}, "example": 41,
             })),
             Some("interaction_type") => {
                 parameter["name"] = json!("interactionType");
@@ -140,9 +141,11 @@ fn describe_parameters(path: &str, operation: &mut Value) {
                 described.push(parameter);
             }
             Some(name) => {
-                for (limit, value) in limits(name) {
+                let name = name.to_owned();
+                for (limit, value) in limits(&name) {
                     parameter["schema"][*limit] = json!(value);
                 }
+                parameter["example"] = parameter_example(path, &name);
                 described.push(parameter);
             }
             None => described.push(parameter),
@@ -158,6 +161,36 @@ fn limits(parameter: &str) -> &'static [(&'static str, i64)] {
         "offset" => &[("minimum", 0)],
         "Idempotency-Key" => &[("minLength", 1), ("maxLength", 255)],
         _ => &[],
+    }
+}
+
+/// A value that a parameter may have, such as one that suits the examples of records.
+fn parameter_example(path: &str, parameter: &str) -> Value {
+    let of = path.split('/').nth(1).unwrap_or_default();
+    match (parameter, of) {
+        ("limit", _) => json!(100),
+        ("offset", _) => json!(200),
+        ("fields", "delegate") => json!("id,barcode,firstName"),
+        ("fields", "device") => json!("id,code,name"),
+        ("fields", "event") => json!("id,eventName,eventStartAt"),
+        ("fields", _) => json!("id,interactionType,recordedAt"),
+        ("search", "delegate") => json!(
+            r#"{"and": [{"*=": ["lastName", "love"]}, {"fi": ["check-in", {"firstDevice": [12]}, ">= 1"]}]}"#
+        ),
+        ("search", "device") => {
+            json!(r#"{"and": [{"==": ["deviceType", "session"]}, {"*=": ["name", "keynote"]}]}"#)
+        }
+        ("search", _) => json!(
+            r#"{"and": [{"==": ["interactionType", "lead"]}, {">=": ["recordedAt", "2026-11-21 08:00:00"]}]}"#
+        ),
+        ("region", of) => json!(format!("/api/{of}-info/seat,/api/{of}-info/schedule")),
+        ("Idempotency-Key", _) => json!("6f1c2a9e-till-3-000117"),
+        ("event", _) => json!("externalId:SUMMIT-26"),
+        ("dashboard", _) => json!("event"),
+        // Of a report that is there from the start.
+        ("export", _) => json!("leads"),
+        ("parameters", _) => json!({"sponsor": "12"}),
+        _ => Value::Null,
     }
 }
 
@@ -281,12 +314,13 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
 
 /// A device that is offline has a status that otherwise is of errors, with an answer of its own.
 fn describe_offline(responses: &mut Value) {
-    let online = responses["200"]["content"]["application/json"]["schema"].clone();
+    let mut offline = responses["200"]["content"]["application/json"]["schema"].clone();
+    offline["example"]["data"]["online"] = json!(false);
     let missing = &mut responses["404"];
     let about = missing["description"].as_str().unwrap_or_default();
     missing["description"] = json!(format!("It is offline; {about}"));
     let schema = &mut missing["content"]["application/json"]["schema"];
-    *schema = json!({"anyOf": [online, schema]});
+    *schema = json!({"anyOf": [offline, schema]});
 }
 
 /// What an internal code means, in a few words (contract §3).

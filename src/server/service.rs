@@ -6,7 +6,7 @@ use crate::{
     types::Timestamp,
     web::{
         Answer, Granted, Outcome,
-        schema::{Described, formatted, inline, integer, object, text},
+        schema::{Described, example, formatted, inline, integer, object, text},
     },
 };
 use poem_openapi::{OpenApi, registry::MetaSchema};
@@ -19,7 +19,7 @@ impl Described for Ping {
     const NAME: &'static str = "Ping";
 
     fn schema() -> MetaSchema {
-        object(
+        let shape = object(
             "The service as it stands.",
             &["time", "name", "version", "apiVersion"],
             vec![
@@ -31,6 +31,11 @@ impl Described for Ping {
                 ("version", inline(text("Gatepost's version."))),
                 ("apiVersion", inline(integer("Always 5."))),
             ],
+        );
+        let version = env!("CARGO_PKG_VERSION");
+        example(
+            shape,
+            json!({"time": "2026-11-21T09:02:00+01:00", "name": "Summit 2026", "version": version, "apiVersion": 5}),
         )
     }
 }

@@ -1,10 +1,13 @@
 //! A JSON body as a typed input: size, content type, nesting and numbers are checked before it is
 //! parsed, and whatever does not fit is named by its path.
 
-use super::{Failure, schema::Described};
+use super::{
+    Failure,
+    schema::{Described, example, inline, text},
+};
 use crate::{
     error::{Error, Kind, Result},
-    types::json,
+    types::json::{self, RECORD_MAX_BYTES},
 };
 use futures_util::{Stream, StreamExt};
 use poem::{Request, RequestBody};
@@ -13,10 +16,11 @@ use poem_openapi::{
     registry::{MetaMediaType, MetaRequest, Registry},
 };
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use std::{marker::PhantomData, time::Duration};
 
 /// A body of at most `MAX` bytes (1 MiB unless said otherwise) that parses as `T`.
-pub struct Body<T, const MAX: usize = { json::RECORD_MAX_BYTES }> {
+pub struct Body<T, const MAX: usize = RECORD_MAX_BYTES> {
     text: Vec<u8>,
     shape: PhantomData<fn() -> T>,
 }
@@ -37,7 +41,8 @@ impl<T: DeserializeOwned, const MAX: usize> Body<T, MAX> {
     }
 }
 
-/// A body of at most `MAX` bytes that is taken as it comes; it should have the shape of `T`.
+/// A body of at most `MAX` bytes that is taken as it comes, of whatever type; it should be JSON of the
+/// shape of `T`.
 pub struct Anything<T, const MAX: usize> {
     bytes: Vec<u8>,
     shape: PhantomData<fn() -> T>,
@@ -98,7 +103,7 @@ pub async fn read_limited(
         drain(body).await;
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(declared.unwrap_or_default().min(json::RECORD_MAX_BYTES));
+    let mut bytes = Vec::with_capacity(declared.unwrap_or_default().min(RECORD_MAX_BYTES));
     while let Some(part) = body.next().await {
         let part = part.map_err(|cause| Error::invalid(format!("the body breaks off: {cause}")))?;
         if bytes.len() + part.len() > max {
@@ -188,7 +193,16 @@ impl<'a, T: Described, const MAX: usize> ApiExtractor<'a> for Anything<T, MAX> {
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        Some(json_of::<T>())
+        let anything = MetaMediaType {
+            content_type: "*/*",
+            schema: inline(example(
+                text("Anything else is taken as well, word for word."),
+                json!("TLH26;Day ticket;25.00"),
+            )),
+        };
+        let mut meta = json_of::<T>();
+        meta.content.push(anything);
+        Some(meta)
     }
 
     async fn from_request(

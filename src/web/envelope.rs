@@ -6,6 +6,7 @@ use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
 };
+use serde_json::{Value, json};
 use std::marker::PhantomData;
 
 /// An enveloped answer with status `S`, whose `data` has the shape of `T`.
@@ -78,19 +79,19 @@ impl<T: Described, const S: u16> ApiResponse for Answer<T, S> {
 }
 
 fn response<T: Described>(status: u16) -> MetaResponse {
-    let (description, data) = match status {
-        201 => ("Created", T::reference()),
-        _ => ("Done", T::reference()),
-    };
     MetaResponse {
-        description,
+        description: if status == 201 { "Created" } else { "Done" },
         status: Some(status),
         status_range: None,
-        content: vec![MetaMediaType {
-            content_type: "application/json",
-            schema: enveloped(data),
-        }],
+        content: vec![json(enveloped::<T>())],
         headers: vec![],
+    }
+}
+
+fn json(schema: MetaSchemaRef) -> MetaMediaType {
+    MetaMediaType {
+        content_type: "application/json",
+        schema,
     }
 }
 
@@ -106,28 +107,27 @@ fn replay<T: Described>() -> MetaResponse {
     };
     MetaResponse {
         description: "Done before: what the same nonce created, with `meta.replayed`",
-        content: vec![MetaMediaType {
-            content_type: "application/json",
-            schema: enveloped(inline(data)),
-        }],
+        content: vec![json(around(
+            inline(data),
+            T::schema().example,
+            json!({"replayed": true}),
+        ))],
         ..response::<T>(200)
     }
 }
 
-/// The schema of an envelope around `data`.
+/// The schema of an envelope around a `T`, with the example that `T` has.
 #[must_use]
-pub fn enveloped(data: MetaSchemaRef) -> MetaSchemaRef {
-    inline(object(
-        "",
-        &["data", "meta"],
-        vec![
-            ("data", data),
-            (
-                "meta",
-                inline(free_object("`{}`, or what there is to add.")),
-            ),
-        ],
-    ))
+pub fn enveloped<T: Described>() -> MetaSchemaRef {
+    around(T::reference(), T::schema().example, json!({}))
+}
+
+fn around(data: MetaSchemaRef, of_data: Option<Value>, of_meta: Value) -> MetaSchemaRef {
+    let meta = inline(free_object("`{}`, or what there is to add."));
+    inline(MetaSchema {
+        example: of_data.map(|data| json!({"data": data, "meta": of_meta})),
+        ..object("", &["data", "meta"], vec![("data", data), ("meta", meta)])
+    })
 }
 
 /// A created record (201), the answer given before to the same nonce (200, `meta.replayed`), or a
@@ -189,7 +189,17 @@ impl<T: Send> IntoResponse for Tried<T> {
 
 impl<T: Described> ApiResponse for Tried<T> {
     fn meta() -> MetaResponses {
-        <Answer<T> as ApiResponse>::meta()
+        let mut example = T::schema().example;
+        if let Some(example) = &mut example {
+            // Nothing was written.
+            example["id"] = Value::Null;
+        }
+        MetaResponses {
+            responses: vec![MetaResponse {
+                content: vec![json(around(T::reference(), example, json!({})))],
+                ..response::<T>(200)
+            }],
+        }
     }
 
     fn register(registry: &mut Registry) {

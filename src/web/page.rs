@@ -2,7 +2,7 @@
 
 use super::{
     Failure,
-    schema::Described,
+    schema::{Described, array, example, inline, integer, object, text},
     stream::{self, Window},
 };
 use crate::{
@@ -14,8 +14,9 @@ use crate::{
 use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
     ApiResponse,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchemaRef, Registry},
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
+use serde_json::json;
 use std::marker::PhantomData;
 
 /// The most items a page may have (contract §5).
@@ -158,17 +159,19 @@ impl<T: Described> ApiResponse for List<T> {
                 status_range: None,
                 content: vec![MetaMediaType {
                     content_type: "application/json",
-                    schema: super::schema::inline(super::schema::object(
-                        "",
-                        &["data", "meta"],
-                        vec![
-                            (
-                                "data",
-                                super::schema::inline(super::schema::array(T::reference(), "")),
-                            ),
-                            ("meta", MetaSchemaRef::Reference(PageMeta::NAME.to_owned())),
-                        ],
-                    )),
+                    schema: inline(MetaSchema {
+                        example: T::schema().example.map(
+                            |item| json!({"data": [item], "meta": PageMeta::schema().example}),
+                        ),
+                        ..object(
+                            "",
+                            &["data", "meta"],
+                            vec![
+                                ("data", inline(array(T::reference(), ""))),
+                                ("meta", PageMeta::reference()),
+                            ],
+                        )
+                    }),
                 }],
                 headers: vec![],
             }],
@@ -187,8 +190,7 @@ struct PageMeta;
 impl Described for PageMeta {
     const NAME: &'static str = "PageMeta";
 
-    fn schema() -> poem_openapi::registry::MetaSchema {
-        use super::schema::{inline, integer, object, text};
+    fn schema() -> MetaSchema {
         let pagination = object(
             "",
             &["totalItems", "totalPages", "offset", "limit"],
@@ -207,10 +209,14 @@ impl Described for PageMeta {
                 ),
             ],
         );
-        object(
-            "",
-            &["pagination"],
-            vec![("pagination", inline(pagination))],
+        let next = "http://192.168.1.7:8080/api/5/delegate/list?limit=1&offset=1";
+        example(
+            object(
+                "",
+                &["pagination"],
+                vec![("pagination", inline(pagination))],
+            ),
+            json!({"pagination": {"totalItems": 2, "totalPages": 2, "offset": 0, "limit": 1, "next": next}}),
         )
     }
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     auth::{Scope, clients},
     error::{Error, Result},
-    reports::{self, Fixed, Parameter, Preview, Report, Stored, Values},
+    reports::{self, Fixed, Parameter, ParameterKind, Preview, Report, Stored, Values},
     sandbox::View,
 };
 use askama::Template;
@@ -62,6 +62,8 @@ struct Line {
     label: String,
     /// `ask`, `may` or `fixed`.
     kind: String,
+    /// `text` or `number`, of what is not fixed.
+    sort: String,
     value: String,
 }
 
@@ -147,12 +149,18 @@ fn lines(report: &Report) -> Vec<Line> {
         name: asked.name.clone(),
         label: asked.label.clone().unwrap_or_default(),
         kind: if asked.optional { "may" } else { "ask" }.to_owned(),
+        sort: match asked.kind {
+            ParameterKind::Text => "text",
+            ParameterKind::Number => "number",
+        }
+        .to_owned(),
         value: String::new(),
     });
     let fixed = report.fixed.iter().map(|fixed| Line {
         name: fixed.name.clone(),
         label: String::new(),
         kind: "fixed".to_owned(),
+        sort: String::new(),
         value: text(&fixed.value),
     });
     asked.chain(fixed).collect()
@@ -205,14 +213,17 @@ fn typed_lines(visit: &Visit) -> Vec<Line> {
     let form = &visit.form;
     let column = |name: &'static str| form.all(name).map(|text| text.trim().to_owned());
     let names = column("name").zip(column("title"));
-    let rest = column("kind").zip(column("value"));
-    let line = |((name, label), (kind, value)): ((String, String), (String, String))| Line {
-        name,
-        label,
-        kind,
-        value,
-    };
-    let mut lines: Vec<Line> = names.zip(rest).map(line).collect();
+    let kinds = column("kind").zip(column("sort"));
+    let lines = names.zip(kinds).zip(column("value"));
+    let mut lines: Vec<Line> = lines
+        .map(|(((name, label), (kind, sort)), value)| Line {
+            name,
+            label,
+            kind,
+            sort,
+            value,
+        })
+        .collect();
     lines.retain(|line| !line.name.is_empty());
     lines
 }
@@ -224,6 +235,10 @@ fn typed(visit: &Visit, lines: &[Line], was: Option<&Report>) -> Report {
         name: line.name.clone(),
         label: Some(line.label.clone()).filter(|label| !label.is_empty()),
         optional: line.kind == "may",
+        kind: match line.sort.as_str() {
+            "number" => ParameterKind::Number,
+            _ => ParameterKind::Text,
+        },
     };
     let fixed = |line: &Line| {
         let known = was.and_then(|was| was.fixed.iter().find(|fixed| fixed.name == line.name));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    reports::{self, Format, Output, Preview, Report, Stored, Values},
+    reports::{self, Format, Output, ParameterKind, Preview, Report, Stored, Values},
 };
 use askama::Template;
 use poem::{Body, Response};
@@ -48,6 +48,7 @@ struct Field {
     label: String,
     value: String,
     optional: bool,
+    is_number: bool,
 }
 
 pub(super) async fn find(visit: &Visit) -> Result<Stored> {
@@ -73,6 +74,7 @@ fn fields(report: &Report, sent: &[(String, String)]) -> Vec<Field> {
         label: asked.shown().to_owned(),
         value: value.clone(),
         optional: asked.optional,
+        is_number: asked.kind == ParameterKind::Number,
     };
     report.asked().zip(sent).map(field).collect()
 }
@@ -97,8 +99,11 @@ async fn show(visit: Visit) -> Result<Response> {
     if !runs {
         return answer::page(&page);
     }
-    let values = Values::read(&page.report.parameters, &page.report.fixed, &sent)?;
-    match reports::preview(visit.console.app(), &page.report, values, ROWS_MAX).await {
+    let made = match Values::read(&page.report.parameters, &page.report.fixed, &sent) {
+        Ok(values) => reports::preview(visit.console.app(), &page.report, values, ROWS_MAX).await,
+        Err(cause) => Err(cause),
+    };
+    match made {
         Err(cause) => {
             page.failure = told(cause)?;
             answer::form_again(&page)

@@ -163,7 +163,10 @@ fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
         );
     }
     put(&server, draft("/api/device-info/x", "x"));
+    put(&server, draft("/api/delegate-info-vip", "beside"));
     let of = "delegate/barcode:A1";
+    let beside = ask(&caller, of, "/api/delegate-info-vip");
+    assert_eq!(contents(&beside), ["beside"]);
     for (name, _, _, given) in times {
         let path = format!("/api/delegate-info/{name}");
         let reply = ask(&caller, of, &path);

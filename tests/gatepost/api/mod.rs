@@ -10,6 +10,7 @@ mod devices;
 mod document;
 mod envelope;
 mod events;
+mod examples;
 mod flags;
 mod forms;
 mod interactions;

@@ -219,6 +219,41 @@ fn parameters_come_from_the_query_string() {
 }
 
 #[test]
+fn a_parameter_is_a_number_where_the_report_says_so_and_a_text_otherwise() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    for (barcode, company) in [("012", "A"), ("12", "A"), ("13", "B")] {
+        all.delegate(&json!({"barcode": barcode, "company": company}));
+    }
+    let reader = server.reader();
+    let found = |query: &str, kind: &str, sent: &str| -> String {
+        let asking = json!({"parameters": [{"name": "it", "type": kind}]});
+        server.put(&with(&report(query), asking));
+        let reply = reader.get(&format!("{JSON}?it={sent}"));
+        let rows = reply.data().as_array().expect("rows").iter();
+        let texts: Vec<&str> = rows.map(|row| row["x"].as_str().expect("text")).collect();
+        texts.join(" ")
+    };
+    // What is counted or worked out is a number, and every text is greater than that.
+    let counted = "SELECT company AS x FROM delegates GROUP BY company HAVING count(*) >= :it";
+    assert_eq!(found(counted, "number", "2"), "A");
+    assert_eq!(found(counted, "number", "1.5"), "A");
+    assert_eq!(found(counted, "text", "2"), "");
+    // A code is a text, also where SQLite does not know it for one; a column knows what it is.
+    let worked_out = "SELECT barcode AS x FROM delegates WHERE trim(barcode) = :it";
+    assert_eq!(found(worked_out, "text", "012"), "012");
+    assert_eq!(found(worked_out, "text", "12"), "12");
+    assert_eq!(found(worked_out, "number", "12"), "");
+    let column = "SELECT barcode AS x FROM delegates WHERE barcode = :it";
+    assert_eq!(found(column, "text", "012"), "012");
+    assert_eq!(found(column, "number", "012"), "12");
+    reader
+        .get(&format!("{JSON}?it=twelve"))
+        .refused(400, 1100, "it: must be a number");
+    assert_eq!(reader.get(&format!("{JSON}?it=")).data(), &json!([]));
+}
+
+#[test]
 fn a_report_that_fails_is_told_before_and_broken_off_after_its_beginning() {
     let server = Server::start();
     let counting = |most: i64| {

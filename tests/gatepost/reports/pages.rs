@@ -34,8 +34,8 @@ fn fields(changes: &[(&str, &str)]) -> Vec<(String, String)> {
     fields
 }
 
-fn parameter(fields: &mut Vec<(String, String)>, line: [&str; 4]) {
-    for (name, value) in ["name", "title", "kind", "value"].iter().zip(line) {
+fn parameter(fields: &mut Vec<(String, String)>, line: [&str; 5]) {
+    for (name, value) in ["name", "title", "kind", "sort", "value"].iter().zip(line) {
         fields.push(((*name).to_owned(), value.to_owned()));
     }
 }
@@ -85,9 +85,12 @@ fn a_report_is_made_tried_run_and_fetched() {
         ("client", &client),
         ("do", "try"),
     ]);
-    parameter(&mut form, ["after", "Only those after", "ask", "1"]);
-    parameter(&mut form, ["below", "", "fixed", "10"]);
-    parameter(&mut form, ["", "", "ask", ""]);
+    parameter(
+        &mut form,
+        ["after", "Only those after", "ask", "number", "1"],
+    );
+    parameter(&mut form, ["below", "", "fixed", "text", "10"]);
+    parameter(&mut form, ["", "", "ask", "text", ""]);
     let tried = send(&crew, NEW, &form).shown();
     assert!(tried.contains("Bo") && !tried.contains("Ada"), "{tried}");
     assert!(stored(&server, "test", "r").is_none());
@@ -99,7 +102,7 @@ fn a_report_is_made_tried_run_and_fetched() {
         json!({
             "dashboard": "test", "id": "r", "label": "Delegates",
             "query": "SELECT id, first_name FROM delegates WHERE id > :after\nAND id < :below ORDER BY id",
-            "parameters": [{"name": "after", "label": "Only those after"}],
+            "parameters": [{"name": "after", "label": "Only those after", "type": "number"}],
             "fixed": [{"name": "below", "value": 10}], "api_clients": [client],
         })
     );
@@ -115,6 +118,17 @@ fn a_report_is_made_tried_run_and_fetched() {
     assert!(
         html.contains("Ada &#60;b&#62;") && html.contains("2 rows"),
         "{html}"
+    );
+    let html = crew.get(EDIT).shown();
+    assert!(
+        html.contains("<option value=\"number\" selected>"),
+        "{html}"
+    );
+    let refused = viewer.get("/console/reports/test/r?p.after=some");
+    refused.refused(422, "After: must be a number");
+    assert!(
+        refused.html.contains("value=\"some\""),
+        "what was typed is lost"
     );
     let file = |format: &str| {
         let path = format!("/console/reports/test/r/file?format={format}&p.after=1");

@@ -1,19 +1,21 @@
 //! One-time passwords (spec: Authentication, rules 1 and 2; contract §4, §8).
 
+mod page;
+mod people;
+
 use super::tokens::{ask, granted, of_client, refused, with};
 use crate::{
     comms::{
         self,
         smtp::{Act, MailServer},
     },
-    harness::{Caller, PASSWORD, Reply, Server, reply, whole},
+    harness::{Caller, PASSWORD, Reply, Server, reply},
     luck::process::{beside, until},
     people::memmem,
 };
 use gatepost::auth::Role;
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 /// A server with a client, by which codes are asked for and people sign in, and a mail server.
 struct Site {
@@ -71,6 +73,12 @@ impl Site {
     fn sent(&self, email: &str) -> String {
         assert_eq!(self.send(email).status, 200);
         self.code(email).expect("a code")
+    }
+
+    /// Has a code sent, and reads it from what went to the address that we know.
+    fn sent_as(&self, asked: &str, known: &str) -> String {
+        assert_eq!(self.send(asked).status, 200);
+        self.code(known).expect("a code")
     }
 
     fn sign_in(&self, email: &str, password: &str) -> crate::harness::Whole {
@@ -177,35 +185,6 @@ fn a_code_that_waits_to_be_sent_stands_nowhere_in_the_file() {
 }
 
 #[test]
-fn nothing_tells_whether_somebody_has_an_address() {
-    let site = Site::new();
-    site.server.user("ada@example.org", &[], None);
-    let timed = |email: &str| {
-        let begun = Instant::now();
-        (site.send(email), begun.elapsed())
-    };
-    let (known, took) = timed("ada@example.org");
-    let (unknown, took_too) = timed("nobody@example.org");
-    assert_eq!(known, unknown);
-    // Both wait for the same moment, which is past whatever differs.
-    for took in [took, took_too] {
-        assert!(took >= Duration::from_millis(300), "{took:?}");
-    }
-    assert_eq!(site.messages(), 1, "only who may sign in gets a mail");
-    assert_eq!(
-        site.server
-            .value::<i64>("SELECT count(*) FROM one_time_passwords"),
-        2
-    );
-    // Nor does the sign-in: whoever guesses is told the same.
-    site.shut_out("nobody@example.org", "123456");
-    site.shut_out("nowhere@example.org", "123456");
-    let code = site.code("ada@example.org").expect("a code");
-    site.shut_out("ada@example.org", &other_than(&code));
-    assert_eq!(site.users(), 1);
-}
-
-#[test]
 fn five_guesses_are_all_there_are() {
     let site = Site::new();
     site.server.user("ada@example.org", &[], None);
@@ -284,137 +263,6 @@ fn a_client_that_is_none_uses_no_guess_up() {
 }
 
 #[test]
-fn who_may_have_one_is_a_setting_and_nobody_becomes_a_user_by_being_asked_for() {
-    let site = Site::new();
-    let all = site.server.caller_with_all();
-    all.delegate(&json!({"firstName": "Ada", "email": "Ada@example.org"}));
-    for email in ["two@example.org", "TWO@example.org"] {
-        all.delegate(&json!({"email": email}));
-    }
-    let policy = |policy: &str| site.server.settings(&json!({"oneTimePasswords": policy}));
-    // Unless said otherwise, who is a user.
-    site.send("ada@example.org");
-    assert_eq!(site.messages(), 0);
-
-    policy("delegates");
-    for nobody in ["two@example.org", "nobody@example.org"] {
-        site.send(nobody);
-    }
-    assert_eq!(site.messages(), 0);
-    let code = site.sent_as("ada@example.org", "Ada@example.org");
-    assert_eq!(site.users(), 0);
-    let ada = site.signed_in("ada@example.org", &code);
-    assert_eq!(ada.get("/delegate/myself").data()["firstName"], "Ada");
-    let made: String = site
-        .server
-        .value("SELECT actor || ' ' || action FROM audit WHERE record_type = 'user'");
-    assert_eq!(
-        made,
-        format!(
-            "client:{} create",
-            site.client["client_id"].as_str().expect("an id")
-        )
-    );
-
-    policy("anyone");
-    let code = site.sent("two@example.org");
-    assert_eq!(site.users(), 1);
-    let two = site.signed_in("two@example.org", &code);
-    two.get("/delegate/myself").refused(404, 1301, "");
-    assert_eq!(site.users(), 2);
-
-    // What is switched off is so for codes that are on their way, too.
-    let code = site.sent("two@example.org");
-    policy("off");
-    site.send("two@example.org")
-        .refused(403, 1202, "switched off");
-    site.shut_out("two@example.org", &code);
-}
-
-impl Site {
-    /// Has a code sent, and reads it from what went to the address that we know.
-    fn sent_as(&self, asked: &str, known: &str) -> String {
-        assert_eq!(self.send(asked).status, 200);
-        self.code(known).expect("a code")
-    }
-}
-
-#[test]
-fn a_sign_in_by_code_ties_the_user_to_the_one_delegate_with_the_address() {
-    let site = Site::new();
-    let all = site.server.caller_with_all();
-    for email in [
-        "one@example.org",
-        "two@example.org",
-        "taken@example.org",
-        "gone@example.org",
-    ] {
-        site.server.user(email, &[], None);
-    }
-    let one = all.delegate(&json!({"email": "ONE@example.org"}));
-    for _ in 0..2 {
-        all.delegate(&json!({"email": "two@example.org"}));
-    }
-    let taken = all.delegate(&json!({"email": "taken@example.org"}));
-    site.server.user("holder@example.org", &[], Some(taken));
-    let gone = all.delegate(&json!({"email": "gone@example.org"}));
-    assert_eq!(all.delete(&format!("/delegate/id:{gone}")).status, 204);
-    let tied = |email: &str| {
-        site.signed_in(email, &site.sent(email))
-            .get("/delegate/myself")
-            .body["data"]["id"]
-            .as_i64()
-    };
-    assert_eq!(tied("one@example.org"), Some(one));
-    assert_eq!(tied("two@example.org"), None, "nobody knows which");
-    assert_eq!(
-        tied("taken@example.org"),
-        None,
-        "it is somebody else's already"
-    );
-    assert_eq!(tied("gone@example.org"), None);
-    let audited: i64 = site
-        .server
-        .value("SELECT count(*) FROM audit WHERE record_type = 'user' AND action = 'update'");
-    assert_eq!(audited, 1);
-    // Once tied it stays so, whatever the address in the record becomes.
-    all.patch(&format!("/delegate/id:{one}"), &json!({"email": null}))
-        .data();
-    assert_eq!(tied("one@example.org"), Some(one));
-    // A password ties nobody.
-    all.delegate(&json!({"email": "new@example.org"}));
-    site.server.user("new@example.org", &[], None);
-    site.signed_in("new@example.org", PASSWORD)
-        .get("/delegate/myself")
-        .refused(404, 1301, "");
-}
-
-#[test]
-fn who_asks_too_often_waits_whether_or_not_somebody_has_the_address() {
-    let site = Site::new();
-    site.server.user("ada@example.org", &[], None);
-    let caller = site.caller();
-    for email in ["ada@example.org", "nobody@example.org"] {
-        for _ in 0..5 {
-            assert_eq!(
-                caller.post("/otp/send", &json!({"email": email})).status,
-                200
-            );
-        }
-        let request = caller
-            .request(Method::POST, "/otp/send")
-            .json(&json!({"email": email.to_uppercase()}));
-        let answer = whole(request);
-        answer
-            .reply
-            .refused(429, 1203, "too many codes were asked for");
-        let wait: u32 = answer.header("retry-after").parse().expect("seconds");
-        assert!((500..=600).contains(&wait), "{wait}");
-    }
-    assert_eq!(site.messages(), 5);
-}
-
-#[test]
 fn it_is_at_each_of_its_addresses_and_takes_an_address_alone() {
     let site = Site::new();
     let caller = site.caller();
@@ -459,98 +307,5 @@ fn where_no_mail_leaves_it_is_said_so() {
             .caller(&[])
             .post("/otp/send", &json!({"email": email}));
         reply.refused(503, 1108, "no gateway for e-mail");
-    }
-}
-
-/// The page on which a code is asked for.
-mod page {
-    use super::{Method, Site, json, whole};
-    use crate::console::browser;
-
-    fn asked(site: &Site, email: &str, headers: &[(&str, &str)]) -> crate::harness::Whole {
-        let url = format!("{}/otp", site.server.url());
-        let mut request = browser().post(url).form(&[("email", email)]);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        whole(request)
-    }
-
-    #[test]
-    fn it_sends_a_code_to_whoever_reaches_the_server() {
-        let site = Site::new();
-        site.server.settings(&json!({"name": "Expo <26>"}));
-        site.server.user("ada@example.org", &[], None);
-        let form = whole(site.server.request(Method::GET, "/otp"));
-        assert_eq!(form.reply.status, 200);
-        assert!(form.text.contains("Expo &#60;26&#62;"), "{}", form.text);
-        assert!(
-            form.header("content-security-policy")
-                .contains("default-src 'none'")
-        );
-        assert_eq!(form.header("set-cookie"), "");
-        let kinds: Vec<_> = form
-            .text
-            .split("href=\"")
-            .skip(1)
-            .filter_map(|rest| rest.split('"').next())
-            .map(|file| whole(site.server.request(Method::GET, file)))
-            .map(|file| (file.reply.status, file.header("content-type").to_owned()))
-            .collect();
-        let found = |kind: &str| (200, kind.to_owned());
-        assert_eq!(
-            kinds,
-            [found("image/svg+xml"), found("text/css; charset=utf-8")]
-        );
-
-        let known = asked(&site, "ada@example.org", &[]);
-        assert_eq!(known.reply.status, 200);
-        let unknown = asked(&site, "nob@example.org", &[]);
-        assert_eq!(
-            known.text.replace("ada@", "nob@"),
-            unknown.text,
-            "it tells nothing"
-        );
-        let code = site.code("ada@example.org").expect("a code");
-        site.signed_in("ada@example.org", &code);
-        assert_eq!(site.messages(), 1);
-    }
-
-    #[test]
-    fn it_takes_nothing_from_other_sites_and_says_what_is_wrong() {
-        let site = Site::new();
-        site.server.user("ada@example.org", &[], None);
-        for header in [
-            ("Sec-Fetch-Site", "cross-site"),
-            ("Origin", "https://evil.example"),
-        ] {
-            let refused = asked(&site, "ada@example.org", &[header]);
-            assert_eq!(refused.reply.status, 403);
-            assert!(refused.text.contains("another site"), "{}", refused.text);
-        }
-        let wrong = asked(&site, "<b>nobody</b>", &[]);
-        assert_eq!(wrong.reply.status, 422);
-        assert!(
-            wrong.text.contains("not an e-mail address") && !wrong.text.contains("<b>"),
-            "{}",
-            wrong.text
-        );
-        assert_eq!(site.messages(), 0);
-        for _ in 0..5 {
-            assert_eq!(asked(&site, "ada@example.org", &[]).reply.status, 200);
-        }
-        let throttled = asked(&site, "ada@example.org", &[]);
-        assert_eq!(throttled.reply.status, 429);
-        assert_ne!(throttled.header("retry-after"), "");
-        // It counts together with what apps ask for.
-        site.send("ada@example.org").refused(429, 1203, "");
-        site.server.settings(&json!({"oneTimePasswords": "off"}));
-        let off = whole(site.server.request(Method::GET, "/otp"));
-        assert!(
-            off.text.contains("switched off") && !off.text.contains("<form"),
-            "{}",
-            off.text
-        );
-        assert_eq!(asked(&site, "bob@example.org", &[]).reply.status, 403);
     }
 }
