@@ -121,10 +121,7 @@ pub fn compose(
         if let Some(interaction) = interaction {
             values.push(("interaction", template::value(interaction)));
         }
-        let text = template::compile(source, format, NAMES)
-            .map_err(fault)?
-            .render(values)
-            .map_err(fault)?;
+        let text = template::render(source, format, NAMES, values).map_err(fault)?;
         match name {
             "subject" => composed.subject = Some(one_line(&text)),
             "html" => composed.html = Some(text),

@@ -88,13 +88,13 @@ impl Entry {
         if self.content.trim().is_empty() {
             return Err(Error::invalid("content: must say something"));
         }
-        for (name, source, format) in self.parts() {
+        for (name, source, _) in self.parts() {
             if source.contains('\0') {
                 return Err(Error::invalid(format!(
                     "{name}: must not contain a NUL character"
                 )));
             }
-            template::compile(source, format, NAMES)
+            template::check(source, NAMES)
                 .map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
         }
         Ok(())

@@ -71,14 +71,13 @@ impl Subject {
         settings: &Settings,
         now: Timestamp,
     ) -> Result<String, template::Fault> {
-        template::compile(content, Format::Html, self.of.names())?.render([
+        let of_settings = template::value(&json!({"name": settings.name()}));
+        let values = [
             (self.of.name(), self.record.clone()),
-            (
-                "settings",
-                template::value(&json!({"name": settings.name()})),
-            ),
+            ("settings", of_settings),
             ("now", template::Value::from(settings.zone.plain(now))),
-        ])
+        ];
+        template::render(content, Format::Html, self.of.names(), values)
     }
 }
 

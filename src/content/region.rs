@@ -3,7 +3,7 @@
 use super::Of;
 use crate::{
     error::{Error, Result},
-    template::{self, Format},
+    template,
     types::{Timestamp, Zone, text::check_text},
 };
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -109,7 +109,7 @@ impl Draft {
                 "publishedTo: must not be before publishedFrom",
             ));
         }
-        template::compile(&self.content, Format::Html, of.names())
+        template::check(&self.content, of.names())
             .map_err(|fault| Error::invalid(format!("content: {fault}")))?;
         Ok(Checked(self))
     }

@@ -1,11 +1,15 @@
 //! The compiler works out what is constant while it compiles, where no meter runs: `"a" * 9999999`
-//! would be in memory before the first instruction. So every constant repetition is estimated first.
+//! would be in memory before the first instruction. So every constant repetition is estimated first;
+//! and how deep blocks stand within each other.
 
 use super::Fault;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
 
 /// The longest text or list that a constant may become, in bytes or entries.
 const MOST: f64 = 16_384.0;
+
+/// How many loops and `with` may stand within each other: a name is looked for in each of them.
+const BLOCKS_MAX: usize = 20;
 
 /// Stands for a number that is not told exactly; it repeats a text too often, whatever it is.
 const UNTOLD: f64 = f64::INFINITY;
@@ -19,8 +23,24 @@ enum Constant {
 }
 
 /// # Errors
-/// A [`Fault`] for a constant that is repeated too often.
+/// A [`Fault`] for a constant that is repeated too often, and for blocks nested too deep.
 pub(super) fn estimate(tree: &Stmt<'_>) -> Result<(), Fault> {
+    within(tree, 0)
+}
+
+fn within(tree: &Stmt<'_>, outer: usize) -> Result<(), Fault> {
+    let span = match tree {
+        Stmt::ForLoop(it) => Some(it.span()),
+        Stmt::WithBlock(it) => Some(it.span()),
+        _ => None,
+    };
+    let blocks = outer + usize::from(span.is_some());
+    if let Some(span) = span.filter(|_| blocks > BLOCKS_MAX) {
+        return Err(Fault::at(
+            span.start_line,
+            format!("more than {BLOCKS_MAX} loops and `with` within each other"),
+        ));
+    }
     if let Some(line) = of_another_template(tree) {
         return Err(Fault::at(
             line,
@@ -31,7 +51,8 @@ pub(super) fn estimate(tree: &Stmt<'_>) -> Result<(), Fault> {
     for expression in expressions {
         constant(expression)?;
     }
-    inner.into_iter().flatten().try_for_each(estimate)
+    let mut inner = inner.into_iter().flatten();
+    inner.try_for_each(|part| within(part, blocks))
 }
 
 /// The line of a statement that needs another template.

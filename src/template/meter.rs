@@ -12,8 +12,9 @@ pub const SOURCE_BYTES: usize = 256 * 1024;
 /// The most that a template may write, in bytes; what it keeps in variables on the way counts too.
 pub const OUTPUT_BYTES: usize = 1024 * 1024;
 
-/// Instructions that may run. A step of a loop over a list takes about ten.
-const FUEL: u64 = 200_000;
+/// Instructions that may run. A step of a loop over a list takes about ten; of the dearest, calls of
+/// macros, so many take some 30 ms.
+const FUEL: u64 = 100_000;
 /// Bytes that operations may read and write in all, roughly: it bounds time and memory at once,
 /// for nothing is allocated that was not paid for.
 const WORK: usize = 4 * 1024 * 1024;

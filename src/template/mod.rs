@@ -47,15 +47,6 @@ pub enum Format {
     Text,
 }
 
-/// A template that was checked and can be rendered. It holds its source alone: compiling is a small
-/// part of rendering, and so there is nothing that could be out of date.
-#[derive(Debug, Clone)]
-pub struct Template {
-    source: Box<str>,
-    format: Format,
-    names: &'static [&'static str],
-}
-
 /// Why a template does not compile, or failed while it was rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -118,18 +109,8 @@ impl From<minijinja::Error> for Fault {
 ///
 /// # Errors
 /// A [`Fault`] with the line.
-pub fn compile(
-    source: &str,
-    format: Format,
-    names: &'static [&'static str],
-) -> Result<Template, Fault> {
-    let template = Template {
-        source: source.into(),
-        format,
-        names,
-    };
-    contained(|| template.program().map(drop))?;
-    Ok(template)
+pub fn check(source: &str, names: &[&str]) -> Result<(), Fault> {
+    contained(|| program(source, names).map(drop))
 }
 
 /// What a template sees of something that can be written as JSON.
@@ -138,51 +119,47 @@ pub fn value(of: &impl serde::Serialize) -> Value {
     Value::from(Serde(of))
 }
 
-impl Template {
-    /// The source as it was compiled.
-    #[must_use]
-    pub fn source(&self) -> &str {
-        &self.source
-    }
+/// What a template makes of the values, at most [`OUTPUT_BYTES`]. A name without a value is undefined,
+/// which prints nothing. It is compiled each time: that is a small part of it, and nothing can be out
+/// of date.
+///
+/// # Errors
+/// As [`check`]; a [`Fault`] with the line for an operation that its values do not allow, or a limit
+/// reached.
+pub fn render(
+    source: &str,
+    format: Format,
+    names: &[&str],
+    values: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Result<String, Fault> {
+    let root = Value::from_pairs(values);
+    contained(|| {
+        let program = program(source, names)?;
+        let mut text = String::with_capacity(source.len().min(OUTPUT_BYTES));
+        let escape = match format {
+            Format::Html => AutoEscape::Html,
+            Format::Text => AutoEscape::None,
+        };
+        machinery::eval(
+            environment(),
+            &program,
+            root,
+            &BTreeMap::new(),
+            &mut machinery::make_string_output(&mut text),
+            escape,
+        )?;
+        Ok(text)
+    })
+}
 
-    /// What the template makes of the values, at most [`OUTPUT_BYTES`]. A name without a value is
-    /// undefined, which prints nothing.
-    ///
-    /// # Errors
-    /// A [`Fault`] with the line: an operation that its values do not allow, or a limit reached.
-    pub fn render(
-        &self,
-        values: impl IntoIterator<Item = (&'static str, Value)>,
-    ) -> Result<String, Fault> {
-        let root = Value::from_pairs(values);
-        contained(|| {
-            let program = self.program()?;
-            let mut text = String::with_capacity(self.source.len().min(OUTPUT_BYTES));
-            let escape = match self.format {
-                Format::Html => AutoEscape::Html,
-                Format::Text => AutoEscape::None,
-            };
-            machinery::eval(
-                environment(),
-                &program,
-                root,
-                &BTreeMap::new(),
-                &mut machinery::make_string_output(&mut text),
-                escape,
-            )?;
-            Ok(text)
-        })
-    }
-
-    fn program(&self) -> Result<machinery::Instructions<'_>, Fault> {
-        source::measure(&self.source)?;
-        let tree = machinery::parse(&self.source, "template", SyntaxConfig::default())?;
-        folding::estimate(&tree)?;
-        let mut generator = machinery::CodeGenerator::new("template", &self.source);
-        generator.compile_stmt(&tree);
-        let (compiled, _) = generator.finish();
-        guard::metered(&compiled, self.names)
-    }
+fn program<'s>(source: &'s str, names: &[&str]) -> Result<machinery::Instructions<'s>, Fault> {
+    source::measure(source)?;
+    let tree = machinery::parse(source, "template", SyntaxConfig::default())?;
+    folding::estimate(&tree)?;
+    let mut generator = machinery::CodeGenerator::new("template", source);
+    generator.compile_stmt(&tree);
+    let (compiled, _) = generator.finish();
+    guard::metered(&compiled, names)
 }
 
 /// The one environment: it holds no template, only what templates may call.

@@ -11,7 +11,7 @@ use crate::{
     console::{Shell, Visit, answer},
     content::{self, Of, Region, edit::Saved},
     error::{Kind, Result},
-    template::{self, Format},
+    template,
     types::Timestamp,
 };
 use askama::Template;
@@ -113,7 +113,7 @@ pub async fn save(visit: Visit) -> Result<Response> {
 /// What is wrong with the template, with the line it is in.
 fn faults(form: &Form) -> Option<String> {
     let of = Of::path(&form.path).ok()?;
-    let fault = template::compile(&form.content, Format::Html, of.names()).err()?;
+    let fault = template::check(&form.content, of.names()).err()?;
     Some(preview::told(&form.content, &fault))
 }
 

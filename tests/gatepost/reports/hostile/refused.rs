@@ -215,7 +215,7 @@ pub(super) fn kinds() -> Vec<Kind> {
             "copies of copies",
             Refused,
             &[],
-            "WITH a AS (SELECT 1 AS x), b AS (SELECT p.x FROM a AS p, a AS q), c AS (SELECT p.x FROM b AS p, b AS q) SELECT x FROM c",
+            "WITH a AS (SELECT 1 AS x), b AS (SELECT p.x FROM a AS p, a AS q), c AS (SELECT p.x FROM b AS p, b AS q) SELECT y + y AS z FROM (SELECT x + x AS y FROM c) WHERE z > 0",
         ),
         kind(
             "too much of a statement",
@@ -243,7 +243,25 @@ pub(super) fn kinds() -> Vec<Kind> {
         "SELECT x FROM '@' WHERE x IN [@]",
         "SELECT x FROM @/**/UNION ALL SELECT x FROM--\n`@`",
     ];
-    more("copies of copies", uses.into_iter().map(doubling).collect());
+    let nested = |columns: &str| {
+        (0..40).fold(
+            "SELECT id AS x, 2 AS y FROM delegates".to_owned(),
+            |inner, _| format!("SELECT {columns} FROM ({inner}) AS q"),
+        )
+    };
+    let columns = [
+        "x + x AS x",
+        "DISTINCT x || q.x AS \"x\"",
+        "*, x || y AS x",
+        "coalesce([x], 'x', `x`) AS x",
+    ];
+    more(
+        "copies of copies",
+        uses.into_iter()
+            .map(doubling)
+            .chain(columns.into_iter().map(nested))
+            .collect(),
+    );
     more(
         "too much of a statement",
         vec![

@@ -1,0 +1,132 @@
+//! Templates that try to take the server's time, its memory, its stack, its files or its word. Each
+//! category has a harmless twin that must work.
+
+mod language;
+mod size;
+mod work;
+
+use super::{Fault, Format, rendered};
+use std::time::{Duration, Instant};
+
+struct Category {
+    name: &'static str,
+    attempts: Vec<String>,
+    /// A template with the same means that is fine, and what it makes.
+    twin: (&'static str, &'static str),
+}
+
+fn category(
+    name: &'static str,
+    twin: (&'static str, &'static str),
+    attempts: Vec<String>,
+) -> Category {
+    Category {
+        name,
+        attempts,
+        twin,
+    }
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
+/// Every text with every filling in place of `@`.
+fn filled(texts: &[&str], fillings: &[&str]) -> Vec<String> {
+    texts
+        .iter()
+        .flat_map(|text| fillings.iter().map(|filling| text.replace('@', filling)))
+        .collect()
+}
+
+fn categories() -> Vec<Category> {
+    [
+        size::loops(),
+        size::growth(),
+        work::work(),
+        language::structure(),
+        language::reach(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Without optimisation everything takes far longer; what is bounded there is bounded here too.
+const LONGEST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_500 } else { 50 });
+
+#[test]
+fn every_hostile_template_ends_at_once_with_a_clear_error() {
+    let categories = categories();
+    let attempts: usize = categories.iter().map(|all| all.attempts.len()).sum();
+    assert!(categories.len() >= 15, "{} categories", categories.len());
+    assert!(attempts >= 300, "{attempts} attempts");
+    let before = memory();
+    let mut wrong = Vec::new();
+    let mut slowest = (Duration::ZERO, "");
+    for category in &categories {
+        assert!(category.attempts.len() >= 8, "{}", category.name);
+        for attempt in &category.attempts {
+            let (answer, took) = timed(attempt);
+            slowest = slowest.max((took, category.name));
+            let shown: String = attempt.chars().take(150).collect();
+            match answer {
+                Ok(page) => wrong.push(format!(
+                    "{}: {shown} gave {} bytes",
+                    category.name,
+                    page.len()
+                )),
+                Err(fault) if fault.message.contains("cannot be worked out") => {
+                    wrong.push(format!("{}: {shown} made it panic", category.name));
+                }
+                Err(fault) if fault.message.len() < 5 || fault.message.len() > 400 => {
+                    wrong.push(format!("{}: {shown}: {fault}", category.name));
+                }
+                Err(_) if took > LONGEST => {
+                    wrong.push(format!("{}: {shown} took {took:?}", category.name));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    println!("the slowest of {attempts}: {slowest:?}");
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 96 << 20, "memory grew by {grown} bytes");
+}
+
+/// What a template makes, and how long it took: at best, where the machine did something else meanwhile.
+fn timed(attempt: &str) -> (Result<String, Fault>, Duration) {
+    let once = || {
+        let started = Instant::now();
+        let answer = rendered(attempt, Format::Html);
+        (answer, started.elapsed())
+    };
+    let (answer, mut took) = once();
+    for _ in 0..3 {
+        if took > LONGEST {
+            took = took.min(once().1);
+        }
+    }
+    (answer, took)
+}
+
+fn memory() -> usize {
+    memory_stats::memory_stats().map_or(0, |stats| stats.physical_mem)
+}
+
+#[test]
+fn each_category_has_a_twin_that_works() {
+    let wrong: Vec<String> = categories()
+        .iter()
+        .map(|category| (category, rendered(category.twin.0, Format::Html)))
+        .filter(|(category, made)| made.as_deref() != Ok(category.twin.1))
+        .map(|(category, made)| format!("{}: {made:?}", category.name))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
