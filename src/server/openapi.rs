@@ -190,6 +190,7 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         // Of a report that is there from the start.
         ("export", _) => json!("leads"),
         ("parameters", _) => json!({"sponsor": "12"}),
+        ("query", _) => json!({"till": "3"}),
         _ => Value::Null,
     }
 }
