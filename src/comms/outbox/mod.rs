@@ -2,16 +2,23 @@
 //!
 //! A message is in one state at a time, and only an attempt that began as `sending` can end: so an
 //! outcome that comes after a person has decided, or after the message was erased, changes nothing.
+//!
+//! - `decisions`: what the crew does to a message; `upkeep`: what a start ends, and what is let go
+
+mod decisions;
+mod upkeep;
+
+pub use decisions::{cancel, resend};
+pub use upkeep::{end_interrupted, thin};
 
 use super::{
     address, opened,
     types::{Channel, State},
 };
 use crate::{
-    audit::{self, Change},
     auth::{Context, unwritten::Unwritten},
-    error::{Error, Kind, Result},
-    store::{Store, Tx},
+    error::Result,
+    store::Tx,
     types::{DelegateId, Timestamp},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -25,10 +32,6 @@ const BACK_OFF_S: [i64; 7] = [30, 120, 600, 1_800, 3_600, 7_200, 14_400];
 const LIFE_MS: i64 = 24 * 3_600 * 1_000;
 /// How long a message with a secret may wait: as long as the secret is good for (contract §8, OTP).
 const SECRET_LIFE_MS: i64 = 600 * 1_000;
-/// How long messages are kept that are to nobody in the list.
-const KEPT_MS: i64 = 30 * 24 * 3_600 * 1_000;
-/// Messages removed in one write.
-const SLICE: i64 = 500;
 /// Why a message with a secret is not sent after a new start.
 pub(super) const LOST: &str =
     "what it said was a secret, known until the server ended; have a new one sent";
@@ -339,205 +342,6 @@ fn next(now: Timestamp, attempts: i64) -> Timestamp {
 fn shortened(why: &str) -> String {
     let one_line = why.split_whitespace().collect::<Vec<_>>().join(" ");
     one_line.chars().take(FAILURE_MAX_CHARS).collect()
-}
-
-/// Lets messages go that are to nobody in the list (one-time passwords, tests) and ended a month ago, in
-/// small slices that wait for everybody else; how many went. Those to delegates are their history,
-/// which searches look at (`comms`), and go with them.
-///
-/// # Errors
-/// When it cannot be read or written; what is left goes the next time.
-pub async fn thin(store: &Store, now: Timestamp) -> Result<usize> {
-    let before = Timestamp(now.0 - KEPT_MS);
-    let mut gone = 0;
-    loop {
-        let old = store
-            .read(move |connection| ended(connection, before))
-            .await?;
-        if old.is_empty() {
-            return Ok(gone);
-        }
-        gone += old.len();
-        store
-            .write_bulk(move |tx| {
-                let old = json!(old).to_string();
-                tx.prepare_cached(
-                    "DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?1))",
-                )?
-                .execute([old])?;
-                Ok(())
-            })
-            .await?;
-    }
-}
-
-fn ended(connection: &Connection, before: Timestamp) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM messages INDEXED BY messages_address
-         WHERE delegate_id IS NULL AND created_at < ?1 AND state NOT IN ('waiting', 'sending')
-         LIMIT ?2",
-    )?;
-    let ids = statement.query_map(params![before, SLICE], |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
-}
-
-/// What an earlier process was at when it ended: nobody knows how that went. What it was to send of a
-/// secret went with it; a version before this one wrote that down. To be called before anything is
-/// sent.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn end_interrupted(tx: &Tx<'_>) -> Result<()> {
-    tx.execute(
-        "UPDATE messages SET state = 'unknown', failure = 'the server ended while it was being sent',
-             body = iif(secret, NULL, body), html = iif(secret, NULL, html)
-         WHERE state = 'sending'",
-        [],
-    )?;
-    tx.execute(
-        "UPDATE messages SET state = 'failed', next_at = NULL, expires_at = NULL, failure = ?1,
-             body = NULL, html = NULL
-         WHERE state = 'waiting' AND secret",
-        [LOST],
-    )?;
-    Ok(())
-}
-
-/// What a person does to a message is of its present state.
-struct Standing {
-    state: State,
-    channel: Channel,
-    delegate: Option<DelegateId>,
-    address: String,
-    secret: bool,
-    empty: bool,
-}
-
-fn standing(tx: &Tx<'_>, id: i64) -> Result<Standing> {
-    let found = tx
-        .prepare_cached(
-            "SELECT state, channel, delegate_id, address, secret, coalesce(body, '') = ''
-             FROM messages WHERE id = ?1",
-        )?
-        .query_row([id], |row| {
-            Ok(Standing {
-                state: row.get(0)?,
-                channel: row.get(1)?,
-                delegate: row.get(2)?,
-                address: row.get(3)?,
-                secret: row.get(4)?,
-                empty: row.get(5)?,
-            })
-        })
-        .optional()?;
-    found.ok_or_else(|| {
-        Error::new(
-            Kind::NoSuchPath,
-            format!("there is no message {id} any more"),
-        )
-    })
-}
-
-/// Has a message that was not sent, or perhaps not, sent again; to the address that its delegate has
-/// now.
-///
-/// # Errors
-/// [`Kind::Invalid`] for a message in another state, one that held a secret, or whose delegate cannot
-/// be reached; [`Kind::NoSuchPath`] without such a message.
-pub fn resend(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
-    let standing = standing(tx, id)?;
-    if !matches!(
-        standing.state,
-        State::Failed | State::Unknown | State::Cancelled
-    ) {
-        return Err(Error::invalid(format!(
-            "this message is {} by now; only one that failed, was cancelled, or has an unknown outcome is sent again",
-            standing.state.name()
-        )));
-    }
-    if standing.secret {
-        return Err(Error::invalid(
-            "its text is kept nowhere, as it held a secret; have a new one sent",
-        ));
-    }
-    if standing.empty {
-        return Err(Error::invalid(
-            "it never had a text, as its template failed; mend that, and send it anew",
-        ));
-    }
-    let address = address_now(tx, ctx, &standing)?;
-    let now = tx.now();
-    tx.prepare_cached(
-        "UPDATE messages SET state = 'waiting', attempts = 0, next_at = ?2, expires_at = ?3,
-             failure = NULL, address = ?4
-         WHERE id = ?1",
-    )?
-    .execute(params![id, now, expiry(now, false), address])?;
-    decided(tx, ctx, id, "resend", standing.state, State::Waiting)
-}
-
-fn address_now(tx: &Tx<'_>, ctx: &Context, standing: &Standing) -> Result<String> {
-    let Some(delegate) = standing.delegate else {
-        return Ok(standing.address.clone());
-    };
-    let (email, phone, deleted): (Option<String>, Option<String>, bool) = tx
-        .prepare_cached("SELECT email, phone, deleted_at IS NOT NULL FROM delegates WHERE id = ?1")?
-        .query_row([delegate], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?;
-    if deleted {
-        return Err(Error::invalid(
-            "the delegate was deleted; restore them first",
-        ));
-    }
-    match standing.channel {
-        Channel::Email => Ok(address::email(&email.unwrap_or_default())?.to_string()),
-        Channel::Sms => address::phone(
-            &phone.unwrap_or_default(),
-            ctx.settings.communications.country_code.as_deref(),
-        ),
-        Channel::Push => Ok(standing.address.clone()),
-    }
-}
-
-/// Calls a message back that waits.
-///
-/// # Errors
-/// [`Kind::Invalid`] for a message in another state; [`Kind::NoSuchPath`] without such a message.
-pub fn cancel(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
-    let standing = standing(tx, id)?;
-    if standing.state != State::Waiting {
-        return Err(Error::invalid(format!(
-            "this message is {} by now; only one that waits can be called back",
-            standing.state.name()
-        )));
-    }
-    tx.prepare_cached(
-        "UPDATE messages SET state = 'cancelled', next_at = NULL, expires_at = NULL WHERE id = ?1",
-    )?
-    .execute([id])?;
-    decided(tx, ctx, id, "cancel", standing.state, State::Cancelled)
-}
-
-fn decided(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    id: i64,
-    action: &'static str,
-    from: State,
-    to: State,
-) -> Result<()> {
-    audit::append(
-        tx,
-        ctx,
-        &Change {
-            action,
-            record_type: "message",
-            record_id: Some(id),
-            before: Some(json!({"state": from.name()})),
-            after: Some(json!({"state": to.name()})),
-        },
-    )
 }
 
 #[cfg(test)]
