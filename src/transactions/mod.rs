@@ -4,8 +4,8 @@
 //! - `sale`: a body, read as far as it can be; pure
 //! - `load`: it becomes rows; `tickets`: and delegates, in slices
 //! - `settle`: what did not fit, and what a person found out about it
-//! - `erase`: somebody is taken out of purchases for good; `person`: what tells of them; `letters`: how
-//!   that is found in a text; `erased`: which tickets were theirs
+//! - `erase`: somebody is taken out of purchases for good; `person`: what tells of them; `letters`,
+//!   `telephone`: how that is found in a text; `erased`: which tickets were theirs
 
 pub mod api;
 pub mod erase;
@@ -15,6 +15,7 @@ mod load;
 mod person;
 mod sale;
 pub mod settle;
+mod telephone;
 mod tickets;
 
 pub use load::{Received, receive};

@@ -1,7 +1,10 @@
 //! What tells of a person in a text: e-mail, telephone, codes and names, now and as the audit has
 //! them. Pure but for looking them up.
 
-use super::letters::{Letters, Number, folded, numbers_in};
+use super::{
+    letters::{Letters, folded},
+    telephone::{Number, numbers_in},
+};
 use crate::{
     error::Result,
     records::Kind,

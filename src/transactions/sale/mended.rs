@@ -2,6 +2,7 @@
 //! tickets in it: tills cut texts in the middle of an emoji, write in the encoding of the machine they
 //! run on, and send what they got by dividing by zero.
 
+use crate::types::json::code_unit;
 use encoding_rs::WINDOWS_1252;
 use serde_json::Value;
 
@@ -24,6 +25,7 @@ pub(super) fn mended(body: &[u8]) -> Option<Vec<u8>> {
 
 /// The text with halves of surrogate pairs (`\ud83d` alone) replaced.
 fn whole_letters(text: &str) -> String {
+    let unit = |text: &str| code_unit(text.as_bytes());
     let mut whole = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -81,12 +83,6 @@ fn end_of_string(text: &str) -> usize {
         }
     }
     text.len()
-}
-
-/// The UTF-16 unit that an escape at the beginning of the text stands for.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix("\\u")?.get(..4)?;
-    u16::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

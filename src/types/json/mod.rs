@@ -1,12 +1,14 @@
 //! JSON from outside: what it may hold, how two documents are merged, and when two are the same.
 
+mod escape;
 mod fingerprint;
-mod patch;
+mod merge_patch;
 mod read;
 mod whole;
 
+pub use escape::code_unit;
 pub use fingerprint::{digest_part, fingerprint, fingerprint_with};
-pub use patch::{difference, merge_patch};
+pub use merge_patch::{difference, merge_patch};
 pub use read::{check_limits, in_plain_words, parse};
 pub use whole::{anything_whole, no_property_twice};
 
