@@ -3,7 +3,7 @@
 use super::{context, open, print, print_json};
 use crate::{
     error::{Error, Result},
-    export::{Book, Export, Format, What, Which},
+    export::{Counts, Export, Format, What, Which},
     store::Store,
 };
 use serde_json::json;
@@ -144,7 +144,7 @@ impl<W: Write> Write for Watched<W> {
 }
 
 /// Writes beside the file under another name; it takes the file's place when it is whole.
-fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Book> {
+fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts> {
     let told = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
@@ -156,12 +156,12 @@ fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Book> {
     let on = |_| ControlFlow::Continue(());
     let written = if format == Format::Xlsx {
         let mut out = BufWriter::new(file.as_file_mut());
-        let book = export.write_xlsx(&mut out, on)?;
+        let counts = export.write_xlsx(&mut out, on)?;
         out.flush().map_err(|cause| told(&cause))?;
-        book
+        counts
     } else {
         let rows = export.write(format, file.as_file_mut(), on)?;
-        Book { rows, cut: 0 }
+        Counts { rows, cut: 0 }
     };
     file.as_file().sync_all().map_err(|cause| told(&cause))?;
     let file = file.persist(output).map_err(|cause| told(&cause.error))?;
@@ -231,23 +231,23 @@ fn folder_readable(folder: &Path) {
 #[cfg(not(unix))]
 fn folder_readable(_: &Path) {}
 
-fn tell(json: bool, output: &Path, written: &[(What, Book)]) -> Result<()> {
-    for (what, book) in written {
-        if let Some(told) = book.told() {
+fn tell(json: bool, output: &Path, written: &[(What, Counts)]) -> Result<()> {
+    for (what, counts) in written {
+        if let Some(told) = counts.told() {
             eprintln!("{}: {told}", what.name());
         }
     }
     let output = output.display().to_string();
     if json {
-        let of_each = |count: fn(&Book) -> u64| -> serde_json::Map<_, _> {
+        let of_each = |count: fn(&Counts) -> u64| -> serde_json::Map<_, _> {
             let each = written.iter();
-            each.map(|(what, book)| (what.name().to_owned(), json!(count(book))))
+            each.map(|(what, counts)| (what.name().to_owned(), json!(count(counts))))
                 .collect()
         };
-        let (exported, cut) = (of_each(|book| book.rows), of_each(|book| book.cut));
+        let (exported, cut) = (of_each(|counts| counts.rows), of_each(|counts| counts.cut));
         return print_json(&json!({"output": output, "exported": exported, "cut": cut}));
     }
-    written
-        .iter()
-        .try_for_each(|(what, book)| print(&format!("{} {} in {output}", book.rows, what.name())))
+    written.iter().try_for_each(|(what, counts)| {
+        print(&format!("{} {} in {output}", counts.rows, what.name()))
+    })
 }

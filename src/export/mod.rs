@@ -47,16 +47,16 @@ impl Format {
     }
 }
 
-/// What a spreadsheet was made of.
+/// What an export came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Book {
+pub struct Counts {
     /// How many records.
     pub rows: u64,
     /// How many texts that no cell holds as a whole.
     pub cut: u64,
 }
 
-impl Book {
+impl Counts {
     /// That something was cut, as a sentence.
     #[must_use]
     pub fn told(self) -> Option<String> {
@@ -110,7 +110,7 @@ impl Export<'_> {
         &self,
         out: impl Write + Seek + Send,
         told: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<Book> {
+    ) -> Result<Counts> {
         xlsx::write(self, xlsx::SHEET_ROWS, out, told)
     }
 }

@@ -94,7 +94,7 @@ fn past_the_last_row_of_a_sheet_it_goes_on_in_another_and_is_read_back_as_one() 
     let file = std::fs::File::create(&path).unwrap();
     let on = |_| ControlFlow::Continue(());
     let written = super::xlsx::write(&export(&store, Which::All), 11, file, on);
-    assert_eq!(written.unwrap(), Book { rows: 25, cut: 0 });
+    assert_eq!(written.unwrap(), Counts { rows: 25, cut: 0 });
     let source = Source::open(&path, None).unwrap();
     assert!(
         source.about().contains("\"delegates 3\""),
@@ -128,8 +128,8 @@ fn a_text_that_no_cell_holds_is_cut_told_and_not_taken_back() {
     let path = folder.path().join("a.xlsx");
     let file = std::fs::File::create(&path).unwrap();
     let on = |_| ControlFlow::Continue(());
-    let book = export(&store, Which::All).write_xlsx(file, on).unwrap();
-    assert_eq!(book, Book { rows: 2, cut: 1 });
+    let counts = export(&store, Which::All).write_xlsx(file, on).unwrap();
+    assert_eq!(counts, Counts { rows: 2, cut: 1 });
     let source = Source::open(&path, None).unwrap();
     let rows: Vec<_> = source.rows().unwrap().map(Result::unwrap).collect();
     assert!(
@@ -138,5 +138,5 @@ fn a_text_that_no_cell_holds_is_cut_told_and_not_taken_back() {
     );
     assert!(matches!(&rows[1].content, Content::Cells(_)));
     let told = Source::open(&path, Some("Cut")).unwrap();
-    assert_eq!(told.header().unwrap(), [book.told().unwrap()]);
+    assert_eq!(told.header().unwrap(), [counts.told().unwrap()]);
 }

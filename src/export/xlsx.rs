@@ -1,7 +1,7 @@
 //! XLSX: every cell is text, so that no barcode or phone number becomes a number. Rows go to disk
 //! as they come. A text that no cell holds is cut; a last sheet says how many were.
 
-use super::{Book, Export, layout::Layout, rows};
+use super::{Counts, Export, layout::Layout, rows};
 use crate::{
     error::{Error, Result},
     types::spreadsheet::{cut, kept},
@@ -20,7 +20,7 @@ pub(super) fn write(
     sheet_rows: u32,
     out: impl Write + Seek + Send,
     told: impl FnMut(u64) -> ControlFlow<()>,
-) -> Result<Book> {
+) -> Result<Counts> {
     let layout = Layout::of(export)?;
     let mut sheets = Sheets {
         book: Workbook::new(),
@@ -42,11 +42,11 @@ pub(super) fn write(
         },
         told,
     )?;
-    let book = Book {
+    let counts = Counts {
         rows,
         cut: sheets.cut,
     };
-    if let Some(told) = book.told() {
+    if let Some(told) = counts.told() {
         sheets
             .book
             .add_worksheet()
@@ -58,7 +58,7 @@ pub(super) fn write(
         .book
         .save_to_writer(out)
         .map_err(Error::unavailable)?;
-    Ok(book)
+    Ok(counts)
 }
 
 struct Sheets {
