@@ -131,6 +131,7 @@ fn make(
         body.insert("data".into(), json!({"Data": {"ticket": description}}));
     }
     let delegate = DelegateId(write::create(tx, ctx, &delegates::RESOURCE, body)?);
+    // Only now: whoever has the barcode today counts more than who had it.
     if let Some((code, deleted)) = sold_before(tx, &ticket.barcode)? {
         let code = text::shortened(&code);
         return Err(Error::new(

@@ -1,10 +1,12 @@
-//! What delegates, devices and events share in HTTP: the shape of a record in the API's document,
-//! as it is answered and as it is sent.
+//! What delegates, devices and events share in HTTP: answering with one record, and its shape in the
+//! API's document, as it is answered and as it is sent.
 
-use super::Answer;
-use super::schema::{
-    Described, array, example, formatted, free_object, inline, integer, nullable, object, one_of,
-    plain, text,
+use super::{
+    Answer,
+    schema::{
+        Described, array, example, formatted, free_object, inline, integer, nullable, object,
+        one_of, plain, text,
+    },
 };
 use crate::{
     app::App,

@@ -195,7 +195,9 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     let found = found.unwrap_or_else(|message| {
-        failure = Some(format!("this search cannot be run: {message}"));
+        failure = Some(answer::sentence(&format!(
+            "this search cannot be run: {message}"
+        )));
         Found {
             lines: Vec::new(),
             next: None,
@@ -211,7 +213,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
     let live = before.is_none() && !paused && !failed;
     let page = Page {
         shell: visit.shell("Interactions", Some(Area::Interactions)),
-        failure: failure.map(|failure| answer::sentence(&failure)),
+        failure,
         kinds: USUAL_TYPES,
         devices,
         looked_in_vain: found.lines.is_empty() && found.next.is_some(),
