@@ -11,7 +11,7 @@ use super::{
 use crate::{
     auth::Context,
     error::{Error, Kind, Result},
-    idempotency::{self, Key},
+    idempotency::{self, Key, Once},
     store::{Store, Tx},
     types::json::{self, RECORD_MAX_BYTES},
 };
@@ -93,20 +93,14 @@ pub async fn record_all(
     let mut part = 0;
     // Once even for a batch of nothing: its key may stand for another request.
     while part == 0 || done < work.0.0.len() {
-        let of_slice = Arc::clone(&work);
-        let slice = store
-            .write_bulk(move |tx| {
-                let (batch, ctx, key) = &*of_slice;
-                let items = &batch.0[done..];
-                idempotency::part(
-                    tx,
-                    key.as_ref(),
-                    part,
-                    || record_slice(tx, ctx, items),
-                    |outcomes| render_items(keys(items), &outcomes, ctx),
-                )
-            })
-            .await?;
+        let slice = match record_slice(store, &work, part, done, Guard::None).await {
+            Err(cause) if !matches!(cause.kind, Kind::Unavailable | Kind::KeyReused) => {
+                let request_id = &work.1.request_id;
+                tracing::warn!(request_id, "a slice of a batch is recorded again: {cause}");
+                record_slice(store, &work, part, done, Guard::Savepoints).await?
+            }
+            slice => slice?,
+        };
         let (batch, ctx, _) = &*work;
         let slice = slice.rendered(|outcomes| render_items(keys(&batch.0[done..]), &outcomes, ctx));
         if done > 0 {
@@ -120,10 +114,36 @@ pub async fn record_all(
     Ok(answers)
 }
 
+/// A batch, who sent it, and its idempotency key.
+type Work = (Batch, Context, Option<Key>);
+
+/// Records a slice of a batch: the items from `done` on, as that part of its answer.
+async fn record_slice(
+    store: &Store,
+    work: &Arc<Work>,
+    part: usize,
+    done: usize,
+    guard: Guard,
+) -> Result<Once<Vec<ItemOutcome>>> {
+    let work = Arc::clone(work);
+    let slice = move |tx: &Tx<'_>| {
+        let (batch, ctx, key) = &*work;
+        let items = &batch.0[done..];
+        idempotency::part(
+            tx,
+            key.as_ref(),
+            part,
+            || record_items(tx, ctx, items, guard),
+            |outcomes| render_items(keys(items), &outcomes, ctx),
+        )
+    };
+    store.write_bulk(slice).await
+}
+
 /// How a slice guards its items against each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guard {
-    /// Not at all: an item that fails before it wrote anything needs none. Anything worse fails
+    /// Not at all: an item that fails before it wrote anything needs none. Anything worse undoes
     /// the slice, which is then recorded again.
     None,
     /// A savepoint for each item, which costs a copy of every page it touches.
@@ -132,20 +152,6 @@ enum Guard {
 
 fn keys(items: &[Item]) -> impl Iterator<Item = &str> {
     items.iter().map(|item| item.key.as_str())
-}
-
-fn record_slice(tx: &Tx<'_>, ctx: &Context, items: &[Item]) -> Result<Vec<ItemOutcome>> {
-    let unguarded = tx.nested(|tx| record_items(tx, ctx, items, Guard::None));
-    match unguarded {
-        Err(cause) if cause.kind != Kind::Unavailable => {
-            tracing::warn!(
-                request_id = ctx.request_id,
-                "a slice of a batch is recorded again: {cause}"
-            );
-            record_items(tx, ctx, items, Guard::Savepoints)
-        }
-        done => done,
-    }
 }
 
 /// Records items until they are done or the slice's time is over; at least one.

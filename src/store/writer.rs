@@ -1,9 +1,11 @@
 //! The one writer: a thread that owns the only writing connection and commits in groups.
 //!
 //! It drains its queue, opens one transaction, runs every job such that its failure undoes nothing but
-//! its own work, commits, and only then answers, so that one fsync serves the whole group and nothing is acknowledged
-//! before it is durable. Slices of bulk work wait until nobody else does, one a group. A write that
-//! is to be alone is a group of its own: what was acknowledged by then was committed before it.
+//! its own work, commits, and only then answers, so that one fsync serves the whole group and nothing
+//! is acknowledged before it is durable. A slice of bulk work is a group of its own, after one that
+//! left nobody waiting: so who came before it need not wait for it, and it needs no savepoint, for which
+//! SQLite copies every page before its first change. So is a write that is to be alone: what was
+//! acknowledged by then was committed before it.
 
 use super::{
     checkpoint::Checkpointer,
@@ -49,7 +51,7 @@ pub const BESIDE: &str = "beside";
 pub enum Turn {
     /// Somebody waits at a gate.
     Soon,
-    /// A slice of a batch or an import: after everybody who waits, one a group.
+    /// A slice of a batch or an import: after everybody who waits, one at a time.
     Bulk,
     /// Next, and with nobody else: it reads this other database file as [`BESIDE`].
     Alone(PathBuf),
@@ -265,8 +267,15 @@ impl Loop {
             }
             if let Some(job) = self.waiting.alone.pop_front() {
                 self.guarded(|run| run.alone(job));
-            } else if !self.waiting.is_empty() {
-                self.guarded(|run| run.group(jobs));
+            } else {
+                if !self.waiting.soon.is_empty() {
+                    self.guarded(|run| run.group(jobs));
+                }
+                if self.waiting.soon.is_empty()
+                    && let Some(slice) = self.waiting.bulk.pop_front()
+                {
+                    self.guarded(|run| run.single(slice));
+                }
             }
             if self.polled.elapsed() >= FOREIGN_POLL {
                 self.notice_other_processes();
@@ -293,23 +302,15 @@ impl Loop {
             }
             Err(cause) => {
                 done.extend(self.waiting.soon.drain(..));
-                done.extend(self.waiting.bulk.drain(..));
                 Some(cause.message)
             }
         };
         self.settle(done, lost);
     }
 
-    /// Runs a group of one job, with another file beside ours.
-    fn alone(&mut self, mut job: Box<dyn Job>) {
-        // Left there by one that panicked; where there is none, nothing happens.
-        let _ = self.detach();
-        let attached = match job.turn() {
-            Turn::Alone(other) => self.attach(other),
-            Turn::Still => self.checkpointer.empty(&self.connection),
-            _ => Ok(()),
-        };
-        let lost = match attached.and_then(|()| self.begin()) {
+    /// Runs a group of one job.
+    fn single(&mut self, mut job: Box<dyn Job>) {
+        let lost = match self.begin() {
             Ok(()) => {
                 self.run_job(&mut *job, Before::Nothing);
                 let gone = self.connection.is_autocommit();
@@ -318,6 +319,21 @@ impl Loop {
             Err(cause) => Some(cause.message),
         };
         self.settle(vec![job], lost);
+    }
+
+    /// As that, with another file beside ours or an empty log.
+    fn alone(&mut self, job: Box<dyn Job>) {
+        // Left there by one that panicked; where there is none, nothing happens.
+        let _ = self.detach();
+        let attached = match job.turn() {
+            Turn::Alone(other) => self.attach(other),
+            Turn::Still => self.checkpointer.empty(&self.connection),
+            _ => Ok(()),
+        };
+        match attached {
+            Ok(()) => self.single(job),
+            Err(cause) => self.settle(vec![job], Some(cause.message)),
+        }
         if let Err(cause) = self.detach() {
             tracing::debug!("the file beside ours: {cause}");
         }
@@ -383,7 +399,6 @@ impl Loop {
         done: &mut Vec<Box<dyn Job>>,
     ) -> Option<String> {
         let begun = Instant::now();
-        let mut bulk = 1;
         while done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX {
             while let Ok(job) = jobs.try_recv() {
                 self.waiting.put(job);
@@ -391,13 +406,8 @@ impl Loop {
                     break;
                 }
             }
-            let mut job = match self.waiting.soon.pop_front() {
-                Some(job) => job,
-                None if bulk > 0 => {
-                    bulk -= 1;
-                    self.waiting.bulk.pop_front()?
-                }
-                None => break,
+            let Some(mut job) = self.waiting.soon.pop_front() else {
+                break;
             };
             let before = match done.as_slice() {
                 [] => Before::Nothing,
