@@ -2,7 +2,7 @@
 
 use crate::{
     error::{Error, Result},
-    store::{APPLICATION_ID, connection},
+    store::{APPLICATION_ID, connection, references},
 };
 use rusqlite::Connection;
 use std::{fs::File, path::Path};
@@ -60,11 +60,10 @@ pub fn check(connection: &Connection, version: i64) -> Result<()> {
     if verdict != "ok" {
         return Err(Error::invalid(verdict));
     }
-    let mut broken = connection.prepare("PRAGMA foreign_key_check")?;
-    if let Some(row) = broken.query([])?.next()? {
-        let table: String = row.get(0)?;
+    if let Some(missing) = references::missing(connection)?.first() {
         return Err(Error::invalid(format!(
-            "a row of {table} names a record that does not exist"
+            "a row of {} names a record that does not exist",
+            missing.table
         )));
     }
     Ok(())

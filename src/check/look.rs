@@ -6,7 +6,10 @@ use crate::{
     error::{Error, Result},
     interactions::recount,
     settings,
-    store::{Found, migrate, open},
+    store::{
+        Found, migrate, open,
+        references::{self, Missing},
+    },
     types::{DelegateId, Timestamp},
 };
 use rusqlite::Connection;
@@ -150,17 +153,16 @@ fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
 }
 
 fn look_at_references(connection: &Connection, report: &mut Report) -> Result<()> {
-    let mut statement = connection.prepare(
-        "SELECT \"table\", parent, count(*), min(rowid) FROM pragma_foreign_key_check
-         GROUP BY 1, 2 ORDER BY 1, 2",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (table, parent): (String, String) = (row.get(0)?, row.get(1)?);
-        let (count, first): (i64, Option<i64>) = (row.get(2)?, row.get(3)?);
+    for missing in references::missing(connection)? {
+        let Missing {
+            table,
+            of,
+            count,
+            first,
+        } = missing;
         let first = first.map_or_else(String::new, |row| format!(", the first in row {row}"));
         report.add(
-            format!("{table}: {count} references to {parent} that do not exist{first}"),
+            format!("{table}: {count} references to {of} that do not exist{first}"),
             TELL,
         );
     }

@@ -3,7 +3,7 @@
 
 use crate::{
     error::{Error, Kind, Result},
-    store::{Store, Tx},
+    store::{Store, Tx, newest_interaction},
 };
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -133,15 +133,6 @@ impl<W: Steps> Turn<W> {
     fn is_busy(&self) -> bool {
         self.others_wrote.is_some_and(|at| at.elapsed() < BUSY_FOR)
     }
-}
-
-/// The id of the newest interaction, be it deleted since.
-fn newest_interaction(tx: &Tx<'_>) -> Result<i64> {
-    Ok(tx
-        .prepare_cached(
-            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'interactions'",
-        )?
-        .query_row([], |row| row.get(0))?)
 }
 
 /// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.

@@ -30,12 +30,14 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
     if !mutual || are_connected(tx, one, other)? {
         return Ok(None);
     }
+    let id = tx.new_interaction_id()?;
     tx.prepare_cached(
-        "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+        "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                                    recorded_at, created_at, client_id, user_id)
-         VALUES ('connected', ?1, ?2, ?3, ?4, ?5, ?6)",
+         VALUES (?1, 'connected', ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
     .execute(rusqlite::params![
+        id,
         other,
         one,
         interaction.recorded_at,
@@ -43,7 +45,7 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
         ctx.client,
         ctx.user
     ])?;
-    Ok(Some(tx.last_insert_rowid()))
+    Ok(Some(id))
 }
 
 /// Whether two delegates are connected.

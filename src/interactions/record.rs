@@ -322,13 +322,15 @@ fn insert(
     let recorded_at = draft.recorded_at(tx.now());
     let [first_delegate, second_delegate, third_delegate] = participants.delegates;
     let [first_device, second_device, third_device] = participants.devices;
+    let id = tx.new_interaction_id()?;
     tx.prepare_cached(
-        "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+        "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                 third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,
                 recorded_at, created_at, client_id, user_id, admitted)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?
     .execute(rusqlite::params![
+        id,
         draft.kind,
         first_delegate,
         second_delegate,
@@ -345,7 +347,7 @@ fn insert(
         draft.admitted,
     ])?;
     Ok(Interaction {
-        id: Some(InteractionId(tx.last_insert_rowid())),
+        id: Some(InteractionId(id)),
         kind: draft.kind.clone(),
         delegates: participants.delegates,
         devices: participants.devices,

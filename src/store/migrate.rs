@@ -23,6 +23,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0011_webhooks.sql")),
     M::up(include_str!("migrations/0012_follow_up.sql")),
     M::up(include_str!("migrations/0013_purchases.sql")),
+    M::up(include_str!("migrations/0014_interactions.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.
@@ -83,6 +84,7 @@ pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::newest_interaction;
 
     #[test]
     fn migrations_meet_the_schema() {
@@ -136,5 +138,41 @@ mod tests {
             )
             .unwrap();
         assert_eq!(found, 1);
+    }
+
+    #[test]
+    fn interactions_of_an_older_file_stay_and_their_ids_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let mut connection = Connection::open(&path).unwrap();
+        Migrations::from_slice(&STEPS[..13])
+            .to_latest(&mut connection)
+            .unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO delegates (id, public_id, sources, created_at, updated_at) VALUES (1, 'p', '[]', 0, 0);
+                 INSERT INTO interactions (interaction_type, first_delegate_id, recorded_at, created_at)
+                 VALUES ('a', 1, 0, 0), ('b', 1, 0, 0), ('c', 1, 0, 0);
+                 DELETE FROM interactions WHERE id = 3",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        drop(connection);
+        let connection = Connection::open(&path).unwrap();
+        assert_eq!(newest_interaction(&connection).unwrap(), 3);
+        let kinds: String = connection
+            .query_row(
+                "SELECT group_concat(id || interaction_type) FROM interactions",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(kinds, "1a,2b");
+        let sound: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(sound, "ok");
+        let kept = connection.execute("DELETE FROM delegates", []).unwrap_err();
+        assert!(kept.to_string().contains("takes part"), "{kept}");
     }
 }

@@ -6,13 +6,16 @@
 mod checkpoint;
 pub mod connection;
 pub mod error;
+mod ids;
 pub mod migrate;
 pub mod open;
+pub mod references;
 mod scrub;
 pub mod stats;
 mod tx;
 mod writer;
 
+pub use ids::newest_interaction;
 pub use open::{Found, ServeLock};
 pub use tx::{Tx, in_transaction};
 

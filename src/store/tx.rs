@@ -1,6 +1,7 @@
 //! What a write runs in: an open transaction, and savepoints that keep the failure of one write from
 //! its neighbours.
 
+use super::ids::Ids;
 use crate::{
     error::{Error, Result, panic_text},
     types::Timestamp,
@@ -12,12 +13,22 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
+/// What is known of a transaction while its jobs run.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// Caches are out of date once it is committed.
+    pub stale: Cell<bool>,
+    /// Check-ins that it holds.
+    pub check_ins: Cell<u64>,
+    /// The ids of its interactions.
+    pub ids: Ids,
+}
+
 /// What a write runs in: the open transaction and the one time of this group.
 pub struct Tx<'a> {
     pub(super) connection: &'a Connection,
     pub(super) now: Timestamp,
-    pub(super) stale: &'a Cell<bool>,
-    pub(super) check_ins: &'a Cell<u64>,
+    pub(super) group: &'a Group,
 }
 
 impl Tx<'_> {
@@ -30,12 +41,21 @@ impl Tx<'_> {
     /// Tells, once this write is committed, every cache of settings, clients and tokens that it is
     /// out of date (see [`super::Store::epoch`]).
     pub fn outdate_caches(&self) {
-        self.stale.set(true);
+        self.group.stale.set(true);
+    }
+
+    /// An id for a new interaction, which none had before.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn new_interaction_id(&self) -> Result<i64> {
+        self.group.ids.next(self.connection)
     }
 
     /// Counts a check-in, should this write be committed.
     pub fn count_check_in(&self) {
-        self.check_ins.set(self.check_ins.get() + 1);
+        let check_ins = &self.group.check_ins;
+        check_ins.set(check_ins.get() + 1);
     }
 
     /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
@@ -43,10 +63,15 @@ impl Tx<'_> {
     /// # Errors
     /// What `work` fails with, or SQLite.
     pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
-        let check_ins = self.check_ins.get();
-        let outcome = savepoint(self.connection, "nested", || work(self));
+        self.counting(|| savepoint(self.connection, "nested", || work(self)))
+    }
+
+    /// Runs `work`, whose check-ins do not count when it fails.
+    pub(super) fn counting<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let check_ins = self.group.check_ins.get();
+        let outcome = work();
         if outcome.is_err() {
-            self.check_ins.set(check_ins);
+            self.group.check_ins.set(check_ins);
         }
         outcome
     }
@@ -70,14 +95,15 @@ pub fn in_transaction<T>(
     now: Timestamp,
     work: impl FnOnce(&Tx<'_>) -> Result<T>,
 ) -> Result<T> {
-    let (stale, check_ins) = (Cell::new(false), Cell::new(0));
+    let group = Group::default();
     savepoint(connection, "alone", || {
-        work(&Tx {
+        let outcome = work(&Tx {
             connection,
             now,
-            stale: &stale,
-            check_ins: &check_ins,
-        })
+            group: &group,
+        })?;
+        group.ids.keep(connection)?;
+        Ok(outcome)
     })
 }
 

@@ -10,7 +10,7 @@
 use super::{
     checkpoint::Checkpointer,
     stats::{Queued, Stats},
-    tx::{BEGIN, Tx, execute, first, savepoint},
+    tx::{BEGIN, Group, Tx, execute, first, savepoint},
 };
 use crate::{
     error::{Error, Result},
@@ -18,7 +18,6 @@ use crate::{
 };
 use rusqlite::Connection;
 use std::{
-    cell::Cell,
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -95,15 +94,10 @@ impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
 
     fn run(&mut self, tx: &Tx<'_>, before: Before) {
         if let Some(work) = self.work.take() {
-            let check_ins = tx.check_ins.get();
-            let outcome = match before {
+            self.outcome = Some(tx.counting(|| match before {
                 Before::Nothing => first(tx.connection, || work(tx)),
                 Before::Jobs => savepoint(tx.connection, "job", || work(tx)),
-            };
-            if outcome.is_err() {
-                tx.check_ins.set(check_ins);
-            }
-            self.outcome = Some(outcome);
+            }));
         }
     }
 
@@ -211,8 +205,7 @@ struct Loop {
     checkpointer: Checkpointer,
     epoch: Arc<AtomicU64>,
     waiting: Waiting,
-    stale: Cell<bool>,
-    check_ins: Cell<u64>,
+    group: Group,
     stats: Arc<Stats>,
     data_version: i64,
     polled: Instant,
@@ -235,6 +228,15 @@ impl Waiting {
         }
     }
 
+    /// Takes what is queued by now, as long as that does not make a group too large.
+    fn take_from(&mut self, jobs: &Receiver<Box<dyn Job>>) {
+        while self.soon.len() < GROUP_MAX_JOBS
+            && let Ok(job) = jobs.try_recv()
+        {
+            self.put(job);
+        }
+    }
+
     fn is_empty(&self) -> bool {
         self.alone.is_empty() && self.soon.is_empty() && self.bulk.is_empty()
     }
@@ -248,8 +250,7 @@ impl Loop {
             checkpointer,
             epoch: Arc::default(),
             waiting: Waiting::default(),
-            stale: Cell::new(false),
-            check_ins: Cell::new(0),
+            group: Group::default(),
             stats: Arc::default(),
             polled: Instant::now(),
         }
@@ -265,6 +266,7 @@ impl Loop {
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
+            self.waiting.take_from(jobs);
             if let Some(job) = self.waiting.alone.pop_front() {
                 self.guarded(|run| run.alone(job));
             } else {
@@ -352,9 +354,8 @@ impl Loop {
         Ok(self.connection.execute_batch(&format!("DETACH {BESIDE}"))?)
     }
 
-    fn begin(&self) -> Result<()> {
-        self.stale.set(false);
-        self.check_ins.set(0);
+    fn begin(&mut self) -> Result<()> {
+        self.group = Group::default();
         execute(&self.connection, BEGIN)
     }
 
@@ -366,7 +367,7 @@ impl Loop {
             if !self.connection.is_autocommit() {
                 let _ = self.connection.execute_batch("ROLLBACK");
             }
-        } else if self.stale.get() {
+        } else if self.group.stale.get() {
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
         for job in done {
@@ -384,8 +385,7 @@ impl Loop {
             let tx = Tx {
                 connection: &self.connection,
                 now: Timestamp::now(),
-                stale: &self.stale,
-                check_ins: &self.check_ins,
+                group: &self.group,
             };
             job.run(&tx, before);
         }
@@ -400,12 +400,7 @@ impl Loop {
     ) -> Option<String> {
         let begun = Instant::now();
         while done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX {
-            while let Ok(job) = jobs.try_recv() {
-                self.waiting.put(job);
-                if self.waiting.soon.len() >= GROUP_MAX_JOBS {
-                    break;
-                }
-            }
+            self.waiting.take_from(jobs);
             let Some(mut job) = self.waiting.soon.pop_front() else {
                 break;
             };
@@ -425,10 +420,12 @@ impl Loop {
     /// Why the commit of so many jobs failed, when it did.
     fn commit(&self, jobs: usize) -> Option<String> {
         let begun = Instant::now();
-        match execute(&self.connection, "COMMIT") {
+        let kept = self.group.ids.keep(&self.connection);
+        match kept.and_then(|()| execute(&self.connection, "COMMIT")) {
             Ok(()) => {
                 let took = begun.elapsed();
-                self.stats.committed(jobs, self.check_ins.get(), took);
+                let check_ins = self.group.check_ins.get();
+                self.stats.committed(jobs, check_ins, took);
                 None
             }
             Err(cause) => Some(cause.message),

@@ -6,7 +6,12 @@ use super::{
     held::{self, Held},
     store,
 };
-use crate::{auth::Context, error::Result, store::Tx, types::Timestamp};
+use crate::{
+    auth::Context,
+    error::Result,
+    store::{Tx, newest_interaction},
+    types::Timestamp,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
 
@@ -121,16 +126,13 @@ pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
 /// # Errors
 /// When it cannot be read.
 pub fn now(connection: &Connection) -> Result<Cursor> {
-    let last = |table: &str| -> Result<i64> {
-        let seq: Option<i64> = connection
-            .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = ?1")?
-            .query_row([table], |row| row.get(0))
-            .optional()?;
-        Ok(seq.unwrap_or(0))
-    };
+    let audit: Option<i64> = connection
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
     Ok(Cursor {
-        interaction: last("interactions")?,
-        audit: last("audit")?,
+        interaction: newest_interaction(connection)?,
+        audit: audit.unwrap_or(0),
     })
 }
 

@@ -17,7 +17,7 @@
 //! - the audit, the list of backups and their plan.
 //! - erasure: who was deleted for good since does not come back.
 //!
-//! Ids are never used twice: the sequences (AUTOINCREMENT) count on from where they are.
+//! Ids are never used twice: the sequences (`sqlite_sequence`) count on from where they are.
 //!
 //! # How
 //!

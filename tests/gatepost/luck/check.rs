@@ -93,8 +93,13 @@ const DAMAGES: &[[&str; 3]] = &[
         "--repair",
     ],
     [
-        "DELETE FROM delegates WHERE id = 3",
-        "references to delegates",
+        "UPDATE delegates SET parent_id = 99 WHERE id = 3",
+        "delegates: 1 references to delegates that do not exist, the first in row 3",
+        "last backup",
+    ],
+    [
+        "UPDATE interactions SET first_delegate_id = 4711 WHERE id = 5",
+        "interactions: 1 references to delegates that do not exist, the first in row 5",
         "last backup",
     ],
     [
@@ -276,7 +281,7 @@ fn presence_and_occupancy_are_mended_beside_gates_that_go_on() {
 
     // Beside something worse nothing is mended: what it follows from may be gone.
     let file = Connection::open(&site.db).expect("the file");
-    file.execute_batch("PRAGMA foreign_keys = 0; DELETE FROM delegates WHERE id = 3; UPDATE occupancy SET inside = 0")
+    file.execute_batch("PRAGMA foreign_keys = 0; UPDATE delegates SET parent_id = 99 WHERE id = 3; UPDATE occupancy SET inside = 0")
         .expect("damage");
     file.close().expect("closed");
     assert!(!beside(&site.db, "-wal").exists());

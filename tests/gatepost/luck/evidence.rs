@@ -38,6 +38,18 @@ pub fn troubles(connection: &Connection) -> Vec<String> {
         "SELECT count(*) FROM pragma_foreign_key_check",
     );
     count(
+        "interactions with nobody",
+        "SELECT count(*) FROM interactions
+         LEFT JOIN delegates AS a ON a.id = first_delegate_id
+         LEFT JOIN delegates AS b ON b.id = second_delegate_id
+         LEFT JOIN delegates AS c ON c.id = third_delegate_id
+         LEFT JOIN devices AS d ON d.id = first_device_id
+         LEFT JOIN devices AS e ON e.id = second_device_id
+         LEFT JOIN devices AS f ON f.id = third_device_id
+         WHERE (a.id, b.id, c.id, d.id, e.id, f.id) IS NOT (first_delegate_id, second_delegate_id,
+             third_delegate_id, first_device_id, second_device_id, third_device_id)",
+    );
+    count(
         "presences that do not follow from the interactions",
         &format!(
             "{EXPECTED} SELECT count(DISTINCT delegate_id || ' at ' || device_id) FROM (
@@ -145,7 +157,14 @@ fn damage_is_seen() {
             "DELETE FROM interactions WHERE interaction_type = 'join'",
             "1 presences",
         ),
-        ("DELETE FROM delegates", "rows with a broken foreign key"),
+        (
+            "UPDATE delegates SET parent_id = 99",
+            "2 rows with a broken foreign key",
+        ),
+        (
+            "UPDATE interactions SET first_device_id = 99 WHERE interaction_type = 'join'",
+            "1 interactions with nobody",
+        ),
     ] {
         file.execute_batch(&format!("BEGIN; {damage}"))
             .expect(damage);
