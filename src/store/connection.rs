@@ -112,9 +112,10 @@ pub fn prepare_writer(connection: &Connection, durability: Durability) -> Result
     connection.pragma_update(None, "synchronous", synchronous)?;
     // On macOS a plain sync leaves the data in the disk's own cache. Elsewhere this does nothing.
     connection.pragma_update(None, "fullfsync", durability == Durability::Full)?;
-    // 16 MiB. More is slower: SQLite walks the whole cache at each commit that had moved pages
-    // (balancing a tree makes it believe that pages past the file's end are cached).
-    connection.pragma_update(None, "cache_size", -16_384)?;
+    // 8 MiB: what is above the leaves of a large file, and the leaves that one event is at. More is
+    // slower: SQLite walks the whole cache at each commit that had moved pages (balancing a tree makes
+    // it believe that pages past the file's end are cached).
+    connection.pragma_update(None, "cache_size", -8_192)?;
     // Deleted content is overwritten (contract §8, erasure).
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(())
