@@ -95,7 +95,7 @@ CREATE INDEX devices_type ON devices (device_type);
 -- What happened, once and for all: rows are written and deleted, never changed.
 --
 -- Who and what takes part was found in the transaction that writes a row; SQLite would look for each
--- record again, on a page of a large table that nothing else needs, for a fifth of the time that
+-- record again, on a page of a large table that nothing else needs, for an eighth of the time that
 -- recording takes. So these are no foreign keys: triggers keep whoever takes part from being deleted,
 -- and `gatepost check` and every backup look for those who are missing (src/store/references.rs).
 CREATE TABLE interactions (
