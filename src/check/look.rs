@@ -6,10 +6,7 @@ use crate::{
     error::{Error, Result},
     interactions::recount,
     settings,
-    store::{
-        Found, migrate, open,
-        references::{self, Missing},
-    },
+    store::{Found, migrate, open, references},
     types::{DelegateId, Timestamp},
 };
 use rusqlite::Connection;
@@ -154,17 +151,14 @@ fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
 
 fn look_at_references(connection: &Connection, report: &mut Report) -> Result<()> {
     for missing in references::missing(connection)? {
-        let Missing {
-            table,
-            of,
-            count,
-            first,
-        } = missing;
-        let first = first.map_or_else(String::new, |row| format!(", the first in row {row}"));
-        report.add(
-            format!("{table}: {count} references to {of} that do not exist{first}"),
-            TELL,
+        let first = missing
+            .first
+            .map_or_else(String::new, |row| format!(", the first in row {row}"));
+        let what = format!(
+            "{}: {} references to {} that do not exist{first}",
+            missing.table, missing.count, missing.of
         );
+        report.add(what, TELL);
     }
     Ok(())
 }

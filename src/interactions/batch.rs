@@ -94,6 +94,7 @@ pub async fn record_all(
     // Once even for a batch of nothing: its key may stand for another request.
     while part == 0 || done < work.0.0.len() {
         let slice = match record_slice(store, &work, part, done, Guard::None).await {
+            // Undone as a whole: an item failed after it had begun to write.
             Err(cause) if !matches!(cause.kind, Kind::Unavailable | Kind::KeyReused) => {
                 let request_id = &work.1.request_id;
                 tracing::warn!(request_id, "a slice of a batch is recorded again: {cause}");

@@ -16,31 +16,28 @@ pub struct Missing {
     pub first: Option<i64>,
 }
 
-/// Foreign keys, and what `schema.sql` says of interactions in place of these.
-const MISSING: &str = "
-    SELECT \"table\", parent, count(*), min(rowid) FROM pragma_foreign_key_check GROUP BY 1, 2
-    UNION ALL
-    SELECT 'interactions', 'delegates', count(*), min(id) FROM interactions AS i
-    WHERE EXISTS (
-        SELECT 1 FROM (SELECT i.first_delegate_id AS named UNION ALL SELECT i.second_delegate_id
-            UNION ALL SELECT i.third_delegate_id)
-        WHERE named IS NOT NULL AND NOT EXISTS (SELECT 1 FROM delegates WHERE id = named))
-    HAVING count(*) > 0
-    UNION ALL
-    SELECT 'interactions', 'devices', count(*), min(id) FROM interactions AS i
-    WHERE EXISTS (
-        SELECT 1 FROM (SELECT i.first_device_id AS named UNION ALL SELECT i.second_device_id
-            UNION ALL SELECT i.third_device_id)
-        WHERE named IS NOT NULL AND NOT EXISTS (SELECT 1 FROM devices WHERE id = named))
-    HAVING count(*) > 0
-    ORDER BY 1, 2";
-
-/// What is missing in a file. It looks at every row.
+/// What is missing in a file: of foreign keys, and of who and what takes part in interactions, which
+/// `schema.sql` keeps otherwise. It looks at every row.
 ///
 /// # Errors
 /// When the file cannot be read.
 pub fn missing(connection: &Connection) -> Result<Vec<Missing>> {
-    let mut statement = connection.prepare(MISSING)?;
+    let mut references = vec![
+        "SELECT \"table\", parent AS of, rowid AS \"row\" FROM pragma_foreign_key_check".to_owned(),
+    ];
+    for (participant, of) in [("delegate", "delegates"), ("device", "devices")] {
+        for place in ["first", "second", "third"] {
+            let named = format!("{place}_{participant}_id");
+            references.push(format!(
+                "SELECT 'interactions', '{of}', id FROM interactions
+                 WHERE {named} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {of} AS o WHERE o.id = {named})"
+            ));
+        }
+    }
+    let mut statement = connection.prepare(&format!(
+        "SELECT \"table\", of, count(*), min(\"row\") FROM ({}) GROUP BY 1, 2 ORDER BY 1, 2",
+        references.join(" UNION ALL ")
+    ))?;
     let rows = statement.query_map([], |row| {
         Ok(Missing {
             table: row.get(0)?,
