@@ -40,9 +40,15 @@ impl Fixture {
         &'a self,
         job: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Submitted<'a, T> {
-        let mut write: Write<'a, T> = Box::pin(self.store.write(job));
-        let first = poll(&mut write);
-        Submitted { write, first }
+        Submitted::new(Box::pin(self.store.write(job)))
+    }
+
+    /// As that, a slice of bulk work.
+    fn submit_bulk<'a, T: Send + 'static>(
+        &'a self,
+        job: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Submitted<'a, T> {
+        Submitted::new(Box::pin(self.store.write_bulk(job)))
     }
 
     /// Keeps the writer busy until the sender is used or dropped.
@@ -83,7 +89,12 @@ struct Submitted<'a, T> {
     first: Poll<Result<T>>,
 }
 
-impl<T> Submitted<'_, T> {
+impl<'a, T> Submitted<'a, T> {
+    fn new(mut write: Write<'a, T>) -> Self {
+        let first = poll(&mut write);
+        Self { write, first }
+    }
+
     /// The outcome, if there was one at once.
     fn at_once(self) -> Option<Result<T>> {
         match self.first {
@@ -273,6 +284,75 @@ fn a_commit_that_fails_is_answered_to_nobody_as_done() {
             .expect("a write");
         assert_eq!(fixture.done(), ["later"]);
     });
+}
+
+/// A slice waits for whoever does, be they later; and nobody who came before it waits for it.
+#[test]
+fn a_slice_of_bulk_work_begins_when_what_waited_is_committed() {
+    let fixture = Fixture::new();
+    let (release, held) = fixture.hold_then(|tx| insert(tx, "held"));
+    let slice = |name: &'static str| {
+        let path = fixture.store.path().to_owned();
+        fixture.submit_bulk(move |tx| {
+            let outside = rusqlite::Connection::open(&path)?;
+            let committed: i64 =
+                outside.query_row("SELECT count(*) FROM done", [], |row| row.get(0))?;
+            insert(tx, name)?;
+            Ok(committed)
+        })
+    };
+    let slices = [slice("slice"), slice("another slice")];
+    let soon = fixture.submit(|tx| insert(tx, "soon"));
+    drop(release);
+    held.outcome().expect("done");
+    soon.outcome().expect("done");
+    let committed = slices.map(|slice| slice.outcome().expect("done"));
+    assert_eq!(committed, [2, 3]);
+    assert_eq!(fixture.done(), ["held", "soon", "slice", "another slice"]);
+}
+
+#[test]
+fn a_slice_that_fails_is_undone_and_the_next_is_not() {
+    for panics in [false, true] {
+        let fixture = Fixture::new();
+        let (release, held) = fixture.hold();
+        let bad = fixture.submit_bulk(move |tx| {
+            insert(tx, "bad")?;
+            assert!(!panics, "as a bug would");
+            Err::<(), _>(Error::invalid("as a bad item would"))
+        });
+        let good = fixture.submit_bulk(|tx| insert(tx, "good"));
+        drop(release);
+        held.outcome().expect("done");
+        let expected = if panics { Kind::Defect } else { Kind::Invalid };
+        assert_eq!(kind(bad.outcome()), Some(expected));
+        assert_eq!(kind(good.outcome()), None);
+        assert_eq!(fixture.done(), ["good"]);
+    }
+}
+
+/// What was given is written down with its transaction: the next one goes on behind it, be the
+/// interaction gone and the store another.
+#[test]
+fn an_id_is_not_given_again_by_a_later_write_or_start() {
+    let Fixture { store, _folder } = Fixture::new();
+    let add = |tx: &Tx<'_>| {
+        let id = tx.new_interaction_id()?;
+        tx.execute(
+            "INSERT INTO interactions (id, interaction_type, recorded_at, created_at) VALUES (?1, 'x', 0, 0)",
+            [id],
+        )?;
+        Ok(id)
+    };
+    let clear = |tx: &Tx<'_>| Ok(tx.execute("DELETE FROM interactions", [])?);
+    assert_eq!(store.write_blocking(add).expect("an id"), 1);
+    store.write_blocking(clear).expect("a write");
+    assert_eq!(store.write_blocking(add).expect("an id"), 2);
+    store.write_blocking(clear).expect("a write");
+    let path = store.path().to_owned();
+    drop(store);
+    let store = Store::open(&path, Durability::Normal).expect("a store");
+    assert_eq!(store.write_blocking(add).expect("an id"), 3);
 }
 
 #[test]
