@@ -331,7 +331,7 @@ impl InteractionsApi {
         let recorded = self
             .app
             .store
-            .write(move |tx| {
+            .write_repeatable(move |tx| {
                 idempotency::once(
                     tx,
                     key.as_ref(),

@@ -4,8 +4,7 @@
 use super::{
     answers::{ItemOutcome, render_items},
     draft::{BatchInput, Draft, InteractionInput},
-    places::Places,
-    record::record_among,
+    record::record,
     shared::SharedValues,
 };
 use crate::{
@@ -138,7 +137,7 @@ async fn record_slice(
             |outcomes| render_items(keys(items), &outcomes, ctx),
         )
     };
-    store.write_bulk(slice).await
+    store.write_bulk_repeatable(slice).await
 }
 
 /// How a slice guards its items against each other.
@@ -163,29 +162,22 @@ fn record_items(
     guard: Guard,
 ) -> Result<Vec<ItemOutcome>> {
     let begun = Instant::now();
-    let places = Places::default();
     let mut outcomes = Vec::with_capacity(items.len().min(512));
     for item in items {
         if !outcomes.is_empty() && begun.elapsed() > SLICE_MAX {
             break;
         }
-        outcomes.push(record_item(tx, ctx, &places, item, guard)?);
+        outcomes.push(record_item(tx, ctx, item, guard)?);
     }
     Ok(outcomes)
 }
 
 /// What became of one item; an error is one that fails the whole slice.
-fn record_item(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    places: &Places,
-    item: &Item,
-    guard: Guard,
-) -> Result<ItemOutcome> {
+fn record_item(tx: &Tx<'_>, ctx: &Context, item: &Item, guard: Guard) -> Result<ItemOutcome> {
     let changes = tx.total_changes();
     let outcome = match (&item.draft, guard) {
-        (Ok(draft), Guard::None) => record_among(tx, ctx, places, draft),
-        (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record_among(tx, ctx, places, draft)),
+        (Ok(draft), Guard::None) => record(tx, ctx, draft),
+        (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record(tx, ctx, draft)),
         (Err(cause), _) => Err(Error::new(cause.kind, cause.message.clone())),
     };
     match outcome {

@@ -44,20 +44,15 @@ pub fn passage(kind: &str) -> Option<Passage> {
 /// [`crate::error::Kind::Refused`], and when the facts cannot be read.
 pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) -> Result<()> {
     let settings = question.settings;
-    let known = places.get(connection, question.device, settings)?;
+    let known = places.get(connection, question.device)?;
     let standing = question.standing.unwrap_or_default();
     let entering = question.passage == Passage::In;
-    let rules = known.place.rules.unwrap_or_default();
+    let own_rules = known.rules.map(|rules| rules.or(settings.access));
+    let rules = own_rules.unwrap_or_default();
     let joined = entering
         && rules.needs_join()
         && (standing.is_joined()
-            || joined_above(
-                connection,
-                places,
-                question.delegate,
-                known.parent,
-                settings,
-            )?);
+            || joined_above(connection, places, question.delegate, known.parent)?);
     let inside_now = if entering && rules.capacity.is_some() {
         presence::inside_now(connection, question.device)?
     } else {
@@ -66,6 +61,7 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
     rules::judge(&Facts {
         passage: question.passage,
         place: &known.place,
+        rules: own_rules,
         standing: &standing,
         joined,
         inside_now,
@@ -81,11 +77,10 @@ fn joined_above(
     places: &Places,
     delegate: DelegateId,
     parent: Option<DeviceId>,
-    settings: &Settings,
 ) -> Result<bool> {
     let mut above = parent;
     while let Some(device) = above {
-        let known = places.get(connection, device, settings)?;
+        let known = places.get(connection, device)?;
         let standing = presence::load(connection, delegate, device)?;
         if known.alive && standing.is_some_and(|standing| standing.is_joined()) {
             return Ok(true);

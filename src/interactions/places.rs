@@ -1,15 +1,17 @@
-//! Devices as one transaction sees them: each is looked up and its rules are read once, however many
-//! interactions of a batch are at it. Kept for one transaction only, in which no device changes.
+//! Devices as interactions find them: each is looked up and its rules are read once, however many
+//! interactions are at it, for as long as no device changes (see [`crate::store::Tx::memory`]).
 
 use crate::{
     devices,
     error::Result,
     rules::{AccessRules, Place},
-    settings::Settings,
     types::{DeviceId, DeviceSelector},
 };
 use rusqlite::Connection;
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{cell::RefCell, collections::HashMap, hash::Hash, rc::Rc};
+
+/// Devices kept at the most; more begin anew.
+const PLACES_MAX: usize = 4_096;
 
 /// The devices that were looked at so far.
 #[derive(Default)]
@@ -22,6 +24,8 @@ pub struct Places {
 pub struct Known {
     /// The device as the rules see it.
     pub place: Place,
+    /// Its own rules; `None` when what is stored cannot be read.
+    pub rules: Option<AccessRules>,
     /// What it belongs to.
     pub parent: Option<DeviceId>,
     /// Whether it is not deleted.
@@ -38,7 +42,7 @@ impl Places {
             return Ok(*id);
         }
         let id = devices::find(connection, selector)?;
-        self.found.borrow_mut().insert(selector.clone(), id);
+        insert(&mut self.found.borrow_mut(), selector.clone(), id);
         Ok(id)
     }
 
@@ -46,22 +50,24 @@ impl Places {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn get(
-        &self,
-        connection: &Connection,
-        device: DeviceId,
-        settings: &Settings,
-    ) -> Result<Rc<Known>> {
+    pub fn get(&self, connection: &Connection, device: DeviceId) -> Result<Rc<Known>> {
         if let Some(known) = self.known.borrow().get(&device) {
             return Ok(Rc::clone(known));
         }
-        let known = Rc::new(load(connection, device, settings)?);
-        self.known.borrow_mut().insert(device, Rc::clone(&known));
+        let known = Rc::new(load(connection, device)?);
+        insert(&mut self.known.borrow_mut(), device, Rc::clone(&known));
         Ok(known)
     }
 }
 
-fn load(connection: &Connection, device: DeviceId, settings: &Settings) -> Result<Known> {
+fn insert<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= PLACES_MAX {
+        map.clear();
+    }
+    map.insert(key, value);
+}
+
+fn load(connection: &Connection, device: DeviceId) -> Result<Known> {
     Ok(connection
         .prepare_cached(
             "SELECT coalesce(name, short_name, code), available, start_at, end_at, data, parent_id,
@@ -70,14 +76,13 @@ fn load(connection: &Connection, device: DeviceId, settings: &Settings) -> Resul
         )?
         .query_row([device], |row| {
             let data = row.get_ref(4)?;
-            let rules = AccessRules::of_stored(data.as_str_or_null()?);
             Ok(Known {
+                rules: AccessRules::of_stored(data.as_str_or_null()?),
                 place: Place {
                     name: row.get(0)?,
                     available: row.get(1)?,
                     start_at: row.get(2)?,
                     end_at: row.get(3)?,
-                    rules: rules.map(|rules| rules.or(settings.access)),
                 },
                 parent: row.get(5)?,
                 alive: row.get(6)?,

@@ -25,6 +25,7 @@ use crate::{
     types::{DelegateId, DeviceId, InteractionId, Timestamp},
 };
 use rusqlite::Connection;
+use std::rc::Rc;
 
 /// What a draft came to, and what the gate is to show with it.
 #[derive(Debug)]
@@ -61,21 +62,8 @@ pub struct Participants {
 /// [`Kind::DeviceNotFound`], [`Kind::KeyReused`], and whatever keeps the store from writing. What
 /// the rules or an unknown code refuse is no error here: the refusal is to be committed.
 pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
-    record_among(tx, ctx, &Places::default(), draft)
-}
-
-/// As [`record`], one of several in a transaction that all look at the same `places`.
-///
-/// # Errors
-/// As [`record`].
-pub fn record_among(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    places: &Places,
-    draft: &Draft,
-) -> Result<Recorded> {
     let mut participants = Participants::default();
-    let outcome = settle(tx, ctx, places, draft, &mut participants)?;
+    let outcome = settle(tx, ctx, draft, &mut participants)?;
     let first = match &outcome {
         Outcome::Replayed(earlier) => earlier.as_ref().and_then(|earlier| earlier.delegates[0]),
         Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
@@ -101,7 +89,6 @@ fn note(connection: &Connection, draft: &Draft, first: Option<DelegateId>) -> Re
 fn settle(
     tx: &Tx<'_>,
     ctx: &Context,
-    places: &Places,
     draft: &Draft,
     participants: &mut Participants,
 ) -> Result<Outcome> {
@@ -110,8 +97,9 @@ fn settle(
     {
         return Ok(Outcome::Replayed(earlier));
     }
-    let assessed = find_participants(tx, places, draft, participants)
-        .and_then(|()| assess(tx, ctx, places, draft, participants, tx.now()));
+    let places: Rc<Places> = tx.memory();
+    let assessed = find_participants(tx, &places, draft, participants)
+        .and_then(|()| assess(tx, ctx, &places, draft, participants, tx.now()));
     let assessment = match assessed {
         Ok(assessment) => assessment,
         Err(refusal) if refusals::is_kept(refusal.kind) => {

@@ -55,8 +55,6 @@ pub struct Place {
     pub start_at: Option<Timestamp>,
     /// When it ends.
     pub end_at: Option<Timestamp>,
-    /// Its rules, defaults included; `None` when what is stored cannot be read.
-    pub rules: Option<AccessRules>,
 }
 
 /// What is asked of the rules.
@@ -75,6 +73,8 @@ pub struct Facts<'a> {
     pub passage: Passage,
     /// Where.
     pub place: &'a Place,
+    /// The rules there, defaults included; `None` when what is stored cannot be read.
+    pub rules: Option<AccessRules>,
     /// What the delegate did there so far.
     pub standing: &'a Standing,
     /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
@@ -106,7 +106,7 @@ fn refuse(refusal: Refusal, message: String) -> Result<()> {
 
 fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
     let Place { name, .. } = facts.place;
-    let Some(rules) = &facts.place.rules else {
+    let Some(rules) = &facts.rules else {
         return refuse(
             Refusal::NotAvailable,
             format!("the rules of {name} cannot be read; an administrator must mend data.Access"),
@@ -193,10 +193,7 @@ fn judge_time(facts: &Facts<'_>, rules: &AccessRules) -> Result<()> {
 /// People must be able to leave: only single entry looks at a check-out, and unreadable rules or a
 /// device that is not available never keep anybody in.
 fn judge_check_out(facts: &Facts<'_>) -> Result<()> {
-    let single = facts
-        .place
-        .rules
-        .is_some_and(|rules| rules.is_single_entry());
+    let single = facts.rules.is_some_and(|rules| rules.is_single_entry());
     if single && !facts.standing.is_inside() {
         let name = &facts.place.name;
         return refuse(
@@ -243,11 +240,11 @@ mod tests {
             available: true,
             start_at: Some(minutes(-30)),
             end_at: Some(minutes(30)),
-            rules,
         };
         judge(&Facts {
             passage,
             place: &place,
+            rules,
             standing: &standing,
             joined,
             inside_now,
@@ -347,11 +344,11 @@ mod tests {
                 available: true,
                 start_at: Some(minutes(-30)),
                 end_at: Some(minutes(30)),
-                rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
             };
             told(judge(&Facts {
                 passage: Passage::In,
                 place: &place,
+                rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 standing: &Standing::default(),
                 joined: false,
                 inside_now: 0,

@@ -29,7 +29,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use writer::{Turn, Writer};
+use writer::{Once, Repeatable, Turn, Writer};
 
 pub use writer::BESIDE;
 
@@ -171,7 +171,22 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(Turn::Soon, work)?
+            .submit(Turn::Soon, Once::new(work))?
+            .await
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It
+    /// changes nothing else, and nothing that [`Tx::memory`] is made of.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_repeatable<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(Turn::Soon, Repeatable(work))?
             .await
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
@@ -186,7 +201,21 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(Turn::Bulk, work)?
+            .submit(Turn::Bulk, Once::new(work))?
+            .await
+            .unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// As [`Store::write_bulk`], for a slice that can be done again, as with [`Store::write_repeatable`].
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_bulk_repeatable<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer
+            .submit(Turn::Bulk, Repeatable(work))?
             .await
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
@@ -203,7 +232,7 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(Turn::Alone(other), work)?
+            .submit(Turn::Alone(other), Once::new(work))?
             .await
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
@@ -217,7 +246,7 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(Turn::Soon, work)?
+            .submit(Turn::Soon, Once::new(work))?
             .blocking_recv()
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
@@ -231,7 +260,7 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.writer
-            .submit(Turn::Bulk, work)?
+            .submit(Turn::Bulk, Once::new(work))?
             .blocking_recv()
             .unwrap_or_else(|_| Err(writer::stopped()))
     }
@@ -264,7 +293,7 @@ impl Store {
                 scrub::clear(tx, file, &log, &mut pages)?;
                 Ok(pages)
             };
-            let done = self.writer.submit(Turn::Still, work)?.await;
+            let done = self.writer.submit(Turn::Still, Once::new(work))?.await;
             pages = done.unwrap_or_else(|_| Err(writer::stopped()))?;
             tries = if pages.len() < before { 0 } else { tries + 1 };
             if tries >= SCRUB_TRIES {

@@ -8,9 +8,11 @@ use crate::{
 };
 use rusqlite::Connection;
 use std::{
-    cell::Cell,
+    any::Any,
+    cell::{Cell, RefCell},
     ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
 };
 
 /// What is known of a transaction while its jobs run.
@@ -22,6 +24,35 @@ pub(super) struct Group {
     pub check_ins: Cell<u64>,
     /// The ids of its interactions.
     pub ids: Ids,
+    /// Outlives it, when all goes well.
+    pub memory: Memory,
+}
+
+/// What repeatable writes read that others will need, for as long as nobody else writes.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    kept: RefCell<Option<Rc<dyn Any>>>,
+    /// The job that runs may use it.
+    pub is_open: Cell<bool>,
+}
+
+impl Memory {
+    pub fn forget(&self) {
+        self.kept.take();
+    }
+
+    fn get<T: Default + 'static>(&self) -> Rc<T> {
+        if !self.is_open.get() {
+            return Rc::default();
+        }
+        let mut kept = self.kept.borrow_mut();
+        let known = kept.clone().and_then(|kept| kept.downcast().ok());
+        known.unwrap_or_else(|| {
+            let fresh: Rc<T> = Rc::default();
+            *kept = Some(Rc::clone(&fresh) as Rc<dyn Any>);
+            fresh
+        })
+    }
 }
 
 /// What a write runs in: the open transaction and the one time of this group.
@@ -50,6 +81,14 @@ impl Tx<'_> {
     /// When the file cannot be read.
     pub fn new_interaction_id(&self) -> Result<i64> {
         self.group.ids.next(self.connection)
+    }
+
+    /// What repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
+    /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
+    /// or by another process, and when one was undone. Other writes get an empty one.
+    #[must_use]
+    pub fn memory<T: Default + 'static>(&self) -> Rc<T> {
+        self.group.memory.get()
     }
 
     /// Counts a check-in, should this write be committed.
@@ -110,17 +149,6 @@ pub fn in_transaction<T>(
 /// How the writer opens a transaction.
 pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
-/// Runs `work` as the first of a transaction, which is begun anew when it fails. A savepoint would do
-/// the same, but has SQLite copy every page before its first change.
-pub(super) fn first<T>(connection: &Connection, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let outcome = guarded(connection, work)?;
-    if outcome.is_err() {
-        connection.execute_batch("ROLLBACK")?;
-        execute(connection, BEGIN)?;
-    }
-    outcome
-}
-
 /// Runs `work` in a savepoint, which is undone when it fails.
 pub(super) fn savepoint<T>(
     connection: &Connection,
@@ -128,7 +156,7 @@ pub(super) fn savepoint<T>(
     work: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     execute(connection, &format!("SAVEPOINT {name}"))?;
-    let outcome = guarded(connection, work)?;
+    let outcome = caught(connection, work)?;
     let close = || {
         if outcome.is_err() {
             execute(connection, &format!("ROLLBACK TO {name}"))?;
@@ -143,11 +171,14 @@ pub(super) fn savepoint<T>(
     outcome
 }
 
-/// What `work` gives, a panic as its error.
+/// What `work` gives, a panic as its error; what it wrote stays.
 ///
 /// # Errors
 /// When the transaction is gone.
-fn guarded<T>(connection: &Connection, work: impl FnOnce() -> Result<T>) -> Result<Result<T>> {
+pub(super) fn caught<T>(
+    connection: &Connection,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<Result<T>> {
     let outcome = catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
     if connection.is_autocommit() {

@@ -3,14 +3,18 @@
 //! It drains its queue, opens one transaction, runs every job such that its failure undoes nothing but
 //! its own work, commits, and only then answers, so that one fsync serves the whole group and nothing
 //! is acknowledged before it is durable. A slice of bulk work is a group of its own, after one that
-//! left nobody waiting: so who came before it need not wait for it, and it needs no savepoint, for which
-//! SQLite copies every page before its first change. So is a write that is to be alone: what was
-//! acknowledged by then was committed before it.
+//! left nobody waiting: so who came before it need not wait for it. So is a write that is to be alone:
+//! what was acknowledged by then was committed before it.
+//!
+//! A savepoint has SQLite copy every page before its first change. So jobs that can be run again, as
+//! those of gates can, run without: a failure of one that had begun to write undoes the transaction, and
+//! those before it run again, in savepoints. It hardly ever happens, as what the rules refuse is no
+//! failure.
 
 use super::{
     checkpoint::Checkpointer,
     stats::{Queued, Stats},
-    tx::{BEGIN, Group, Tx, execute, first, savepoint},
+    tx::{BEGIN, Group, Tx, caught, execute, savepoint},
 };
 use crate::{
     error::{Error, Result},
@@ -58,32 +62,72 @@ pub enum Turn {
     Still,
 }
 
-/// What a transaction holds when a job is run in it.
-#[derive(Clone, Copy)]
-enum Before {
-    Nothing,
-    Jobs,
+/// How a job is kept from leaving half its work behind when it fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// The transaction is undone.
+    Transaction,
+    /// A savepoint is.
+    Savepoint,
+}
+
+/// What a job does, and whether it can be done again after it was undone.
+pub trait Work<T>: Send {
+    /// Whether [`Work::run`] gives something more than once.
+    const REPEATABLE: bool;
+
+    /// Does it; `None` when it was done and cannot be repeated.
+    fn run(&mut self, tx: &Tx<'_>) -> Option<Result<T>>;
+}
+
+/// Work that can be done once.
+pub struct Once<F>(Option<F>);
+
+impl<F> Once<F> {
+    pub fn new(work: F) -> Self {
+        Self(Some(work))
+    }
+}
+
+/// Work that can be done again.
+pub struct Repeatable<F>(pub F);
+
+impl<T, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Work<T> for Once<F> {
+    const REPEATABLE: bool = false;
+
+    fn run(&mut self, tx: &Tx<'_>) -> Option<Result<T>> {
+        self.0.take().map(|work| work(tx))
+    }
+}
+
+impl<T, F: Fn(&Tx<'_>) -> Result<T> + Send> Work<T> for Repeatable<F> {
+    const REPEATABLE: bool = true;
+
+    fn run(&mut self, tx: &Tx<'_>) -> Option<Result<T>> {
+        Some((self.0)(tx))
+    }
 }
 
 trait Job: Send {
     fn turn(&self) -> &Turn;
     fn waiting_since(&self) -> Instant;
-    /// Runs it in the open transaction, which so far holds what `before` tells.
-    fn run(&mut self, tx: &Tx<'_>, before: Before);
+    fn is_repeatable(&self) -> bool;
+    /// Runs it in the open transaction; whether it succeeded.
+    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> bool;
     /// Answers the caller: with what the job gave, or with why the group did not take place.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
 
-struct JobOf<T, F> {
+struct JobOf<T, W> {
     turn: Turn,
     since: Instant,
-    work: Option<F>,
+    work: W,
     outcome: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
     _queued: Queued,
 }
 
-impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
+impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
     fn turn(&self) -> &Turn {
         &self.turn
     }
@@ -92,13 +136,23 @@ impl<T: Send, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Job for JobOf<T, F> {
         self.since
     }
 
-    fn run(&mut self, tx: &Tx<'_>, before: Before) {
-        if let Some(work) = self.work.take() {
-            self.outcome = Some(tx.counting(|| match before {
-                Before::Nothing => first(tx.connection, || work(tx)),
-                Before::Jobs => savepoint(tx.connection, "job", || work(tx)),
-            }));
-        }
+    fn is_repeatable(&self) -> bool {
+        W::REPEATABLE
+    }
+
+    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> bool {
+        let work = || {
+            self.work
+                .run(tx)
+                .unwrap_or_else(|| Err(Error::defect("a write ran twice")))
+        };
+        let outcome = tx.counting(|| match guard {
+            Guard::Transaction => caught(tx.connection, work).flatten(),
+            Guard::Savepoint => savepoint(tx.connection, "job", work),
+        });
+        let succeeded = outcome.is_ok();
+        self.outcome = Some(outcome);
+        succeeded
     }
 
     fn answer(self: Box<Self>, lost: Option<&str>) {
@@ -129,12 +183,10 @@ impl Writer {
         let (queue, jobs) = sync_channel(QUEUE_MAX_JOBS);
         let epoch = Arc::new(AtomicU64::new(1));
         let stats = Arc::new(Stats::default());
-        let mut run = Loop::new(connection, checkpointer);
-        run.epoch = Arc::clone(&epoch);
-        run.stats = Arc::clone(&stats);
+        let shared = (Arc::clone(&epoch), Arc::clone(&stats));
         let thread = std::thread::Builder::new()
             .name("writer".into())
-            .spawn(move || run.run(&jobs))
+            .spawn(move || Loop::new(connection, checkpointer, shared).run(&jobs))
             .map_err(Error::defect)?;
         Ok(Self {
             queue: Some(queue),
@@ -161,13 +213,13 @@ impl Writer {
     pub fn submit<T: Send + 'static>(
         &self,
         turn: Turn,
-        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+        work: impl Work<T> + 'static,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         let (reply, outcome) = oneshot::channel();
         let job = Box::new(JobOf {
             turn,
             since: Instant::now(),
-            work: Some(work),
+            work,
             outcome: None,
             reply,
             _queued: Queued::take(&self.stats),
@@ -196,8 +248,13 @@ pub(super) fn stopped() -> Error {
 }
 
 /// What the jobs of a group are told whose transaction is gone.
-fn undone() -> String {
-    "the store could not take it; the whole group was undone".into()
+fn undone() -> Error {
+    Error::unavailable("the store could not take it; the whole group was undone")
+}
+
+/// Whether a job waited so long that its caller has been told no by now.
+fn is_late(job: &dyn Job) -> bool {
+    job.waiting_since().elapsed() >= WAIT_MAX
 }
 
 struct Loop {
@@ -208,7 +265,6 @@ struct Loop {
     group: Group,
     stats: Arc<Stats>,
     data_version: i64,
-    polled: Instant,
 }
 
 /// What was taken from the queue and not run yet.
@@ -243,16 +299,19 @@ impl Waiting {
 }
 
 impl Loop {
-    fn new(connection: Connection, checkpointer: Checkpointer) -> Self {
+    fn new(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        (epoch, stats): (Arc<AtomicU64>, Arc<Stats>),
+    ) -> Self {
         Self {
             data_version: data_version(&connection).unwrap_or_default(),
             connection,
             checkpointer,
-            epoch: Arc::default(),
+            epoch,
             waiting: Waiting::default(),
             group: Group::default(),
-            stats: Arc::default(),
-            polled: Instant::now(),
+            stats,
         }
     }
 
@@ -262,7 +321,10 @@ impl Loop {
             if self.waiting.is_empty() {
                 match jobs.recv_timeout(FOREIGN_POLL) {
                     Ok(job) => self.waiting.put(job),
-                    Err(RecvTimeoutError::Timeout) => self.checkpointer.idle(&self.connection),
+                    Err(RecvTimeoutError::Timeout) => {
+                        self.checkpointer.idle(&self.connection);
+                        self.notice_other_processes();
+                    }
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
@@ -279,9 +341,6 @@ impl Loop {
                     self.guarded(|run| run.single(slice));
                 }
             }
-            if self.polled.elapsed() >= FOREIGN_POLL {
-                self.notice_other_processes();
-            }
         }
     }
 
@@ -289,8 +348,8 @@ impl Loop {
     /// group at the most and never the writer; who is not answered by then gets a 1108.
     fn guarded(&mut self, group: impl FnOnce(&mut Self)) {
         let finished = catch_unwind(AssertUnwindSafe(|| group(self)));
-        if finished.is_err() && !self.connection.is_autocommit() {
-            let _ = self.connection.execute_batch("ROLLBACK");
+        if finished.is_err() {
+            let _ = self.roll_back();
         }
     }
 
@@ -299,12 +358,12 @@ impl Loop {
         let mut done: Vec<Box<dyn Job>> = Vec::with_capacity(64);
         let lost = match self.begin() {
             Ok(()) => {
-                let lost = self.run_jobs(jobs, &mut done);
-                lost.or_else(|| self.commit(done.len()))
+                let ran = self.run_jobs(jobs, &mut done);
+                ran.and_then(|()| self.commit(done.len())).err()
             }
             Err(cause) => {
                 done.extend(self.waiting.soon.drain(..));
-                Some(cause.message)
+                Some(cause)
             }
         };
         self.settle(done, lost);
@@ -312,15 +371,18 @@ impl Loop {
 
     /// Runs a group of one job.
     fn single(&mut self, mut job: Box<dyn Job>) {
-        let lost = match self.begin() {
-            Ok(()) => {
-                self.run_job(&mut *job, Before::Nothing);
-                let gone = self.connection.is_autocommit();
-                gone.then(undone).or_else(|| self.commit(1))
+        if is_late(&*job) {
+            return job.answer(None);
+        }
+        let lost = self.begin().and_then(|()| {
+            if self.run_job(&mut *job, Guard::Transaction) {
+                self.commit(1)
+            } else {
+                self.still_open()?;
+                self.roll_back()
             }
-            Err(cause) => Some(cause.message),
-        };
-        self.settle(vec![job], lost);
+        });
+        self.settle(vec![job], lost.err());
     }
 
     /// As that, with another file beside ours or an empty log.
@@ -334,7 +396,7 @@ impl Loop {
         };
         match attached {
             Ok(()) => self.single(job),
-            Err(cause) => self.settle(vec![job], Some(cause.message)),
+            Err(cause) => self.settle(vec![job], Some(cause)),
         }
         if let Err(cause) = self.detach() {
             tracing::debug!("the file beside ours: {cause}");
@@ -355,21 +417,33 @@ impl Loop {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.group = Group::default();
-        execute(&self.connection, BEGIN)
+        self.group = Group {
+            memory: std::mem::take(&mut self.group.memory),
+            ..Group::default()
+        };
+        execute(&self.connection, BEGIN)?;
+        self.notice_other_processes();
+        Ok(())
+    }
+
+    fn roll_back(&self) -> Result<()> {
+        self.group.memory.forget();
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
     }
 
     /// The end of a group: its answers, and what follows from it.
-    fn settle(&mut self, done: Vec<Box<dyn Job>>, lost: Option<String>) {
+    fn settle(&mut self, done: Vec<Box<dyn Job>>, lost: Option<Error>) {
         let jobs_done = done.len();
         if lost.is_some() {
             self.stats.lost();
-            if !self.connection.is_autocommit() {
-                let _ = self.connection.execute_batch("ROLLBACK");
-            }
+            let _ = self.roll_back();
         } else if self.group.stale.get() {
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
+        let lost = lost.map(|cause| cause.message);
         for job in done {
             job.answer(lost.as_deref());
         }
@@ -380,64 +454,96 @@ impl Loop {
         self.checkpointer.after_commit(&self.connection);
     }
 
-    fn run_job(&self, job: &mut dyn Job, before: Before) {
-        if job.waiting_since().elapsed() < WAIT_MAX {
-            let tx = Tx {
-                connection: &self.connection,
-                now: Timestamp::now(),
-                group: &self.group,
-            };
-            job.run(&tx, before);
+    /// Runs a job; whether it succeeded.
+    fn run_job(&self, job: &mut dyn Job, guard: Guard) -> bool {
+        let tx = Tx {
+            connection: &self.connection,
+            now: Timestamp::now(),
+            group: &self.group,
+        };
+        let memory = &self.group.memory;
+        memory.is_open.set(job.is_repeatable());
+        let succeeded = job.run(&tx, guard);
+        if !job.is_repeatable() {
+            memory.forget();
         }
+        succeeded
     }
 
-    /// Why the transaction is gone, when it is. A savepoint does not save from everything: a full
-    /// disk, an I/O error or an interrupt can end the whole transaction, earlier jobs included.
+    /// Runs what waits and what comes meanwhile.
+    ///
+    /// # Errors
+    /// When the transaction is gone. A savepoint does not save from everything: a full disk, an I/O
+    /// error or an interrupt can end the whole transaction, earlier jobs included.
     fn run_jobs(
         &mut self,
         jobs: &Receiver<Box<dyn Job>>,
         done: &mut Vec<Box<dyn Job>>,
-    ) -> Option<String> {
+    ) -> Result<()> {
         let begun = Instant::now();
+        let mut guard = Guard::Transaction;
         while done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX {
             self.waiting.take_from(jobs);
             let Some(mut job) = self.waiting.soon.pop_front() else {
                 break;
             };
-            let before = match done.as_slice() {
-                [] => Before::Nothing,
-                _ => Before::Jobs,
-            };
-            self.run_job(&mut *job, before);
+            if is_late(&*job) {
+                job.answer(None);
+                continue;
+            }
+            let changes = self.connection.total_changes();
+            let succeeded = self.run_job(&mut *job, guard);
+            let repeatable = job.is_repeatable();
             done.push(job);
-            if self.connection.is_autocommit() {
-                return Some(undone());
+            self.still_open()?;
+            if guard == Guard::Transaction {
+                if !succeeded && self.connection.total_changes() != changes {
+                    self.start_over(done)?;
+                    guard = Guard::Savepoint;
+                } else if !repeatable {
+                    guard = Guard::Savepoint;
+                }
             }
         }
-        None
+        Ok(())
     }
 
-    /// Why the commit of so many jobs failed, when it did.
-    fn commit(&self, jobs: usize) -> Option<String> {
-        let begun = Instant::now();
-        let kept = self.group.ids.keep(&self.connection);
-        match kept.and_then(|()| execute(&self.connection, "COMMIT")) {
-            Ok(()) => {
-                let took = begun.elapsed();
-                let check_ins = self.group.check_ins.get();
-                self.stats.committed(jobs, check_ins, took);
-                None
+    /// Undoes the transaction because of the last job, and runs those before it again in another.
+    fn start_over(&mut self, done: &mut [Box<dyn Job>]) -> Result<()> {
+        self.roll_back()?;
+        self.begin()?;
+        if let Some((_undone, before)) = done.split_last_mut() {
+            for job in before {
+                self.run_job(&mut **job, Guard::Savepoint);
+                self.still_open()?;
             }
-            Err(cause) => Some(cause.message),
         }
+        Ok(())
+    }
+
+    fn still_open(&self) -> Result<()> {
+        if self.connection.is_autocommit() {
+            return Err(undone());
+        }
+        Ok(())
+    }
+
+    /// Commits so many jobs.
+    fn commit(&self, jobs: usize) -> Result<()> {
+        let begun = Instant::now();
+        self.group.ids.keep(&self.connection)?;
+        execute(&self.connection, "COMMIT")?;
+        let check_ins = self.group.check_ins.get();
+        self.stats.committed(jobs, check_ins, begun.elapsed());
+        Ok(())
     }
 
     fn notice_other_processes(&mut self) {
-        self.polled = Instant::now();
         if let Ok(version) = data_version(&self.connection)
             && version != self.data_version
         {
             self.data_version = version;
+            self.group.memory.forget();
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
     }

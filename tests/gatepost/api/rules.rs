@@ -44,6 +44,60 @@ fn an_open_door_lets_everybody_in_again_and_again() {
     ));
 }
 
+/// What a gate's last check-in was judged by is remembered for the next, until it is changed.
+#[test]
+fn a_change_of_a_device_binds_the_very_next_scan() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let a = caller.delegate(&json!({}));
+    let above = gate(&caller, &json!({}));
+    let door = gate(&caller, &json!({}));
+    let path = format!("/device/id:{door}");
+    let edit = |change: &Value| assert_eq!(caller.patch(&path, change).status, 200);
+    let code = |code: &str| json!({"delegate": a, "device": format!("code:{code}")});
+    edit(&json!({"code": "door", "parent": above}));
+    passes(&caller.interact("check-in", &code("door")));
+    passes(&caller.interact("check-in", &code("door")));
+
+    edit(&json!({"data": {"Access": {"maxCheckIns": 2}}}));
+    caller
+        .interact("check-in", &code("door"))
+        .refused(412, 740, "");
+    edit(&json!({"data": null}));
+    passes(&caller.interact("check-in", &code("door")));
+
+    // By another process, such as an import.
+    let file = rusqlite::Connection::open(server.path()).expect("the file");
+    let set = |sql: &str| file.execute(sql, [door]).expect("a write");
+    set("UPDATE devices SET available = 0 WHERE id = ?1");
+    caller
+        .interact("check-in", &code("door"))
+        .refused(412, 743, "is not available");
+    set("UPDATE devices SET available = 1 WHERE id = ?1");
+    passes(&caller.interact("check-in", &code("door")));
+
+    // A join above counts as long as what is above is there.
+    let simple = json!({"data": {"Access": {"ruleSet": "simple"}}});
+    edit(&simple);
+    passes(&scan(&caller, "join", a, above));
+    passes(&caller.interact("check-in", &code("door")));
+    caller.delete(&format!("/device/id:{above}"));
+    caller
+        .interact("check-in", &code("door"))
+        .refused(412, 741, "");
+    edit(&json!({"data": null}));
+
+    edit(&json!({"code": "gate"}));
+    caller
+        .interact("check-in", &code("door"))
+        .refused(404, 1401, "");
+    passes(&caller.interact("check-in", &code("gate")));
+    caller.delete(&path);
+    caller
+        .interact("check-in", &code("gate"))
+        .refused(404, 1401, "");
+}
+
 #[test]
 fn simple_acl_needs_a_join_or_booking_here_or_above() {
     let server = Server::start();

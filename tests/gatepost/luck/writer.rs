@@ -6,9 +6,12 @@ use gatepost::{
     store::{Durability, Store, Tx},
 };
 use std::{
+    cell::Cell,
     pin::Pin,
+    rc::Rc,
     sync::{
         Arc, Barrier,
+        atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, Sender, channel},
     },
     task::{Context, Poll, Waker},
@@ -36,18 +39,26 @@ impl Fixture {
     }
 
     /// Queues a job; its future has been polled, so that the writer has it.
-    fn submit<'a, T: Send + 'static>(
-        &'a self,
+    fn submit<T: Send + 'static>(
+        &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Submitted<'a, T> {
+    ) -> Submitted<'_, T> {
         Submitted::new(Box::pin(self.store.write(job)))
     }
 
+    /// As that, one that can be done again.
+    fn submit_repeatable<T: Send + 'static>(
+        &self,
+        job: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Submitted<'_, T> {
+        Submitted::new(Box::pin(self.store.write_repeatable(job)))
+    }
+
     /// As that, a slice of bulk work.
-    fn submit_bulk<'a, T: Send + 'static>(
-        &'a self,
+    fn submit_bulk<T: Send + 'static>(
+        &self,
         job: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
-    ) -> Submitted<'a, T> {
+    ) -> Submitted<'_, T> {
         Submitted::new(Box::pin(self.store.write_bulk(job)))
     }
 
@@ -68,6 +79,20 @@ impl Fixture {
             has_begun.wait();
             let _ = released.recv();
             work(tx)
+        });
+        begun.wait();
+        (release, held)
+    }
+
+    /// As [`Fixture::hold`], in a group of its own: what is queued meanwhile is in the next.
+    fn hold_apart(&self) -> (Sender<()>, Submitted<'_, ()>) {
+        let (release, released): (Sender<()>, Receiver<()>) = channel();
+        let begun = Arc::new(Barrier::new(2));
+        let has_begun = Arc::clone(&begun);
+        let held = self.submit_bulk(move |_| {
+            has_begun.wait();
+            let _ = released.recv();
+            Ok(())
         });
         begun.wait();
         (release, held)
@@ -284,6 +309,165 @@ fn a_commit_that_fails_is_answered_to_nobody_as_done() {
             .expect("a write");
         assert_eq!(fixture.done(), ["later"]);
     });
+}
+
+/// Inserts its name and counts as a check-in; tells how often it was run.
+fn checks_in(
+    name: &'static str,
+) -> (
+    Arc<AtomicUsize>,
+    impl Fn(&Tx<'_>) -> Result<()> + Send + 'static,
+) {
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let job = move |tx: &Tx<'_>| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        insert(tx, name)?;
+        tx.count_check_in();
+        Ok(())
+    };
+    (runs, job)
+}
+
+/// They have no savepoints: what is undone with one that fails is done again, once.
+#[test]
+fn what_is_undone_with_a_job_that_fails_is_done_again() {
+    let fails: fn(&Tx<'_>) -> Result<()> = |tx| {
+        insert(tx, "bad")?;
+        tx.count_check_in();
+        Err(Error::invalid("as a bad request would"))
+    };
+    let panics: fn(&Tx<'_>) -> Result<()> = |tx| {
+        insert(tx, "bad")?;
+        panic!("as a bug would");
+    };
+    for (bad, expected) in [(fails, Kind::Invalid), (panics, Kind::Defect)] {
+        for can_be_repeated in [false, true] {
+            let fixture = Fixture::new();
+            let (release, held) = fixture.hold_apart();
+            let (runs, first) = checks_in("first");
+            let first = fixture.submit_repeatable(first);
+            let failing = if can_be_repeated {
+                fixture.submit_repeatable(bad)
+            } else {
+                fixture.submit(bad)
+            };
+            let failing_too = fixture.submit_repeatable(bad);
+            let (runs_of_last, last) = checks_in("last");
+            let last = fixture.submit_repeatable(last);
+            drop(release);
+            held.outcome().expect("done");
+            first.outcome().expect("done");
+            assert_eq!(kind(failing.outcome()), Some(expected));
+            assert_eq!(kind(failing_too.outcome()), Some(expected));
+            last.outcome().expect("done");
+            assert_eq!(fixture.done(), ["first", "last"]);
+            assert_eq!(runs.load(Ordering::Relaxed), 2);
+            assert_eq!(runs_of_last.load(Ordering::Relaxed), 1);
+            assert_eq!(fixture.store.stats().check_ins(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_job_that_fails_before_it_wrote_undoes_nothing() {
+    let fixture = Fixture::new();
+    let (release, held) = fixture.hold_apart();
+    let (runs, first) = checks_in("first");
+    let first = fixture.submit_repeatable(first);
+    let failing = fixture.submit_repeatable(|tx| {
+        tx.count_check_in();
+        Err::<(), _>(Error::invalid("as a bad request would"))
+    });
+    drop(release);
+    held.outcome().expect("done");
+    first.outcome().expect("done");
+    assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+    assert_eq!(fixture.store.stats().check_ins(), 1);
+}
+
+/// Work that can be done once is never undone with a neighbour's.
+#[test]
+fn a_job_that_cannot_be_repeated_keeps_what_it_did() {
+    let fixture = Fixture::new();
+    let (release, held) = fixture.hold_apart();
+    let (runs, first) = checks_in("first");
+    let first = fixture.submit_repeatable(first);
+    let once = fixture.submit(|tx| insert(tx, "once"));
+    let failing = fixture.submit_repeatable(|tx| {
+        insert(tx, "bad")?;
+        Err::<(), _>(Error::invalid("as a bad request would"))
+    });
+    drop(release);
+    held.outcome().expect("done");
+    first.outcome().expect("done");
+    once.outcome().expect("done");
+    assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
+    assert_eq!(fixture.done(), ["first", "once"]);
+    assert_eq!(runs.load(Ordering::Relaxed), 1);
+}
+
+/// A transaction that is gone while jobs are repeated takes them all along.
+#[test]
+fn what_cannot_be_done_again_is_told_as_lost() {
+    let fixture = Fixture::new();
+    let (release, held) = fixture.hold_apart();
+    let runs = AtomicUsize::new(0);
+    let first = fixture.submit_repeatable(move |tx| {
+        insert(tx, "first")?;
+        if runs.fetch_add(1, Ordering::Relaxed) > 0 {
+            tx.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
+    });
+    let (_, second) = checks_in("second");
+    let second = fixture.submit_repeatable(second);
+    let failing = fixture.submit_repeatable(|tx| {
+        insert(tx, "bad")?;
+        Err::<(), _>(Error::invalid("as a bad request would"))
+    });
+    drop(release);
+    held.outcome().expect("done");
+    for outcome in [first.outcome(), second.outcome(), failing.outcome()] {
+        assert_eq!(kind(outcome), Some(Kind::Unavailable));
+    }
+    assert_eq!(fixture.done(), Vec::<String>::new());
+    assert_eq!(fixture.store.stats().check_ins(), 0);
+}
+
+/// Counts who used it since it was forgotten.
+#[derive(Default)]
+struct Uses(Cell<u32>);
+
+fn uses_before(tx: &Tx<'_>) -> u32 {
+    let uses: Rc<Uses> = tx.memory();
+    uses.0.replace(uses.0.get() + 1)
+}
+
+#[test]
+fn what_is_remembered_is_forgotten_with_every_other_write() {
+    let fixture = Fixture::new();
+    let next = || {
+        let next = fixture.submit_repeatable(|tx| Ok(uses_before(tx)));
+        next.outcome().expect("a write")
+    };
+    assert_eq!([next(), next(), next()], [0, 1, 2]);
+    fixture.store.write_blocking(|_| Ok(())).expect("a write");
+    assert_eq!([next(), next()], [0, 1], "another kind of write");
+    let other = fixture.submit(|tx| Ok([uses_before(tx), uses_before(tx)]));
+    assert_eq!(other.outcome().expect("a write"), [0, 0], "of its own");
+    assert_eq!([next(), next()], [0, 1]);
+    let outside = rusqlite::Connection::open(fixture.store.path()).expect("the file");
+    let write = outside.execute("INSERT INTO done (name) VALUES ('outside')", []);
+    write.expect("a write");
+    assert_eq!([next(), next()], [0, 1], "another process");
+    let failing = fixture.submit_repeatable(|tx| {
+        insert(tx, "bad")?;
+        Err::<(), _>(Error::invalid("as a bad request would"))
+    });
+    assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
+    assert_eq!([next(), next()], [0, 1], "what was undone");
 }
 
 /// A slice waits for whoever does, be they later; and nobody who came before it waits for it.
