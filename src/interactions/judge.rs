@@ -47,13 +47,13 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
     let known = places.get(connection, question.device)?;
     let standing = question.standing.unwrap_or_default();
     let entering = question.passage == Passage::In;
-    let own_rules = known.rules.map(|rules| rules.or(settings.access));
-    let rules = own_rules.unwrap_or_default();
+    let rules = known.rules.map(|own| own.or(settings.access));
+    let in_force = rules.unwrap_or_default();
     let joined = entering
-        && rules.needs_join()
+        && in_force.needs_join()
         && (standing.is_joined()
             || joined_above(connection, places, question.delegate, known.parent)?);
-    let inside_now = if entering && rules.capacity.is_some() {
+    let inside_now = if entering && in_force.capacity.is_some() {
         presence::inside_now(connection, question.device)?
     } else {
         0
@@ -61,7 +61,7 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
     rules::judge(&Facts {
         passage: question.passage,
         place: &known.place,
-        rules: own_rules,
+        rules,
         standing: &standing,
         joined,
         inside_now,

@@ -264,7 +264,8 @@ struct Loop {
     waiting: Waiting,
     group: Group,
     stats: Arc<Stats>,
-    data_version: i64,
+    /// None while it is not known.
+    data_version: Option<i64>,
 }
 
 /// What was taken from the queue and not run yet.
@@ -305,7 +306,7 @@ impl Loop {
         (epoch, stats): (Arc<AtomicU64>, Arc<Stats>),
     ) -> Self {
         Self {
-            data_version: data_version(&connection).unwrap_or_default(),
+            data_version: data_version(&connection).ok(),
             connection,
             checkpointer,
             epoch,
@@ -539,9 +540,8 @@ impl Loop {
     }
 
     fn notice_other_processes(&mut self) {
-        if let Ok(version) = data_version(&self.connection)
-            && version != self.data_version
-        {
+        let version = data_version(&self.connection).ok();
+        if version.is_none() || version != self.data_version {
             self.data_version = version;
             self.group.memory.forget();
             self.epoch.fetch_add(1, Ordering::AcqRel);
