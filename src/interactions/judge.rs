@@ -47,6 +47,7 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
     let known = places.get(connection, question.device)?;
     let standing = question.standing.unwrap_or_default();
     let entering = question.passage == Passage::In;
+    // None where they cannot be read, which is for the rules to say.
     let rules = known.rules.map(|own| own.or(settings.access));
     let in_force = rules.unwrap_or_default();
     let joined = entering

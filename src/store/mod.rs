@@ -29,7 +29,7 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use writer::{Once, Repeatable, Turn, Writer};
+use writer::{Once, Repeatable, Turn, Work, Writer};
 
 pub use writer::BESIDE;
 
@@ -170,14 +170,11 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Soon, Once::new(work))?
-            .await
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit(Turn::Soon, Once::new(work)).await
     }
 
-    /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It
-    /// changes nothing else, and nothing that [`Tx::memory`] is made of.
+    /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It has
+    /// no effect outside its transaction, and writes nothing that [`Tx::memory`] is made of: no device.
     ///
     /// # Errors
     /// As [`Store::write`].
@@ -185,10 +182,7 @@ impl Store {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Soon, Repeatable(work))?
-            .await
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit(Turn::Soon, Repeatable(work)).await
     }
 
     /// As [`Store::write`], for a slice of bulk work: it waits until nobody else does. It should not
@@ -200,10 +194,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Bulk, Once::new(work))?
-            .await
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit(Turn::Bulk, Once::new(work)).await
     }
 
     /// As [`Store::write_bulk`], for a slice that can be done again, as with [`Store::write_repeatable`].
@@ -214,10 +205,7 @@ impl Store {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Bulk, Repeatable(work))?
-            .await
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit(Turn::Bulk, Repeatable(work)).await
     }
 
     /// As [`Store::write`], in a transaction that no other write shares, with another database file
@@ -231,10 +219,7 @@ impl Store {
         other: PathBuf,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Alone(other), Once::new(work))?
-            .await
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit(Turn::Alone(other), Once::new(work)).await
     }
 
     /// As [`Store::write`], for commands that have no runtime.
@@ -245,10 +230,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Soon, Once::new(work))?
-            .blocking_recv()
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit_blocking(Turn::Soon, Once::new(work))
     }
 
     /// As [`Store::write_bulk`], for work that has no runtime.
@@ -259,10 +241,25 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.writer
-            .submit(Turn::Bulk, Once::new(work))?
-            .blocking_recv()
-            .unwrap_or_else(|_| Err(writer::stopped()))
+        self.submit_blocking(Turn::Bulk, Once::new(work))
+    }
+
+    async fn submit<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl Work<T> + 'static,
+    ) -> Result<T> {
+        let outcome = self.writer.submit(turn, work)?.await;
+        outcome.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    fn submit_blocking<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl Work<T> + 'static,
+    ) -> Result<T> {
+        let outcome = self.writer.submit(turn, work)?.blocking_recv();
+        outcome.unwrap_or_else(|_| Err(writer::stopped()))
     }
 
     /// Has the write-ahead log emptied, soon: in it stands what was deleted, until it is written over.
@@ -293,8 +290,7 @@ impl Store {
                 scrub::clear(tx, file, &log, &mut pages)?;
                 Ok(pages)
             };
-            let done = self.writer.submit(Turn::Still, Once::new(work))?.await;
-            pages = done.unwrap_or_else(|_| Err(writer::stopped()))?;
+            pages = self.submit(Turn::Still, Once::new(work)).await?;
             tries = if pages.len() < before { 0 } else { tries + 1 };
             if tries >= SCRUB_TRIES {
                 return Err(Error::unavailable(

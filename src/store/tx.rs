@@ -24,28 +24,21 @@ pub(super) struct Group {
     pub check_ins: Cell<u64>,
     /// The ids of its interactions.
     pub ids: Ids,
-    /// Outlives it, when all goes well.
+    /// Kept for the next transaction, unless this one is rolled back.
     pub memory: Memory,
 }
 
-/// What repeatable writes read that others will need, for as long as nobody else writes.
+/// One value of what repeatable writes read that others will need, for as long as nobody else writes.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
-    kept: RefCell<Option<Rc<dyn Any>>>,
-    /// The job that runs may use it.
-    pub is_open: Cell<bool>,
-}
+pub(super) struct Memory(RefCell<Option<Rc<dyn Any>>>);
 
 impl Memory {
     pub fn forget(&self) {
-        self.kept.take();
+        self.0.take();
     }
 
     fn get<T: Default + 'static>(&self) -> Rc<T> {
-        if !self.is_open.get() {
-            return Rc::default();
-        }
-        let mut kept = self.kept.borrow_mut();
+        let mut kept = self.0.borrow_mut();
         let known = kept.clone().and_then(|kept| kept.downcast().ok());
         known.unwrap_or_else(|| {
             let fresh: Rc<T> = Rc::default();
@@ -60,6 +53,8 @@ pub struct Tx<'a> {
     pub(super) connection: &'a Connection,
     pub(super) now: Timestamp,
     pub(super) group: &'a Group,
+    /// That of the group, for writes that may use it.
+    pub(super) memory: Option<&'a Memory>,
 }
 
 impl Tx<'_> {
@@ -85,10 +80,12 @@ impl Tx<'_> {
 
     /// What repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
     /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
-    /// or by another process, and when one was undone. Other writes get an empty one.
+    /// or by another process, and when a transaction was rolled back; not with a savepoint: nothing that
+    /// such writes write may be in it. Other writes get an empty one. There is one value: what is asked
+    /// for as another type begins anew.
     #[must_use]
     pub fn memory<T: Default + 'static>(&self) -> Rc<T> {
-        self.group.memory.get()
+        self.memory.map_or_else(Rc::default, Memory::get)
     }
 
     /// Counts a check-in, should this write be committed.
@@ -140,6 +137,7 @@ pub fn in_transaction<T>(
             connection,
             now,
             group: &group,
+            memory: None,
         })?;
         group.ids.keep(connection)?;
         Ok(outcome)

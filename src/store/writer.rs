@@ -7,9 +7,10 @@
 //! what was acknowledged by then was committed before it.
 //!
 //! A savepoint has SQLite copy every page before its first change. So jobs that can be run again, as
-//! those of gates can, run without: a failure of one that had begun to write undoes the transaction, and
-//! those before it run again, in savepoints. It hardly ever happens, as what the rules refuse is no
-//! failure.
+//! those of gates can, run without: when one fails after it had begun to write, the transaction is rolled
+//! back, and those before it run again in savepoints and are committed. It hardly ever happens, as what
+//! the rules refuse is no failure. The same is done after a defect: once SQLite came upon a damaged page,
+//! it commits nothing before a rollback.
 
 use super::{
     checkpoint::Checkpointer,
@@ -17,7 +18,7 @@ use super::{
     tx::{BEGIN, Group, Tx, caught, execute, savepoint},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     types::Timestamp,
 };
 use rusqlite::Connection;
@@ -39,7 +40,7 @@ use tokio::sync::oneshot;
 const QUEUE_MAX_JOBS: usize = 4096;
 /// Jobs committed together at the most.
 const GROUP_MAX_JOBS: usize = 512;
-/// No group holds the lock longer than this, but for its last job.
+/// No group takes a job after this.
 const GROUP_MAX: Duration = Duration::from_millis(20);
 /// A job that waited longer is not run any more: its caller has been told by then.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -73,11 +74,14 @@ enum Guard {
 
 /// What a job does, and whether it can be done again after it was undone.
 pub trait Work<T>: Send {
-    /// Whether [`Work::run`] gives something more than once.
+    /// Whether it can.
     const REPEATABLE: bool;
 
-    /// Does it; `None` when it was done and cannot be repeated.
-    fn run(&mut self, tx: &Tx<'_>) -> Option<Result<T>>;
+    /// Does it.
+    ///
+    /// # Errors
+    /// What it fails with.
+    fn run(&mut self, tx: &Tx<'_>) -> Result<T>;
 }
 
 /// Work that can be done once.
@@ -95,16 +99,17 @@ pub struct Repeatable<F>(pub F);
 impl<T, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Work<T> for Once<F> {
     const REPEATABLE: bool = false;
 
-    fn run(&mut self, tx: &Tx<'_>) -> Option<Result<T>> {
-        self.0.take().map(|work| work(tx))
+    fn run(&mut self, tx: &Tx<'_>) -> Result<T> {
+        let work = self.0.take();
+        work.ok_or_else(|| Error::defect("a write ran twice"))?(tx)
     }
 }
 
 impl<T, F: Fn(&Tx<'_>) -> Result<T> + Send> Work<T> for Repeatable<F> {
     const REPEATABLE: bool = true;
 
-    fn run(&mut self, tx: &Tx<'_>) -> Option<Result<T>> {
-        Some((self.0)(tx))
+    fn run(&mut self, tx: &Tx<'_>) -> Result<T> {
+        (self.0)(tx)
     }
 }
 
@@ -112,8 +117,11 @@ trait Job: Send {
     fn turn(&self) -> &Turn;
     fn waiting_since(&self) -> Instant;
     fn is_repeatable(&self) -> bool;
-    /// Runs it in the open transaction; whether it succeeded.
-    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> bool;
+    /// Runs it in the open transaction.
+    ///
+    /// # Errors
+    /// What kind of error it failed with, which it keeps for its answer.
+    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind>;
     /// Answers the caller: with what the job gave, or with why the group did not take place.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
@@ -140,19 +148,18 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         W::REPEATABLE
     }
 
-    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> bool {
-        let work = || {
-            self.work
-                .run(tx)
-                .unwrap_or_else(|| Err(Error::defect("a write ran twice")))
-        };
+    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind> {
+        let work = || self.work.run(tx);
         let outcome = tx.counting(|| match guard {
             Guard::Transaction => caught(tx.connection, work).flatten(),
             Guard::Savepoint => savepoint(tx.connection, "job", work),
         });
-        let succeeded = outcome.is_ok();
+        let told = match &outcome {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(cause.kind),
+        };
         self.outcome = Some(outcome);
-        succeeded
+        told
     }
 
     fn answer(self: Box<Self>, lost: Option<&str>) {
@@ -376,12 +383,11 @@ impl Loop {
             return job.answer(None);
         }
         let lost = self.begin().and_then(|()| {
-            if self.run_job(&mut *job, Guard::Transaction) {
-                self.commit(1)
-            } else {
-                self.still_open()?;
-                self.roll_back()
+            if self.run_job(&mut *job, Guard::Transaction).is_ok() {
+                return self.commit(1);
             }
+            self.still_open()?;
+            self.roll_back()
         });
         self.settle(vec![job], lost.err());
     }
@@ -455,20 +461,23 @@ impl Loop {
         self.checkpointer.after_commit(&self.connection);
     }
 
-    /// Runs a job; whether it succeeded.
-    fn run_job(&self, job: &mut dyn Job, guard: Guard) -> bool {
+    /// Runs a job.
+    ///
+    /// # Errors
+    /// What kind of error it failed with.
+    fn run_job(&self, job: &mut dyn Job, guard: Guard) -> Result<(), Kind> {
+        let memory = &self.group.memory;
         let tx = Tx {
             connection: &self.connection,
             now: Timestamp::now(),
             group: &self.group,
+            memory: job.is_repeatable().then_some(memory),
         };
-        let memory = &self.group.memory;
-        memory.is_open.set(job.is_repeatable());
-        let succeeded = job.run(&tx, guard);
+        let ran = job.run(&tx, guard);
         if !job.is_repeatable() {
             memory.forget();
         }
-        succeeded
+        ran
     }
 
     /// Runs what waits and what comes meanwhile.
@@ -482,7 +491,8 @@ impl Loop {
         done: &mut Vec<Box<dyn Job>>,
     ) -> Result<()> {
         let begun = Instant::now();
-        let mut guard = Guard::Transaction;
+        // Whether all that was done can be done again.
+        let mut repeatable = true;
         while done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX {
             self.waiting.take_from(jobs);
             let Some(mut job) = self.waiting.soon.pop_front() else {
@@ -492,19 +502,25 @@ impl Loop {
                 job.answer(None);
                 continue;
             }
+            let guard = if done.is_empty() || (repeatable && job.is_repeatable()) {
+                Guard::Transaction
+            } else {
+                Guard::Savepoint
+            };
             let changes = self.connection.total_changes();
-            let succeeded = self.run_job(&mut *job, guard);
-            let repeatable = job.is_repeatable();
+            let ran = self.run_job(&mut *job, guard);
+            let wrote = self.connection.total_changes() != changes;
+            let is_repeatable = job.is_repeatable();
             done.push(job);
             self.still_open()?;
-            if guard == Guard::Transaction {
-                if !succeeded && self.connection.total_changes() != changes {
-                    self.start_over(done)?;
-                    guard = Guard::Savepoint;
-                } else if !repeatable {
-                    guard = Guard::Savepoint;
-                }
+            let left_behind = guard == Guard::Transaction && wrote;
+            if let Err(kind) = ran
+                && repeatable
+                && (left_behind || kind == Kind::Defect)
+            {
+                return self.start_over(done);
             }
+            repeatable &= is_repeatable;
         }
         Ok(())
     }
@@ -513,11 +529,11 @@ impl Loop {
     fn start_over(&mut self, done: &mut [Box<dyn Job>]) -> Result<()> {
         self.roll_back()?;
         self.begin()?;
-        if let Some((_undone, before)) = done.split_last_mut() {
-            for job in before {
-                self.run_job(&mut **job, Guard::Savepoint);
-                self.still_open()?;
-            }
+        let (_failed, before) = done.split_last_mut().unzip();
+        for job in before.into_iter().flatten() {
+            // It keeps what it came to.
+            let _ = self.run_job(&mut **job, Guard::Savepoint);
+            self.still_open()?;
         }
         Ok(())
     }

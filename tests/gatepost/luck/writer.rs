@@ -7,6 +7,7 @@ use gatepost::{
 };
 use std::{
     cell::Cell,
+    os::unix::fs::FileExt,
     pin::Pin,
     rc::Rc,
     sync::{
@@ -72,30 +73,12 @@ impl Fixture {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<()> + Send + 'static,
     ) -> (Sender<()>, Submitted<'_, ()>) {
-        let (release, released): (Sender<()>, Receiver<()>) = channel();
-        let begun = Arc::new(Barrier::new(2));
-        let has_begun = Arc::clone(&begun);
-        let held = self.submit(move |tx| {
-            has_begun.wait();
-            let _ = released.recv();
-            work(tx)
-        });
-        begun.wait();
-        (release, held)
+        held(work, |job| self.submit(job))
     }
 
     /// As [`Fixture::hold`], in a group of its own: what is queued meanwhile is in the next.
     fn hold_apart(&self) -> (Sender<()>, Submitted<'_, ()>) {
-        let (release, released): (Sender<()>, Receiver<()>) = channel();
-        let begun = Arc::new(Barrier::new(2));
-        let has_begun = Arc::clone(&begun);
-        let held = self.submit_bulk(move |_| {
-            has_begun.wait();
-            let _ = released.recv();
-            Ok(())
-        });
-        begun.wait();
-        (release, held)
+        held(|_| Ok(()), |job| self.submit_bulk(job))
     }
 
     /// What stands in the file, as a reader sees it.
@@ -107,6 +90,25 @@ impl Fixture {
         });
         read.expect("a read")
     }
+}
+
+type Job = Box<dyn FnOnce(&Tx<'_>) -> Result<()> + Send>;
+
+/// Submits a job that has begun when this returns, and works when the sender is used or dropped.
+fn held<'a>(
+    work: impl FnOnce(&Tx<'_>) -> Result<()> + Send + 'static,
+    submit: impl FnOnce(Job) -> Submitted<'a, ()>,
+) -> (Sender<()>, Submitted<'a, ()>) {
+    let (release, released): (Sender<()>, Receiver<()>) = channel();
+    let begun = Arc::new(Barrier::new(2));
+    let has_begun = Arc::clone(&begun);
+    let held = submit(Box::new(move |tx| {
+        has_begun.wait();
+        let _ = released.recv();
+        work(tx)
+    }));
+    begun.wait();
+    (release, held)
 }
 
 struct Submitted<'a, T> {
@@ -329,6 +331,16 @@ fn checks_in(
     (runs, job)
 }
 
+/// Does something with jobs that wait together, until they were in one group: a writer that is kept
+/// waiting by the machine ends a group early.
+fn until_together(attempt: impl Fn(&Fixture) -> bool) {
+    let together = (0..50).any(|_| attempt(&Fixture::new()));
+    assert!(
+        together,
+        "jobs that wait together are never committed together"
+    );
+}
+
 /// They have no savepoints: what is undone with one that fails is done again, once.
 #[test]
 fn what_is_undone_with_a_job_that_fails_is_done_again() {
@@ -342,16 +354,11 @@ fn what_is_undone_with_a_job_that_fails_is_done_again() {
         panic!("as a bug would");
     };
     for (bad, expected) in [(fails, Kind::Invalid), (panics, Kind::Defect)] {
-        for can_be_repeated in [false, true] {
-            let fixture = Fixture::new();
+        until_together(|fixture| {
             let (release, held) = fixture.hold_apart();
             let (runs, first) = checks_in("first");
             let first = fixture.submit_repeatable(first);
-            let failing = if can_be_repeated {
-                fixture.submit_repeatable(bad)
-            } else {
-                fixture.submit(bad)
-            };
+            let failing = fixture.submit_repeatable(bad);
             let failing_too = fixture.submit_repeatable(bad);
             let (runs_of_last, last) = checks_in("last");
             let last = fixture.submit_repeatable(last);
@@ -362,10 +369,10 @@ fn what_is_undone_with_a_job_that_fails_is_done_again() {
             assert_eq!(kind(failing_too.outcome()), Some(expected));
             last.outcome().expect("done");
             assert_eq!(fixture.done(), ["first", "last"]);
-            assert_eq!(runs.load(Ordering::Relaxed), 2);
-            assert_eq!(runs_of_last.load(Ordering::Relaxed), 1);
             assert_eq!(fixture.store.stats().check_ins(), 2);
-        }
+            assert_eq!(runs_of_last.load(Ordering::Relaxed), 1);
+            runs.load(Ordering::Relaxed) == 2
+        });
     }
 }
 
@@ -387,53 +394,112 @@ fn a_job_that_fails_before_it_wrote_undoes_nothing() {
     assert_eq!(fixture.store.stats().check_ins(), 1);
 }
 
-/// Work that can be done once is never undone with a neighbour's.
+/// Work that can be done once is never undone with a neighbour's, nor undoes any.
 #[test]
-fn a_job_that_cannot_be_repeated_keeps_what_it_did() {
-    let fixture = Fixture::new();
-    let (release, held) = fixture.hold_apart();
-    let (runs, first) = checks_in("first");
-    let first = fixture.submit_repeatable(first);
-    let once = fixture.submit(|tx| insert(tx, "once"));
-    let failing = fixture.submit_repeatable(|tx| {
-        insert(tx, "bad")?;
-        Err::<(), _>(Error::invalid("as a bad request would"))
+fn jobs_that_cannot_be_repeated_have_savepoints() {
+    until_together(|fixture| {
+        let path = fixture.store.path().to_owned();
+        let (release, held) = fixture.hold_apart();
+        let (runs, first) = checks_in("first");
+        let first = fixture.submit_repeatable(first);
+        let failing_once = fixture.submit(|tx| {
+            insert(tx, "bad")?;
+            Err::<(), _>(Error::invalid("as a bad request would"))
+        });
+        let once = fixture.submit(|tx| insert(tx, "once"));
+        let failing = fixture.submit_repeatable(|tx| {
+            insert(tx, "bad")?;
+            Err::<(), _>(Error::invalid("as a bad request would"))
+        });
+        let last = fixture.submit_repeatable(move |_| {
+            let outside = rusqlite::Connection::open(&path)?;
+            let committed: i64 =
+                outside.query_row("SELECT count(*) FROM done", [], |row| row.get(0))?;
+            Ok(committed == 0)
+        });
+        drop(release);
+        held.outcome().expect("done");
+        first.outcome().expect("done");
+        once.outcome().expect("done");
+        assert_eq!(kind(failing_once.outcome()), Some(Kind::Invalid));
+        assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
+        assert_eq!(fixture.done(), ["first", "once"]);
+        assert_eq!(runs.load(Ordering::Relaxed), 1);
+        last.outcome().expect("an answer")
     });
-    drop(release);
-    held.outcome().expect("done");
-    first.outcome().expect("done");
-    once.outcome().expect("done");
-    assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
-    assert_eq!(fixture.done(), ["first", "once"]);
-    assert_eq!(runs.load(Ordering::Relaxed), 1);
 }
 
 /// A transaction that is gone while jobs are repeated takes them all along.
 #[test]
 fn what_cannot_be_done_again_is_told_as_lost() {
+    until_together(|fixture| {
+        let (release, held) = fixture.hold_apart();
+        let runs = AtomicUsize::new(0);
+        let first = fixture.submit_repeatable(move |tx| {
+            insert(tx, "first")?;
+            if runs.fetch_add(1, Ordering::Relaxed) > 0 {
+                tx.execute_batch("ROLLBACK")?;
+            }
+            Ok(())
+        });
+        let failing = fixture.submit_repeatable(|tx| {
+            insert(tx, "bad")?;
+            Err::<(), _>(Error::invalid("as a bad request would"))
+        });
+        drop(release);
+        held.outcome().expect("done");
+        let together = kind(first.outcome()) == Some(Kind::Unavailable);
+        let expected = if together {
+            Kind::Unavailable
+        } else {
+            Kind::Invalid
+        };
+        assert_eq!(kind(failing.outcome()), Some(expected));
+        assert_eq!(fixture.done().is_empty(), together);
+        together
+    });
+}
+
+/// SQLite commits nothing after it came upon a damaged page, until all is rolled back. Whoever needs
+/// that page is told so, and nobody else.
+#[test]
+fn a_damaged_page_costs_its_neighbours_nothing() {
     let fixture = Fixture::new();
-    let (release, held) = fixture.hold_apart();
-    let runs = AtomicUsize::new(0);
-    let first = fixture.submit_repeatable(move |tx| {
-        insert(tx, "first")?;
-        if runs.fetch_add(1, Ordering::Relaxed) > 0 {
-            tx.execute_batch("ROLLBACK")?;
+    let outside = rusqlite::Connection::open(fixture.store.path()).expect("the file");
+    let sql =
+        "CREATE TABLE damaged (x); INSERT INTO damaged VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)";
+    outside.execute_batch(sql).expect("a table");
+    let page: i64 = outside
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'damaged'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("its page");
+    let source = fixture.store.source();
+    let page_bytes = 2048;
+    let offset = u64::try_from(page - 1).expect("a page") * page_bytes;
+    source
+        .file
+        .write_all_at(&[0xAA; 2048], offset)
+        .expect("damage");
+    let needs_it =
+        |tx: &Tx<'_>| Ok(tx.query_row("SELECT x FROM damaged", [], |row| row.get::<_, i64>(0))?);
+    for alone in [true, false] {
+        let (release, held) = fixture.hold_apart();
+        let first = (!alone).then(|| fixture.submit_repeatable(|tx| insert(tx, "first")));
+        let failing = fixture.submit_repeatable(needs_it);
+        let last = fixture.submit_repeatable(|tx| insert(tx, "last"));
+        drop(release);
+        held.outcome().expect("done");
+        if let Some(first) = first {
+            first.outcome().expect("done");
         }
-        Ok(())
-    });
-    let (_, second) = checks_in("second");
-    let second = fixture.submit_repeatable(second);
-    let failing = fixture.submit_repeatable(|tx| {
-        insert(tx, "bad")?;
-        Err::<(), _>(Error::invalid("as a bad request would"))
-    });
-    drop(release);
-    held.outcome().expect("done");
-    for outcome in [first.outcome(), second.outcome(), failing.outcome()] {
-        assert_eq!(kind(outcome), Some(Kind::Unavailable));
+        assert_eq!(kind(failing.outcome()), Some(Kind::Defect));
+        last.outcome().expect("done");
     }
-    assert_eq!(fixture.done(), Vec::<String>::new());
-    assert_eq!(fixture.store.stats().check_ins(), 0);
+    assert_eq!(fixture.done(), ["last", "first", "last"]);
+    assert_eq!(fixture.store.stats().groups_lost(), 0);
 }
 
 /// Counts who used it since it was forgotten.
