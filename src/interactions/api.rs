@@ -391,14 +391,17 @@ impl InteractionsApi {
         /// Makes a resend of the same request safe.
         #[oai(name = "Idempotency-Key")]
         idempotency_key: Header<Option<String>>,
-        body: Body<BatchInput, BATCH_MAX_BYTES>,
+        body: Body<BatchInput, BATCH_MAX_BYTES, true>,
     ) -> Outcome<Answer<BatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         // Parsing 32 MiB takes a while; gates are not to wait for it.
         let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
             let batch = Batch::new(body.parse()?, &ctx)?;
             let key = Key::of(&ctx, idempotency_key.0, "POST /interaction/batch", || {
-                Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
+                // An item that fails alone may keep it from being parsed as a whole.
+                let whole = json::parse(body.text())
+                    .unwrap_or_else(|_| String::from_utf8_lossy(body.text()).into());
+                Ok(json::fingerprint(&whole))
             })?;
             Ok::<_, Error>((ctx, batch, key))
         })

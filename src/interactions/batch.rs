@@ -55,6 +55,7 @@ impl Batch {
                     format!("an item may have at most {RECORD_MAX_BYTES} bytes"),
                 ));
             }
+            json::check_limits(text.as_bytes())?;
             let mut input: InteractionInput = json::parse(text.as_bytes())?;
             let kind = input
                 .interaction_type

@@ -4,10 +4,14 @@
 use super::{forms, shared::SharedValues};
 use crate::{
     error::{Error, Kind, Result},
-    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone, text},
+    types::{
+        DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
+        json::{check_limits, no_property_twice},
+        text,
+    },
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 use std::{fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
@@ -321,13 +325,23 @@ pub struct BatchInput {
     /// The items, as JSON text.
     pub interactions: Items,
     /// The values they share.
-    #[serde(default, deserialize_with = "crate::types::json::no_property_twice")]
+    #[serde(default, deserialize_with = "within_limits")]
     pub shared_values: Map<String, Value>,
+}
+
+/// Reads an object as a body of its own would be.
+fn within_limits<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Map<String, Value>, D::Error> {
+    let text = Box::<RawValue>::deserialize(deserializer)?;
+    check_limits(text.get().as_bytes()).map_err(|cause| serde::de::Error::custom(cause.message))?;
+    let mut reader = serde_json::Deserializer::from_str(text.get());
+    no_property_twice(&mut reader).map_err(serde::de::Error::custom)
 }
 
 /// The items of a batch in their order.
 #[derive(Debug, Default)]
-pub struct Items(pub Vec<(String, Box<serde_json::value::RawValue>)>);
+pub struct Items(pub Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Items {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

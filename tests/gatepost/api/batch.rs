@@ -4,6 +4,70 @@ use crate::harness::{Server, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+/// An item is within the limits of a body of its own, or fails alone: a gate's queue with one bad item
+/// is not to stand still for ever.
+#[test]
+fn an_item_that_no_body_may_hold_fails_alone() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    caller.delegate(&json!({"barcode": "A"}));
+    let item = |data: &str| {
+        format!(r#"{{"interactionType":"lead","delegate":"barcode:A","data":{{"x":{data}}}}}"#)
+    };
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let items = [
+        (item("1"), 201, 0),
+        (item("9223372036854775808"), 400, 1100),
+        (item(&nested(62)), 201, 0),
+        (item(&nested(63)), 400, 1100),
+        (item(&nested(100_000)), 400, 1100),
+        (item("1e999"), 400, 1100),
+        (item("2"), 201, 0),
+    ];
+    let listed: Vec<String> = items
+        .iter()
+        .enumerate()
+        .map(|(at, (item, ..))| format!("\"{at}\":{item}"))
+        .collect();
+    let body = format!(r#"{{"interactions":{{{}}}}}"#, listed.join(","));
+    let send = |key: &str| {
+        let request = caller
+            .request(Method::POST, "/interaction/batch")
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", key);
+        reply(request.body(body.clone()))
+    };
+    let sent = send("1");
+    let told: Vec<_> = sent
+        .data()
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|answer| {
+            let code = &answer["meta"]["error"]["internalCode"];
+            (answer["status"].as_i64(), code.as_i64().unwrap_or(0))
+        })
+        .collect();
+    let expected = items
+        .each_ref()
+        .map(|(_, status, code)| (Some(*status), *code));
+    assert_eq!(told, expected);
+    assert_eq!(send("1").body, sent.body, "sent again");
+    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 3);
+
+    // What they share belongs to the whole.
+    for value in ["9223372036854775808", &nested(64)] {
+        let body = format!(
+            r#"{{"interactions":{{"a":{}}},"sharedValues":{{"s":{value}}}}}"#,
+            item("1")
+        );
+        let request = caller
+            .request(Method::POST, "/interaction/batch")
+            .header("Content-Type", "application/json");
+        reply(request.body(body)).refused(400, 1100, "sharedValues");
+    }
+}
+
 #[test]
 fn a_batch_answers_what_the_single_calls_would_in_order() {
     let server = Server::start();

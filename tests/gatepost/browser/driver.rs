@@ -77,6 +77,12 @@ impl Drop for Session {
 
 impl Driver {
     fn start() -> Self {
+        // The port it chooses is free for IPv4; for IPv6 another may have it, and then it ends.
+        let mut tries = (0..5).filter_map(|_| Self::try_start());
+        tries.next().expect("chromedriver tells its port")
+    }
+
+    fn try_start() -> Option<Self> {
         let mut command = Command::new("chromedriver");
         command
             .arg("--port=0")
@@ -94,13 +100,18 @@ impl Driver {
             let (_, port) = line.split_once("started successfully on port ")?;
             port.trim_end_matches('.').parse().ok()
         });
+        let Some(port) = port else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        };
         // It goes on telling things; a full pipe would stop it.
         std::thread::spawn(move || lines.for_each(drop));
-        Self {
+        Some(Self {
             child,
-            port: port.expect("chromedriver tells its port"),
+            port,
             profile: tempfile::tempdir().expect("a temporary folder"),
-        }
+        })
     }
 }
 

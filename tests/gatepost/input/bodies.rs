@@ -123,11 +123,17 @@ fn nesting_ends_at_64_levels() {
     }
     let before = venue.written();
     for write in WRITES {
+        // Items of a batch are looked at one by one, and this is none.
+        let about = if write.1 == "/interaction/batch" {
+            ""
+        } else {
+            "64"
+        };
         for levels in [65, 66, 127, 129, 1000, 500_000] {
             venue
                 .send_json(write, nested(levels))
                 .reply
-                .refused(400, 1100, "64");
+                .refused(400, 1100, about);
         }
         for unclosed in ["[", "{\"a\":", "[{\"\":"] {
             venue
