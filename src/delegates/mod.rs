@@ -108,6 +108,7 @@ fn subject(alive: &'static str) -> Subject {
             ],
         ),
         text_index: Some("delegates_search"),
+        shared: None,
         document: "data",
         counted: Some(Counted {
             table: "interactions",

@@ -69,6 +69,7 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
     fields: searchable(PROPERTIES, &[]),
     text_index: None,
     document: "iif(json_valid(data), data, NULL)",
+    shared: None,
     counted: Some(Counted {
         table: "interactions",
         kind: "interaction_type",

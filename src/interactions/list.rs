@@ -30,6 +30,7 @@ pub static SEARCHED: Subject = Subject {
     ],
     text_index: None,
     document: "iif(json_valid(data), data, NULL)",
+    shared: Some("shared"),
     counted: None,
     statements: false,
     messages: None,

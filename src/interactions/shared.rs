@@ -89,7 +89,7 @@ impl SharedValues {
             return Ok(places);
         }
         for (key, value) in data {
-            self.find(value, &format!("/{}", escaped(key)), &mut places)?;
+            self.find(value, &format!("/{}", json::pointer_part(key)), &mut places)?;
         }
         Ok(places)
     }
@@ -104,7 +104,11 @@ impl SharedValues {
         }
         match value {
             Value::Object(object) => object.iter().try_for_each(|(key, value)| {
-                self.find(value, &format!("{pointer}/{}", escaped(key)), places)
+                self.find(
+                    value,
+                    &format!("{pointer}/{}", json::pointer_part(key)),
+                    places,
+                )
             }),
             Value::Array(items) => items.iter().enumerate().try_for_each(|(index, value)| {
                 self.find(value, &format!("{pointer}/{index}"), places)
@@ -149,10 +153,6 @@ fn unknown(pointer: &str, name: &str) -> Error {
             crate::types::text::shortened(name)
         ),
     )
-}
-
-fn escaped(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// `data` with its shared values in their places.

@@ -15,6 +15,9 @@ pub struct Subject {
     pub text_index: Option<&'static str>,
     /// An expression that gives its `data` as valid JSON or NULL: what `ud` looks into.
     pub document: &'static str,
+    /// A column that says where in it values stand that are kept in `shared_values`, as JSON
+    /// (`[["/photo", 7], …]`, JSON Pointers and ids), or NULL.
+    pub shared: Option<&'static str>,
     /// What `fi`, `si` and `ti` count.
     pub counted: Option<Counted>,
     /// Whether statements may be defined for it (`st`).

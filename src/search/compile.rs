@@ -6,7 +6,7 @@ use super::{
     expression::{Expr, Op, Scalar, Test},
     text_index::{beginnings, index_query, trigrams},
 };
-use crate::types::text::fold;
+use crate::types::{json, text::fold};
 use rusqlite::types::Value;
 use std::fmt::Write;
 
@@ -311,14 +311,27 @@ impl Compiler {
         self.text(&sql);
     }
 
-    fn document(&mut self, path: &[String], test: &Test) {
-        let path = path.iter().fold(String::from("$"), |path, key| {
-            format!("{path}.{}", serde_json::Value::from(key.as_str()))
-        });
-        let path = self.bind(path);
+    fn document(&mut self, keys: &[String], test: &Test) {
+        let path = self.bind(json_path(keys));
         let document = self.subject.document;
-        let kind = format!("json_type({document}, {path})");
-        let value = format!("json_extract({document}, {path})");
+        let own = |function: &str| format!("{function}({document}, {path})");
+        let (kind, value) = match self.subject.shared {
+            None => (own("json_type"), own("json_extract")),
+            Some(shared) => {
+                let places = self.bind(places(keys));
+                let read = |function| {
+                    format!(
+                        "iif({shared} IS NULL, {own}, coalesce(
+                             (SELECT {function}(v.value, p.value ->> 1)
+                              FROM json_each({places}) p, json_each(iif(json_valid({shared}), {shared}, '[]')) s
+                              JOIN shared_values v ON v.id = s.value ->> 1
+                              WHERE s.value ->> 0 = p.value ->> 0), {own}))",
+                        own = own(function)
+                    )
+                };
+                (read("json_type"), read("json_extract"))
+            }
+        };
         self.typed(test, |wanted| match wanted {
             Wanted::Null => format!("coalesce({kind}, 'null') = 'null'"),
             Wanted::Text(test) => format!("({kind} = 'text' AND {value} {test})"),
@@ -414,6 +427,25 @@ fn any_or_none(op: Op, count: i64) -> Option<bool> {
         (Op::Less, 1) | (Op::LessOrEqual | Op::Equal, 0) => Some(false),
         _ => None,
     }
+}
+
+/// The path of keys as SQLite takes it.
+fn json_path(keys: &[String]) -> String {
+    keys.iter().fold(String::from("$"), |path, key| {
+        format!("{path}.{}", serde_json::Value::from(key.as_str()))
+    })
+}
+
+/// Where a value of these keys may come from: each place at it or above it, as a JSON Pointer, with
+/// the path from there on.
+fn places(keys: &[String]) -> String {
+    let mut pointer = String::new();
+    let mut places = vec![serde_json::json!([pointer, json_path(keys)])];
+    for (at, key) in keys.iter().enumerate() {
+        pointer = format!("{pointer}/{}", json::pointer_part(key));
+        places.push(serde_json::json!([pointer, json_path(&keys[at + 1..])]));
+    }
+    serde_json::Value::from(places).to_string()
 }
 
 /// A test of a value by its kind; the texts are SQL.

@@ -35,8 +35,7 @@ pub fn parse(
 ) -> Result<Expr> {
     let fault = |what: String| Error::new(Kind::InvalidSearch, format!("search: {what}"));
     json::check_limits(text.as_bytes()).map_err(|cause| fault(cause.message))?;
-    let value: Value =
-        serde_json::from_str(text).map_err(|cause| fault(format!("is no JSON: {cause}")))?;
+    let value = json::read_whole(text).map_err(|cause| fault(format!("is no JSON: {cause}")))?;
     let mut parser = Parser {
         subject,
         zone,
@@ -62,10 +61,6 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn expression(&mut self, value: &Value) -> Result<Expr> {
-        self.terms += 1;
-        if self.terms > TERMS_MAX {
-            return Err(self.fault(format!("a search may have at most {TERMS_MAX} terms")));
-        }
         let operators = self.path.iter();
         let depth = operators
             .filter(|step| matches!(step, Step::Operator(_)))
@@ -86,6 +81,16 @@ impl Parser<'_> {
     }
 
     fn operation(&mut self, operator: &str, operand: &Value) -> Result<Expr> {
+        // What joins others is as large as they are.
+        let joins = match operator {
+            "and" | "or" => operand.as_array().is_some_and(|parts| !parts.is_empty()),
+            "not" => true,
+            _ => false,
+        };
+        self.terms += usize::from(!joins);
+        if self.terms > TERMS_MAX {
+            return Err(self.fault(format!("a search may have at most {TERMS_MAX} terms")));
+        }
         match operator {
             "and" => self.all(operand).map(Expr::And),
             "or" => self.all(operand).map(Expr::Or),

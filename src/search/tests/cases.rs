@@ -117,6 +117,14 @@ const FAULTS: &[(&str, &str)] = &[
         ),
         (r#"{"batch":["x"]}"#, "batch: must be [device id] or []"),
         (r#"{"batch":5}"#, "batch: must be [device id] or []"),
+    (
+        r#"{"==":["id",1],"==":["id",2]}"#,
+        "search: is no JSON: \"==\" stands twice",
+    ),
+    (
+        r#"{"fi":["check-in",{"firstDevice":[1],"firstDevice":[2]}]}"#,
+        "search: is no JSON: \"firstDevice\" stands twice",
+    ),
 ];
 
 #[test]
@@ -146,19 +154,15 @@ fn limits_hold() {
             .contains("at most 16 deep")
     );
 
-    let terms = |count: usize| {
-        format!(
-            r#"{{"and":[{}]}}"#,
-            vec![r#"{"==":["id",1]}"#; count - 1].join(",")
-        )
-    };
-    search(&terms(256)).unwrap();
-    assert!(
-        search(&terms(257))
-            .unwrap_err()
-            .message
-            .contains("at most 256 terms")
-    );
+    // What joins terms is none.
+    for term in [r#"{"==":["id",1]}"#, r#"{"not":{"or":[{"and":[]}]}}"#] {
+        let terms = |count: usize| format!(r#"{{"or":[{}]}}"#, vec![term; count].join(","));
+        let connection = database();
+        let found = search(&terms(256)).unwrap();
+        found.page(&connection, 0, 1).unwrap();
+        let refused = search(&terms(257)).unwrap_err().message;
+        assert!(refused.contains("at most 256 terms"), "{refused}");
+    }
 
     let values = |count: usize| format!(r#"{{"in":["id",[{}]]}}"#, vec!["1"; count].join(","));
     let connection = database();

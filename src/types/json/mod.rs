@@ -10,7 +10,7 @@ pub use escape::code_unit;
 pub use fingerprint::{digest_part, fingerprint, fingerprint_with};
 pub use merge_patch::{difference, merge_patch};
 pub use read::{check_limits, in_plain_words, parse};
-pub use whole::{anything_whole, no_property_twice};
+pub use whole::{anything_whole, no_property_twice, read_whole};
 
 use std::fmt::Write;
 
@@ -18,6 +18,12 @@ use std::fmt::Write;
 pub const DEPTH_MAX: usize = 64;
 /// The largest body of one record, in bytes (contract §4).
 pub const RECORD_MAX_BYTES: usize = 1024 * 1024;
+
+/// A key as a part of a JSON Pointer (RFC 6901).
+#[must_use]
+pub fn pointer_part(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
 
 /// Appends text as a JSON string.
 pub fn write_string(text: &str, out: &mut String) {

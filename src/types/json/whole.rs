@@ -32,6 +32,14 @@ pub fn anything_whole<'de, D: Deserializer<'de>>(
     Ok(Some(Whole::deserialize(deserializer)?.0).filter(|value| !value.is_null()))
 }
 
+/// Reads any JSON, and refuses a property that stands twice, as [`no_property_twice`] does.
+///
+/// # Errors
+/// The parser's, naming the property.
+pub fn read_whole(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(text).map(|Whole(value)| value)
+}
+
 fn kind_of(value: &Value) -> Unexpected<'_> {
     match value {
         Value::Null => Unexpected::Unit,

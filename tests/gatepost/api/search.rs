@@ -537,3 +537,44 @@ fn an_interactions_data_is_searched_by_any_path() {
     }
     search(&caller, "delegate", &json!({"ud": ["form", "==", 1]})).refused(400, 1102, "ud[0]");
 }
+
+#[test]
+fn values_that_a_batch_shares_are_searched_where_they_are_shown() {
+    let Venue { server, ada, .. } = venue();
+    let caller = server.caller_with_all();
+    let lead = |data: Value| json!({"interactionType": "lead", "delegate": ada, "data": data});
+    let of = |name: &str| json!({"$shared": name});
+    let answers = json!([{"field": "visit.note", "answer": of("note")}]);
+    let batch = json!({
+        "sharedValues": {"card": {"a/b": {"n": 5}, "list": [1], "none": null}, "note": "A long note", "yes": true},
+        "interactions": {
+            "whole": lead(of("card")),
+            "parts": lead(json!({"x": {"~y": of("card")}, "flag": of("yes"), "n": 5})),
+            "form": lead(json!({"form": "visit", "answers": answers})),
+            "own": lead(json!({"a/b": {"n": 6}, "flag": false})),
+        },
+    });
+    let stored = caller.post("/interaction/batch", &batch);
+    let id = |at: usize| stored.data()[at]["data"]["id"].as_i64().expect("an id");
+    let [whole, parts, form, own] = [0, 1, 2, 3].map(id);
+    for (expr, expected) in [
+        (json!({"ud": ["a/b.n", "==", 5]}), vec![whole]),
+        (json!({"ud": ["a/b.n", ">=", 5]}), vec![whole, own]),
+        (json!({"ud": ["x.~y.a/b.n", "in", [4, 5]]}), vec![parts]),
+        (json!({"ud": ["flag", "==", true]}), vec![parts]),
+        (json!({"ud": ["flag", "!=", null]}), vec![parts, own]),
+        (json!({"ud": ["n", "==", 5]}), vec![parts]),
+        (
+            json!({"ud": ["answersData.visit.note", "*=", "LONG"]}),
+            vec![form],
+        ),
+        (json!({"ud": ["x", "==", null]}), vec![whole, form, own]),
+        (
+            json!({"and": [{"ud": ["a/b.x", "==", null]}, {"ud": ["none", "==", null]}]}),
+            vec![whole, parts, form, own],
+        ),
+    ] {
+        let found = search(&caller, "interaction", &expr);
+        assert_eq!(ids(&found), expected, "{expr}");
+    }
+}
