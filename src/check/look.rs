@@ -24,6 +24,7 @@ const TELL: &str = "no command mends this by itself; keep a copy of the file, an
 pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the interactions, which are sound";
 pub(super) const REPAIR_INDEX: &str =
     "searches may miss people: stop the server and run `gatepost check --repair`";
+const REPAIR_LATER: &str = "`gatepost check --repair` mends this once nothing worse is named here: it follows from the interactions";
 const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 
 /// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
@@ -70,6 +71,11 @@ fn look_once(path: &Path) -> Result<Report> {
         && report.findings.is_empty()
     {
         report.add(format!("it cannot be read: {}", cause.message), RESTORE);
+    }
+    if !report.is_repairable() {
+        for finding in report.findings.iter_mut().filter(|one| one.is_repairable()) {
+            finding.advice = REPAIR_LATER;
+        }
     }
     Ok(report)
 }

@@ -24,6 +24,13 @@ pub struct Finding {
     pub advice: &'static str,
 }
 
+impl Finding {
+    /// Whether [`repair()`] mends it.
+    fn is_repairable(&self) -> bool {
+        [look::REPAIR, look::REPAIR_INDEX].contains(&self.advice)
+    }
+}
+
 /// What a look found.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -41,8 +48,6 @@ impl Report {
     /// Whether there is something wrong that [`repair()`] mends, and nothing else.
     #[must_use]
     pub fn is_repairable(&self) -> bool {
-        let mendable =
-            |finding: &Finding| [look::REPAIR, look::REPAIR_INDEX].contains(&finding.advice);
-        !self.findings.is_empty() && self.findings.iter().all(mendable)
+        !self.findings.is_empty() && self.findings.iter().all(Finding::is_repairable)
     }
 }
