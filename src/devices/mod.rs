@@ -48,18 +48,34 @@ pub const PROPERTIES: &[Property] = &[
     Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
 ];
 
+/// Whom to call about an event.
+pub const MANAGER: [Property; 2] = [
+    Property::new("eventManagerEmail", "manager_email", Kind::Text, ""),
+    Property::new("eventManagerPhone", "manager_phone", Kind::Text, ""),
+];
+
+const LISTED_PROPERTIES: [Property; PROPERTIES.len() + MANAGER.len()] =
+    Property::joined(PROPERTIES, &MANAGER);
+
+/// Devices as lists have them, which are exported and imported: with what only events have.
+pub static LISTED: Resource = records(&LISTED_PROPERTIES);
+
 /// Devices, as records.
-pub static RESOURCE: Resource = Resource {
-    name: "device",
-    table: "devices",
-    alive: "deleted_at IS NULL",
-    alive_index: None,
-    properties: PROPERTIES,
-    not_found: error::Kind::DeviceNotFound,
-    check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
-    attach,
-    own: OnceLock::new(),
-};
+pub static RESOURCE: Resource = records(PROPERTIES);
+
+const fn records(properties: &'static [Property]) -> Resource {
+    Resource {
+        name: "device",
+        table: "devices",
+        alive: "deleted_at IS NULL",
+        alive_index: None,
+        properties,
+        not_found: error::Kind::DeviceNotFound,
+        check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
+        attach,
+        own: OnceLock::new(),
+    }
+}
 
 /// What can be searched.
 pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {

@@ -5,7 +5,7 @@ pub mod api;
 
 use crate::{
     auth::{Context, clients},
-    devices,
+    devices::{self, MANAGER},
     error::{self, Result},
     records::{Attachments, Changes, Kind, Property, Resource, write},
     store::Tx,
@@ -23,25 +23,52 @@ pub const PROPERTIES: &[Property] = &[
     Property::new("eventExternalID", "external_id", Kind::Code, "Unique code."),
     Property::new("eventStartAt", "start_at", Kind::PlainTime, "`yyyy-mm-dd hh:mm:ss` in the instance's time zone."),
     Property::new("eventEndAt", "end_at", Kind::PlainTime, ""),
-    Property::new("eventManagerEmail", "manager_email", Kind::Text, ""),
-    Property::new("eventManagerPhone", "manager_phone", Kind::Text, ""),
+    MANAGER[0],
+    MANAGER[1],
     Property::new("sources", "sources", Kind::Sources, "Where the record came from."),
     Property::new("createdAt", "created_at", Kind::Stamp, ""),
     Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
 ];
 
+/// What an event has as a device.
+#[rustfmt::skip]
+const OF_DEVICE: &[Property] = &[
+    Property::new("parent", "parent_id", Kind::Reference, ""),
+    Property::new("code", "code", Kind::Code, ""),
+    Property::new("publicId", "public_id", Kind::Code, ""),
+    Property::new("rfid", "rfid", Kind::Code, ""),
+    Property::new("slug", "slug", Kind::Code, ""),
+    Property::new("shortName", "short_name", Kind::Text, ""),
+    Property::new("description", "description", Kind::Text, ""),
+    Property::new("deviceTags", "device_tags", Kind::Text, ""),
+    Property::new("category", "category", Kind::Text, ""),
+    Property::new("available", "available", Kind::Flag, ""),
+    Property::new("data", "data", Kind::Document, ""),
+];
+
+const LISTED_PROPERTIES: [Property; PROPERTIES.len() + OF_DEVICE.len()] =
+    Property::joined(PROPERTIES, OF_DEVICE);
+
+/// Events as lists have them, which are exported and imported: with what they have as devices, by
+/// which everything else knows them.
+pub static LISTED: Resource = records(&LISTED_PROPERTIES);
+
 /// Events, as records of the devices' table.
-pub static RESOURCE: Resource = Resource {
-    name: "event",
-    table: "devices",
-    alive: "device_type = 'event' AND deleted_at IS NULL",
-    alive_index: None,
-    properties: PROPERTIES,
-    not_found: error::Kind::EventNotFound,
-    check,
-    attach: |_, _, _, _| Ok(Attachments::default()),
-    own: OnceLock::new(),
-};
+pub static RESOURCE: Resource = records(PROPERTIES);
+
+const fn records(properties: &'static [Property]) -> Resource {
+    Resource {
+        name: "event",
+        table: "devices",
+        alive: "device_type = 'event' AND deleted_at IS NULL",
+        alive_index: None,
+        properties,
+        not_found: error::Kind::EventNotFound,
+        check,
+        attach: |_, _, _, _| Ok(Attachments::default()),
+        own: OnceLock::new(),
+    }
+}
 
 fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     if id.is_none() {

@@ -133,6 +133,9 @@ impl Layout {
             let Some(Value::Object(keys)) = data.get_mut(section) else {
                 continue;
             };
+            if keys.is_empty() {
+                continue;
+            }
             let mut left = Map::new();
             for (key, value) in std::mem::take(keys) {
                 match places.get(&key) {

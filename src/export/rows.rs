@@ -53,8 +53,8 @@ impl What {
     pub(super) fn resource(self) -> Option<&'static Resource> {
         match self {
             Self::Delegates => Some(&delegates::RESOURCE),
-            Self::Devices => Some(&devices::RESOURCE),
-            Self::Events => Some(&events::RESOURCE),
+            Self::Devices => Some(&devices::LISTED),
+            Self::Events => Some(&events::LISTED),
             Self::Interactions | Self::Transactions => None,
         }
     }

@@ -133,7 +133,7 @@ fn a_text_that_no_cell_holds_is_cut_told_and_not_taken_back() {
     let source = Source::open(&path, None).unwrap();
     let rows: Vec<_> = source.rows().unwrap().map(Result::unwrap).collect();
     assert!(
-        matches!(&rows[0].content, Content::Unreadable(why) if why.contains("was cut")),
+        matches!(&rows[0].content, Content::BadCell(_, why) if why.contains("was cut")),
         "{rows:?}"
     );
     assert!(matches!(&rows[1].content, Content::Cells(_)));

@@ -1,5 +1,6 @@
 //! Bad rows: what is wrong with each, told one by one up to a limit, and which they are.
 
+use super::marks::Marks;
 use std::fmt;
 
 /// Bad rows that are told one by one; more are counted.
@@ -59,12 +60,12 @@ impl fmt::Display for BadRow {
     }
 }
 
-/// Bad rows: the first of them with their reasons, of all of them which they are (a bit each).
+/// Bad rows: the first of them with their reasons, of all of them which they are.
 #[derive(Debug, Default)]
 pub struct BadRows {
     told: Vec<BadRow>,
     count: usize,
-    which: Vec<u64>,
+    which: Marks,
 }
 
 impl BadRows {
@@ -76,11 +77,7 @@ impl BadRows {
 
     /// Counts the row of this number.
     pub(super) fn mark(&mut self, number: u64) {
-        let (word, bit) = place(number);
-        if self.which.len() <= word {
-            self.which.resize(word + 1, 0);
-        }
-        self.which[word] |= bit;
+        self.which.set(number);
         self.count += 1;
     }
 
@@ -106,12 +103,6 @@ impl BadRows {
     /// Whether the row of this number from 0 is one.
     #[must_use]
     pub fn contains(&self, number: u64) -> bool {
-        let (word, bit) = place(number);
-        self.which.get(word).is_some_and(|word| word & bit != 0)
+        self.which.contains(number)
     }
-}
-
-fn place(number: u64) -> (usize, u64) {
-    let word = usize::try_from(number / 64).unwrap_or(usize::MAX);
-    (word, 1 << (number % 64))
 }

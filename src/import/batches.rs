@@ -5,7 +5,10 @@ use super::{Mapping, What};
 use crate::{
     audit::{self, Change},
     auth::Context,
+    devices,
     error::{Error, Result},
+    events,
+    records::Resource,
     store::Tx,
     types::{DeviceId, Timestamp, Zone},
 };
@@ -273,6 +276,65 @@ pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> R
         became.before,
         became.interaction
     ])?;
+    Ok(())
+}
+
+/// What is kept of a row.
+pub(super) struct Kept {
+    /// The record that it became.
+    pub record: i64,
+    /// The newest change to anything when it was written.
+    pub audit: Option<i64>,
+}
+
+impl Kept {
+    /// Whether the audit knows of a change to the record after the import's own. An event is a
+    /// device.
+    pub(super) fn changed_since(&self, tx: &Tx<'_>, resource: &Resource) -> Result<bool> {
+        Ok(tx
+            .prepare_cached(
+                "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4",
+            )?
+            .exists(rusqlite::params![
+                resource.name,
+                other_name(resource),
+                self.record,
+                self.audit.unwrap_or(i64::MAX)
+            ])?)
+    }
+}
+
+/// What the audit may call the same record, too.
+pub(super) fn other_name(resource: &Resource) -> &'static str {
+    if resource.name == devices::RESOURCE.name {
+        events::RESOURCE.name
+    } else {
+        resource.name
+    }
+}
+
+/// What is kept of the row of a line; none where it became nothing.
+pub(super) fn kept(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Kept>> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT record_id, audit_id FROM batch_rows WHERE batch_id = ?1 AND line = ?2",
+        )?
+        .query_row(rusqlite::params![batch, line], |row| {
+            Ok(Kept {
+                record: row.get(0)?,
+                audit: row.get(1)?,
+            })
+        })
+        .optional()?)
+}
+
+/// Keeps that the newest change to anything is the import's own, to the record of a row.
+pub(super) fn keep_change(tx: &Tx<'_>, batch: i64, line: u64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+         WHERE batch_id = ?1 AND line = ?2",
+    )?
+    .execute(rusqlite::params![batch, line])?;
     Ok(())
 }
 

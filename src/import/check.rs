@@ -4,6 +4,8 @@
 use super::{
     Source, What,
     bad::{BadRow, BadRows, Problem},
+    links::{At, Ended, Links},
+    marks::Marks,
     plan::{Plan, by_code, is_of_row},
     source::Row,
 };
@@ -36,6 +38,8 @@ pub struct Checked {
     pub bad: BadRows,
     /// Those that mean a record which is there already.
     pub known: u64,
+    /// Those that refer to rows further down, and are linked with them when all are written.
+    pub linked: Marks,
 }
 
 impl Checked {
@@ -72,6 +76,7 @@ pub fn check(
         done,
         codes: HashMap::new(),
         hasher: RandomState::new(),
+        links: Links::default(),
         checked: Checked::default(),
         fresh: Vec::new(),
     };
@@ -83,10 +88,9 @@ pub fn check(
     let mut rows = source.rows()?;
     loop {
         let slice: Vec<Row> = rows.by_ref().take(SLICE_ROWS).collect::<Result<_>>()?;
-        if slice.is_empty() {
-            return Ok(check.checked);
-        }
+        let is_end = slice.is_empty();
         match store {
+            _ if is_end => check.end(),
             Some(store) => store.look_up(|connection| check.slice(slice, connection))?,
             None => check.slice(slice, &empty)?,
         }
@@ -98,6 +102,9 @@ pub fn check(
         for row in check.fresh.drain(..) {
             check.checked.bad.tell(row);
         }
+        if is_end {
+            return Ok(check.checked);
+        }
         if goes_on.is_break() {
             return Err(Error::invalid("stopped; nothing was written"));
         }
@@ -107,9 +114,10 @@ pub fn check(
 struct Check<'a> {
     plan: &'a Plan,
     done: u64,
-    /// The line at which a code stands, by a hash of the code; of good rows only.
+    /// The line at which a code stands, by a hash of it and its column; of good rows only.
     codes: HashMap<u64, u32>,
     hasher: RandomState,
+    links: Links,
     checked: Checked,
     /// Bad rows of this slice.
     fresh: Vec<BadRow>,
@@ -141,35 +149,45 @@ impl Check<'_> {
             if is_done {
                 return Ok(());
             }
-            return self.of_plan(
-                self.plan
-                    .draft(body)
-                    .and_then(|draft| record::find_past(tx, &draft))
-                    .map(|_| ()),
-            );
+            let draft = self.of_plan(self.plan.draft(body))?;
+            let found = record::find_past(tx, &draft).map(|_| ());
+            return self.of_plan(found.map_err(|cause| Plan::missing(&draft, cause)));
         }
         let resource = self.plan.resource(&body);
-        if !is_done {
-            self.record(tx, resource, &body)?;
+        let mut at = At {
+            number: self.checked.rows - 1,
+            line: line_number(row.line),
+            known: false,
+        };
+        if is_done {
+            for (property, selector) in Plan::references(resource, &body) {
+                let target = self.target(selector);
+                if !self.codes.contains_key(&target) {
+                    self.links.written(at, property.name, target)?;
+                }
+            }
+        } else {
+            self.record(tx, &mut at, resource, &body)?;
         }
-        self.remember_codes(resource, &body, row.line)?;
+        self.remember_codes(resource, &body, at.line)?;
         Ok(())
     }
 
     fn record(
         &mut self,
         tx: &Tx<'_>,
+        at: &mut At,
         resource: &'static Resource,
         body: &Map<String, Value>,
     ) -> Result<(), Trouble> {
         let existing = self.of_plan(self.plan.existing(tx, resource, body))?;
+        at.known = existing.is_some();
         let mut resolved = body.clone();
-        let stands_above = |name: &str, code: &str| self.line_of(name, code).is_some();
-        self.of_plan(self.plan.resolve(tx, resource, &mut resolved, stands_above))?;
+        let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
         let ctx = &self.plan.ctx;
         self.of_plan(records::write::check(tx, ctx, resource, existing, resolved))?;
-        for (name, code) in codes(resource, body) {
-            if let Some(line) = self.line_of(name, code) {
+        for (column, name, code) in codes(resource, body) {
+            if let Some(line) = self.codes.get(&self.hash(column, code)) {
                 let reason = format!("{name}: stands in line {line} already");
                 return Err(Trouble::Problem(self.plan.problem(Error::invalid(reason))));
             }
@@ -177,8 +195,37 @@ impl Check<'_> {
         if let Some(problem) = taken(tx, self.plan, resource, body, existing)? {
             return Err(Trouble::Problem(problem));
         }
-        self.checked.known += u64::from(existing.is_some());
+        for unresolved in unresolved {
+            let target = self.target(&unresolved.selector);
+            let line = self.codes.get(&target).copied();
+            self.links.wanted(*at, unresolved, target, line)?;
+        }
+        self.checked.known += u64::from(at.known);
         Ok(())
+    }
+
+    /// What can be said of references when all rows are read.
+    fn end(&mut self) {
+        let Ended { linked, bad } = self
+            .links
+            .end(self.plan, |target| self.codes.get(&target).copied());
+        self.checked.linked = linked;
+        for (number, row, known) in bad {
+            self.checked.bad.mark(number);
+            self.checked.known -= u64::from(known);
+            self.fresh.push(row);
+        }
+    }
+
+    /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
+    fn target(&self, selector: &str) -> u64 {
+        let (name, code) = selector.split_once(':').unwrap_or_default();
+        let resource = self.plan.what.resource();
+        let column = resource.and_then(|resource| {
+            let mut codes = resource.codes();
+            codes.find(|(_, known)| *known == name)
+        });
+        self.hash(column.map_or("", |(column, _)| column), code)
     }
 
     /// A failure that is about the row is a problem of the row.
@@ -192,19 +239,18 @@ impl Check<'_> {
         })
     }
 
-    fn line_of(&self, name: &str, code: &str) -> Option<u32> {
-        self.codes.get(&self.hasher.hash_one((name, code))).copied()
+    fn hash(&self, column: &str, code: &str) -> u64 {
+        self.hasher.hash_one((column, code))
     }
 
     fn remember_codes(
         &mut self,
         resource: &'static Resource,
         body: &Map<String, Value>,
-        line: u64,
+        line: u32,
     ) -> Result<()> {
-        let line = u32::try_from(line).unwrap_or(u32::MAX);
-        for (name, code) in codes(resource, body) {
-            self.codes.insert(self.hasher.hash_one((name, code)), line);
+        for (column, _, code) in codes(resource, body) {
+            self.codes.insert(self.hash(column, code), line);
         }
         if self.codes.len() > CODES_MAX {
             return Err(Error::invalid(format!(
@@ -213,6 +259,11 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// Lines are kept in four bytes: no list that may be imported has more.
+fn line_number(line: u64) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
 }
 
 enum Trouble {
@@ -234,14 +285,14 @@ impl From<Error> for Trouble {
     }
 }
 
-/// The unique codes of a body, with their names.
+/// The unique codes of a body, with their columns and names.
 fn codes<'a>(
     resource: &'static Resource,
     body: &'a Map<String, Value>,
-) -> impl Iterator<Item = (&'static str, &'a str)> {
+) -> impl Iterator<Item = (&'static str, &'static str, &'a str)> {
     resource
         .codes()
-        .filter_map(|(_, name)| Some((name, body.get(name)?.as_str()?)))
+        .filter_map(|(column, name)| Some((column, name, body.get(name)?.as_str()?)))
 }
 
 /// What is wrong with a row because another record has its code.
@@ -255,7 +306,7 @@ pub(super) fn taken(
     body: &Map<String, Value>,
     own: Option<i64>,
 ) -> Result<Option<Problem>> {
-    for (name, code) in codes(resource, body) {
+    for (_, name, code) in codes(resource, body) {
         let found = by_code(connection, resource, name, code)?;
         if let Some(id) = found.filter(|id| Some(*id) != own) {
             let reason = format!("{name}: already used by the {} with id {id}", resource.name);

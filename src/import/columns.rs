@@ -170,7 +170,7 @@ impl Columns {
                 Target::Property { name, kind } => {
                     let value = values::read(name, *kind, cell).map_err(told)?;
                     if *name == "data" {
-                        merge_patch(&mut data, value);
+                        self.put_data(&mut data, value);
                     } else {
                         body.insert((*name).to_owned(), value);
                     }
@@ -203,6 +203,19 @@ impl Columns {
             body.insert("data".into(), data);
         }
         Ok(body)
+    }
+}
+
+impl Columns {
+    /// Puts what a column `data` holds beside what others do. Of a record it is a merge patch, as
+    /// the API takes it; of an interaction it is what happened, with its nulls.
+    fn put_data(&self, data: &mut Value, value: Value) {
+        match (data, value) {
+            (Value::Object(data), Value::Object(value)) if self.what == What::Interactions => {
+                data.extend(value);
+            }
+            (data, value) => merge_patch(data, value),
+        }
     }
 }
 

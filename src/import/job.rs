@@ -166,7 +166,10 @@ impl Job {
             None => self.begin(store)?,
         };
         let rows = self.source.rows()?;
-        let import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
+        let mut import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
+        if !self.checked.linked.is_empty() {
+            import = import.linking(self.checked.linked, self.source.rows()?);
+        }
         told(&import);
         let import = write(store, import, told).map_err(|cause| {
             Error::new(

@@ -7,10 +7,10 @@
 //! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
 //!   of a table holds what; `values`: a cell's text as a property's value
 //! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why
-//! - `write`: the good rows into the file; `batches`: what is kept of an import; `undo`: taking it
-//!   back
+//! - `write`: the good rows into the file; `links`: rows that refer to others; `batches`: what is
+//!   kept of an import; `undo`: taking it back
 //! - `job`: one import from end to end
-//! - `slices`: long writes between which gates get their turn
+//! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
 
 pub mod bad;
 pub mod batches;
@@ -18,6 +18,8 @@ pub mod check;
 pub mod columns;
 mod headers;
 pub mod job;
+mod links;
+pub mod marks;
 pub mod plan;
 pub mod slices;
 pub mod source;
@@ -37,6 +39,7 @@ pub use target::{Mapping, Target};
 pub use undo::{Left, undo};
 pub use write::{Import, write};
 
+use crate::{delegates, devices, records::Resource};
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -64,6 +67,15 @@ impl What {
             Self::Delegates => "delegates",
             Self::Devices => "devices",
             Self::Interactions => "interactions",
+        }
+    }
+
+    /// What a row becomes, with all that it holds; nothing of interactions, which are no records.
+    fn resource(self) -> Option<&'static Resource> {
+        match self {
+            Self::Delegates => Some(&delegates::RESOURCE),
+            Self::Devices => Some(&devices::LISTED),
+            Self::Interactions => None,
         }
     }
 

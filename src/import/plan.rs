@@ -8,11 +8,12 @@ use crate::{
     error::{Error, Kind as ErrorKind, Result},
     events,
     interactions::draft::Draft,
-    records::{Kind, Resource},
+    records::{Kind, Property, Resource},
     types::{DelegateSelector, DeviceId, DeviceSelector},
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};
+use std::fmt::Display;
 
 /// How the rows of a file are imported.
 #[derive(Clone)]
@@ -45,8 +46,8 @@ impl Plan {
         };
         let codes = match self.what {
             What::Delegates => &delegates::RESOURCE,
-            What::Devices if self.columns.events => &events::RESOURCE,
-            What::Devices => &devices::RESOURCE,
+            What::Devices if self.columns.events => &events::LISTED,
+            What::Devices => &devices::LISTED,
             What::Interactions => {
                 return Err(Error::invalid("--key: interactions are never changed"));
             }
@@ -79,6 +80,13 @@ impl Plan {
     pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
         let cells = match content {
             Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
+            Content::BadCell(at, reason) => {
+                let column = self.columns.iter().nth(at);
+                return Err(match column.filter(|column| !column.header.is_empty()) {
+                    Some(column) => Problem::of_column(&column.header, reason),
+                    None => Problem::nameless(at),
+                });
+            }
             Content::Object(object) if object.is_empty() => {
                 return Err(Problem::of_row("has no values"));
             }
@@ -111,8 +119,8 @@ impl Plan {
             .is_some_and(|sent| sent == events::RESOURCE.name);
         match self.what {
             What::Delegates => &delegates::RESOURCE,
-            _ if self.columns.events || says_event => &events::RESOURCE,
-            _ => &devices::RESOURCE,
+            _ if self.columns.events || says_event => &events::LISTED,
+            _ => &devices::LISTED,
         }
     }
 
@@ -137,57 +145,59 @@ impl Plan {
         }
     }
 
-    /// Puts ids in the place of references such as `code:hall-a`. One to a record that stands in
-    /// the file further up, as `stands_above` tells, is left out: in a check it is not there yet.
+    /// The references of a body that are selectors such as `code:hall-a`.
+    pub fn references<'a>(
+        resource: &'static Resource,
+        body: &'a Map<String, Value>,
+    ) -> impl Iterator<Item = (&'static Property, &'a str)> {
+        let references = resource.properties.iter();
+        references
+            .filter(|property| property.kind == Kind::Reference)
+            .filter_map(|property| Some((property, body.get(property.name)?.as_str()?)))
+    }
+
+    /// Puts ids in the place of references such as `code:hall-a`. Those to records that are not in
+    /// the file's store are taken out and given back: the list itself may have them.
     ///
     /// # Errors
-    /// [`ErrorKind::Invalid`] for a record that is nowhere.
+    /// [`ErrorKind::Invalid`] for what is no selector.
     pub fn resolve(
         &self,
         connection: &Connection,
         resource: &'static Resource,
         body: &mut Map<String, Value>,
-        stands_above: impl Fn(&str, &str) -> bool,
-    ) -> Result<()> {
-        for property in resource.properties {
-            if property.kind != Kind::Reference {
-                continue;
-            }
-            let Some(Value::String(selector)) = body.get(property.name) else {
-                continue;
-            };
+    ) -> Result<Vec<Unresolved>> {
+        let selectors: Vec<_> = Self::references(resource, body)
+            .map(|(property, selector)| (property.name, selector.to_owned()))
+            .collect();
+        let mut unresolved = Vec::new();
+        for (property, selector) in selectors {
             let found = if resource.table == delegates::RESOURCE.table {
-                DelegateSelector::parse(selector)
+                DelegateSelector::parse(&selector)
                     .and_then(|selector| delegates::find(connection, &selector))
                     .map(|id| id.0)
             } else {
-                DeviceSelector::parse(selector)
+                DeviceSelector::parse(&selector)
                     .and_then(|selector| devices::find(connection, &selector))
                     .map(|id| id.0)
             };
             match found {
                 Ok(id) => {
-                    body.insert(property.name.to_owned(), id.into());
+                    body.insert(property.to_owned(), id.into());
                 }
                 Err(cause) if is_missing(cause.kind) => {
-                    let (code, value) = selector.split_once(':').unwrap_or_default();
-                    if !stands_above(code, value) {
-                        return Err(Error::invalid(format!(
-                            "{}: {}, nor further up in this file",
-                            property.name, cause.message
-                        )));
-                    }
-                    body.remove(property.name);
+                    body.remove(property);
+                    unresolved.push(Unresolved { property, selector });
                 }
                 Err(cause) => {
                     return Err(Error::new(
                         cause.kind,
-                        format!("{}: {}", property.name, cause.message),
+                        format!("{property}: {}", cause.message),
                     ));
                 }
             }
         }
-        Ok(())
+        Ok(unresolved)
     }
 
     /// The interaction that a body says happened.
@@ -204,6 +214,33 @@ impl Plan {
         Draft::of_past(body, &self.ctx.settings.zone)
     }
 
+    /// That a participant of an interaction is not there, with its name first.
+    #[must_use]
+    pub fn missing(draft: &Draft, cause: Error) -> Error {
+        let devices = ["firstDevice", "secondDevice", "thirdDevice"];
+        let delegates = ["firstDelegate", "secondDelegate", "thirdDelegate"];
+        let told = |resource: &Resource, selector: &dyn Display| {
+            resource.missing(selector).message == cause.message
+        };
+        let device = devices.into_iter().zip(&draft.devices);
+        let delegate = delegates.into_iter().zip(&draft.delegates);
+        let name = match cause.kind {
+            ErrorKind::DeviceNotFound => device
+                .filter_map(|(name, one)| Some((name, one.as_ref()?)))
+                .find(|(_, one)| told(&devices::RESOURCE, one))
+                .map(|(name, _)| name),
+            ErrorKind::DelegateNotFound => delegate
+                .filter_map(|(name, one)| Some((name, one.as_ref()?)))
+                .find(|(_, one)| told(&delegates::RESOURCE, one))
+                .map(|(name, _)| name),
+            _ => None,
+        };
+        match name {
+            Some(name) => Error::new(cause.kind, format!("{name}: {}", cause.message)),
+            None => cause,
+        }
+    }
+
     /// What is wrong with a row, in the words of an error; of a column where it begins with the
     /// name of one's property.
     #[must_use]
@@ -212,6 +249,28 @@ impl Plan {
             column: self.columns.header_of(&cause.message),
             reason: cause.message,
         }
+    }
+}
+
+/// A reference to a record that is not in the store.
+#[derive(Debug)]
+pub struct Unresolved {
+    /// The property that refers to it.
+    pub property: &'static str,
+    /// The record, such as `code:hall-a`.
+    pub selector: String,
+}
+
+impl Unresolved {
+    /// That there is no such record at all.
+    #[must_use]
+    pub fn told(&self, what: What) -> Error {
+        let resource = what.resource();
+        let missing = resource.map_or_else(String::new, |resource| {
+            resource.missing(&self.selector).message
+        });
+        let property = self.property;
+        Error::invalid(format!("{property}: {missing}, nor in this list"))
     }
 }
 

@@ -107,7 +107,7 @@ impl Target {
     pub(super) fn of_ours(what: What, header: &str) -> Option<Self> {
         let resource = match what {
             What::Delegates => delegates::PROPERTIES,
-            What::Devices => devices::PROPERTIES,
+            What::Devices => devices::LISTED.properties,
             What::Interactions => OF_INTERACTION,
         };
         let mut all = resource.iter();
@@ -122,7 +122,7 @@ impl Target {
             return Some(Self::Skipped);
         }
         if what == What::Devices {
-            let mut of_event = events::PROPERTIES.iter();
+            let mut of_event = events::LISTED.properties.iter();
             if let Some(known) = of_event.find(|one| one.name == header) {
                 return Some(Self::of(known));
             }
@@ -249,7 +249,7 @@ fn data(what: What, text: &str) -> Option<Target> {
 pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Property> {
     let all = match what {
         What::Delegates => delegates::PROPERTIES,
-        What::Devices => devices::PROPERTIES,
+        What::Devices => devices::LISTED.properties,
         What::Interactions => OF_INTERACTION,
     };
     all.iter().filter(|one| one.kind.is_writable())

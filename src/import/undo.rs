@@ -2,12 +2,13 @@
 //! changed is put back. What somebody changed or used since is left as it is, and told.
 
 use super::{
-    Batch, Stop, What, batches,
+    Batch, Stop,
+    batches::{self, Kept, other_name},
     slices::{self, Steps},
 };
 use crate::{
     auth::Context,
-    delegates, devices,
+    delegates,
     error::{Error, Kind, Result},
     interactions::remove,
     records::{self, Resource},
@@ -25,8 +26,7 @@ pub struct Undo {
     batch: Batch,
     ctx: Context,
     stop: Stop,
-    /// Rows from this line on are looked at.
-    before_line: i64,
+    pass: Pass,
     begun: bool,
     finished: bool,
     /// How many records and interactions were removed for good.
@@ -90,7 +90,7 @@ pub fn undo(
         batch,
         ctx,
         stop,
-        before_line: i64::MAX,
+        pass: Pass::upward(),
         begun: false,
         finished: false,
         removed: 0,
@@ -103,10 +103,44 @@ pub fn undo(
 
 struct Row {
     line: i64,
-    record: i64,
+    kept: Kept,
     before: Option<String>,
-    audit: Option<i64>,
     interaction: Option<i64>,
+}
+
+/// A way through the rows. The last ones first: what they made may stand under what earlier ones
+/// made. Where rows are left because others of the import refer to them from further up, the way back
+/// may find them free, and so on until none is.
+struct Pass {
+    /// Finds the next row.
+    next: &'static str,
+    is_upward: bool,
+    /// The row of this line was the last.
+    from_line: i64,
+    /// Rows that were taken back.
+    taken: u64,
+}
+
+impl Pass {
+    fn upward() -> Self {
+        Self {
+            next: "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
+                 WHERE batch_id = ?1 AND line < ?2 ORDER BY line DESC LIMIT 1",
+            is_upward: true,
+            from_line: i64::MAX,
+            taken: 0,
+        }
+    }
+
+    fn downward() -> Self {
+        Self {
+            next: "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
+                 WHERE batch_id = ?1 AND line > ?2 ORDER BY line LIMIT 1",
+            is_upward: false,
+            from_line: i64::MIN,
+            taken: 0,
+        }
+    }
 }
 
 impl Steps for Undo {
@@ -119,42 +153,39 @@ impl Steps for Undo {
         if self.stop.is_stopped() {
             return Ok(false);
         }
-        // The last rows first: what they made may stand under what earlier ones made.
         let row = tx
-            .prepare_cached(
-                "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
-                 WHERE batch_id = ?1 AND line < ?2 ORDER BY line DESC LIMIT 1",
-            )?
-            .query_row([self.batch.id, self.before_line], |row| {
+            .prepare_cached(self.pass.next)?
+            .query_row([self.batch.id, self.pass.from_line], |row| {
                 Ok(Row {
                     line: row.get(0)?,
-                    record: row.get(1)?,
+                    kept: Kept {
+                        record: row.get(1)?,
+                        audit: row.get(3)?,
+                    },
                     before: row.get(2)?,
-                    audit: row.get(3)?,
                     interaction: row.get(4)?,
                 })
             })
             .optional()?;
         let Some(row) = row else {
-            self.finished = true;
-            return Ok(false);
+            return Ok(self.turn());
         };
-        self.before_line = row.line;
+        self.pass.from_line = row.line;
         match self.row(tx, &row)? {
             None => {
+                self.pass.taken += 1;
                 tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
                     .execute([self.batch.id, row.line])?;
             }
             Some(reason) => {
                 self.left += 1;
                 if self.told.len() < TOLD_MAX {
-                    let kind = self
-                        .resource()
-                        .map_or("interaction", |resource| resource.name);
+                    let resource = self.batch.what.resource();
+                    let kind = resource.map_or("interaction", |resource| resource.name);
                     self.told.push(Left {
                         line: row.line,
                         kind,
-                        record: row.record,
+                        record: row.kept.record,
                         reason,
                     });
                 }
@@ -173,25 +204,33 @@ impl Steps for Undo {
 }
 
 impl Undo {
-    fn resource(&self) -> Option<&'static Resource> {
-        match self.batch.what {
-            What::Delegates => Some(&delegates::RESOURCE),
-            What::Devices => Some(&devices::RESOURCE),
-            What::Interactions => None,
+    /// Ends a pass; whether there is another.
+    fn turn(&mut self) -> bool {
+        if self.left == 0 || self.pass.taken == 0 {
+            self.finished = true;
+            return false;
         }
+        self.pass = if self.pass.is_upward {
+            Pass::downward()
+        } else {
+            Pass::upward()
+        };
+        self.left = 0;
+        self.told.clear();
+        true
     }
 
     /// Takes a row back; why not, where it is left as it is.
     fn row(&mut self, tx: &Tx<'_>, row: &Row) -> Result<Option<&'static str>> {
-        let Some(resource) = self.resource() else {
-            remove::take_back(tx, row.record)?;
+        let Some(resource) = self.batch.what.resource() else {
+            remove::take_back(tx, row.kept.record)?;
             if let Some(connected) = row.interaction {
                 remove::take_back(tx, connected)?;
             }
             self.removed += 1;
             return Ok(None);
         };
-        if changed_since(tx, resource, row)? {
+        if row.kept.changed_since(tx, resource)? {
             return Ok(Some("was changed since"));
         }
         match &row.before {
@@ -206,7 +245,7 @@ impl Undo {
                 if joined_and_used(tx, row)? {
                     return Ok(Some("was used since at the device it was joined with"));
                 }
-                match records::write::restore(tx, &self.ctx, resource, row.record, before) {
+                match records::write::restore(tx, &self.ctx, resource, row.kept.record, before) {
                     Ok(()) => {}
                     Err(cause) if cause.kind == Kind::CodeTaken => {
                         return Ok(Some("had a code that another record has by now"));
@@ -223,25 +262,6 @@ impl Undo {
     }
 }
 
-/// Whether the audit knows of a change after the import's own. An event is a device.
-fn changed_since(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<bool> {
-    let other_name = if resource.name == devices::RESOURCE.name {
-        "event"
-    } else {
-        resource.name
-    };
-    Ok(tx
-        .prepare_cached(
-            "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4",
-        )?
-        .exists(rusqlite::params![
-            resource.name,
-            other_name,
-            row.record,
-            row.audit.unwrap_or(i64::MAX)
-        ])?)
-}
-
 /// Whether anything but the import's own join points to a record that the import made.
 fn is_used(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<bool> {
     let sql = if resource.name == delegates::RESOURCE.name {
@@ -249,8 +269,8 @@ fn is_used(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<bool> {
              OR EXISTS (SELECT 1 FROM interactions WHERE second_delegate_id = ?1)
              OR EXISTS (SELECT 1 FROM interactions WHERE third_delegate_id = ?1)
              OR EXISTS (SELECT 1 FROM delegates WHERE parent_id = ?1)
-             OR EXISTS (SELECT 1 FROM delegates WHERE previous_id = ?1)
-             OR EXISTS (SELECT 1 FROM delegates WHERE owner_id = ?1)
+             OR EXISTS (SELECT 1 FROM delegates WHERE previous_id = ?1 AND id <> ?1)
+             OR EXISTS (SELECT 1 FROM delegates WHERE owner_id = ?1 AND id <> ?1)
              OR EXISTS (SELECT 1 FROM users WHERE delegate_id = ?1)
              OR EXISTS (SELECT 1 FROM messages WHERE delegate_id = ?1)"
     } else {
@@ -263,7 +283,7 @@ fn is_used(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<bool> {
     };
     Ok(tx
         .prepare_cached(sql)?
-        .query_row(rusqlite::params![row.record, row.interaction], |row| {
+        .query_row(rusqlite::params![row.kept.record, row.interaction], |row| {
             row.get(0)
         })?)
 }
@@ -278,7 +298,7 @@ fn joined_and_used(tx: &Tx<'_>, row: &Row) -> Result<bool> {
             "SELECT 1 FROM interactions WHERE first_delegate_id = ?1 AND id > ?2
              AND first_device_id = (SELECT first_device_id FROM interactions WHERE id = ?2)",
         )?
-        .exists([row.record, join])?)
+        .exists([row.kept.record, join])?)
 }
 
 /// Removes a record that the import made, with its join and what the audit tells of it.
@@ -290,19 +310,15 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<()> {
     if resource.name == delegates::RESOURCE.name {
         // Nothing is left that it could follow from.
         tx.prepare_cached("DELETE FROM presence WHERE delegate_id = ?1")?
-            .execute([row.record])?;
+            .execute([row.kept.record])?;
     }
     tx.prepare_cached(&format!("DELETE FROM {} WHERE id = ?1", resource.table))?
-        .execute([row.record])?;
+        .execute([row.kept.record])?;
     tx.prepare_cached("DELETE FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3")?
         .execute(rusqlite::params![
             resource.name,
-            if resource.name == "device" {
-                "event"
-            } else {
-                resource.name
-            },
-            row.record
+            other_name(resource),
+            row.kept.record
         ])?;
     Ok(())
 }

@@ -4,7 +4,8 @@ use super::{
     Stop, What,
     bad::{BadRow, BadRows, Problem},
     batches::{self, Became},
-    check,
+    check, links,
+    marks::Marks,
     plan::{Plan, is_of_row},
     slices::{self, Steps},
     source::{Row, Rows},
@@ -19,6 +20,7 @@ use crate::{
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
 };
 use serde_json::{Map, Value};
+use std::iter::Enumerate;
 
 /// An import on its way.
 pub struct Import {
@@ -28,6 +30,8 @@ pub struct Import {
     pub plan: Plan,
     /// The rows to leave out.
     pub leave_out: BadRows,
+    /// What is to do when all of them are written.
+    afterwards: Option<Afterwards>,
     /// The batch.
     pub batch: i64,
     /// How many rows are done with, earlier runs included.
@@ -46,6 +50,13 @@ pub struct Import {
     made: Vec<i64>,
 }
 
+/// The rows that refer to others further down.
+struct Afterwards {
+    which: Marks,
+    /// All rows of the file once more.
+    rows: Enumerate<Rows>,
+}
+
 impl Import {
     /// An import of the rows after the first `done`.
     #[must_use]
@@ -62,6 +73,7 @@ impl Import {
             rows: Box::new(rows.skip(to_skip)),
             plan,
             leave_out,
+            afterwards: None,
             batch,
             done,
             created: 0,
@@ -71,6 +83,41 @@ impl Import {
             finished: false,
             made: Vec::new(),
         }
+    }
+
+    /// Has it link some rows with others further down, when all are written; `rows` are all rows of
+    /// the file.
+    #[must_use]
+    pub fn linking(mut self, which: Marks, rows: Rows) -> Self {
+        let rows = rows.enumerate();
+        self.afterwards = Some(Afterwards { which, rows });
+        self
+    }
+
+    /// Links the next row; false when there is none.
+    fn link(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        let next = self.afterwards.as_mut().and_then(|to_link| {
+            let (number, row) = to_link.rows.next()?;
+            let number = number as u64;
+            Some(row.map(|row| to_link.which.contains(number).then_some((number, row))))
+        });
+        match next.transpose()? {
+            None => return Ok(false),
+            Some(None) => {}
+            Some(Some((number, _))) if self.leave_out.contains(number) => {}
+            Some(Some((number, row))) => {
+                let line = row.line;
+                if let Some(problem) = links::link(tx, &self.plan, self.batch, row)? {
+                    self.late.push(number, BadRow { line, problem });
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_linked(&self, number: u64) -> bool {
+        let afterwards = self.afterwards.as_ref();
+        afterwards.is_some_and(|to_link| to_link.which.contains(number))
     }
 }
 
@@ -88,8 +135,9 @@ impl Steps for Import {
             return Ok(false);
         }
         let Some(row) = self.rows.next().transpose()? else {
-            self.finished = true;
-            return Ok(false);
+            let goes_on = self.link(tx)?;
+            self.finished = !goes_on;
+            return Ok(goes_on);
         };
         let number = self.done;
         self.done += 1;
@@ -99,7 +147,7 @@ impl Steps for Import {
         let line = row.line;
         // Without a savepoint for the row, which would cost more than the row: what fails for a
         // reason of its own fails before anything of it is written.
-        match self.row(tx, row)? {
+        match self.row(tx, number, row)? {
             Ok(became) => {
                 if let Some(became) = became {
                     if became.before.is_none() {
@@ -135,7 +183,7 @@ impl Steps for Import {
 type OfRow<T> = Result<T, Problem>;
 
 impl Import {
-    fn row(&self, tx: &Tx<'_>, row: Row) -> Result<OfRow<Option<Became>>> {
+    fn row(&self, tx: &Tx<'_>, number: u64, row: Row) -> Result<OfRow<Option<Became>>> {
         let body = match self.plan.body(row.content) {
             Ok(body) => body,
             Err(problem) => return Ok(Err(problem)),
@@ -143,7 +191,7 @@ impl Import {
         let written = if self.plan.what == What::Interactions {
             self.interaction(tx, body)
         } else {
-            self.record(tx, body)
+            self.record(tx, number, body)
         };
         match written {
             Ok(became) => Ok(Ok(became)),
@@ -161,7 +209,8 @@ impl Import {
         body: Map<String, Value>,
     ) -> Result<Option<Became>, Failure> {
         let draft = self.plan.draft(body)?;
-        let past = record::record_past(tx, &self.plan.ctx, &draft)?;
+        let past = record::record_past(tx, &self.plan.ctx, &draft)
+            .map_err(|cause| Plan::missing(&draft, cause))?;
         Ok(past.id.map(|id| Became {
             record: id,
             before: None,
@@ -169,18 +218,28 @@ impl Import {
         }))
     }
 
-    fn record(&self, tx: &Tx<'_>, mut body: Map<String, Value>) -> Result<Option<Became>, Failure> {
+    fn record(
+        &self,
+        tx: &Tx<'_>,
+        number: u64,
+        mut body: Map<String, Value>,
+    ) -> Result<Option<Became>, Failure> {
         let (plan, ctx) = (&self.plan, &self.plan.ctx);
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;
-        plan.resolve(tx, resource, &mut body, |_, _| false)?;
+        let unresolved = plan.resolve(tx, resource, &mut body)?;
+        if let Some(missing) = unresolved.first().filter(|_| !self.is_linked(number)) {
+            return Err(missing.told(plan.what).into());
+        }
         // A code that was taken since the check is told as the check would have.
         let codes: Map<String, Value> = resource
             .codes()
             .filter_map(|(_, name)| Some((name.to_owned(), body.get(name)?.clone())))
             .collect();
         let (id, before) = if let Some(id) = existing {
-            let before = records::write::stored(tx, resource, id)?;
+            // An event is put back as the device that it is.
+            let whole = plan.what.resource().unwrap_or(resource);
+            let before = records::write::stored(tx, whole, id)?;
             records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
         } else {
             records::write::create(tx, ctx, resource, body).map(|id| (id, None))

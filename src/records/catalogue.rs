@@ -34,7 +34,7 @@ pub struct Resource {
 }
 
 /// One property of a resource.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Property {
     /// Its name in the API.
     pub name: &'static str,
@@ -61,6 +61,23 @@ impl Property {
             kind,
             about,
         }
+    }
+
+    /// Two lists of properties as one; `N` is how many there are in all.
+    #[must_use]
+    pub const fn joined<const N: usize>(first: &[Self], then: &[Self]) -> [Self; N] {
+        assert!(first.len() + then.len() == N);
+        let mut joined = [first[0]; N];
+        let mut at = 0;
+        while at < N {
+            joined[at] = if at < first.len() {
+                first[at]
+            } else {
+                then[at - first.len()]
+            };
+            at += 1;
+        }
+        joined
     }
 }
 

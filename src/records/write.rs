@@ -13,7 +13,9 @@ use serde_json::{Map, Value};
 use std::fmt::Write;
 
 /// How many generations of parents a record may have.
-const ANCESTORS_MAX: usize = 100;
+pub const ANCESTORS_MAX: usize = 100;
+/// The reference that makes generations.
+pub const PARENT: &str = "parent";
 
 /// Creates a record from the properties of a body; its id.
 ///
@@ -147,7 +149,7 @@ pub fn stored(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<Strin
         .ok_or_else(|| resource.missing(&id))
 }
 
-/// Puts a record back to columns that [`stored`] gave.
+/// Puts a record back to columns that [`stored`] gave; what it did not give stays.
 ///
 /// # Errors
 /// [`crate::error::Kind::CodeTaken`] when another record has one of its codes by now.
@@ -160,7 +162,10 @@ pub fn restore(
 ) -> Result<()> {
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
     let columns: Vec<_> = stored_columns(resource)
-        .map(|column| format!("{column} = json_extract(?2, '$.{column}')"))
+        .map(|column| {
+            let given = format!("json_type(?2, '$.{column}') IS NOT NULL");
+            format!("{column} = iif({given}, json_extract(?2, '$.{column}'), {column})")
+        })
         .collect();
     let sql = format!(
         "UPDATE {} SET {} WHERE id = ?1",
@@ -283,7 +288,7 @@ fn check_references(
                 property.name, resource.name
             )));
         }
-        if property.name == "parent" {
+        if property.name == PARENT {
             check_ancestors(tx, resource, id, target)?;
         }
     }

@@ -77,7 +77,7 @@ Examples:
 Example:
   gatepost import devices sessions.csv --map \"Room=data.Data.room\"
 
-parent is an id or a selector such as code:hall-a, of a device in the file or further up in the list.")]
+parent is an id or a selector such as code:hall-a, of a device in the file or in the list.")]
     Devices(ListArgs),
     /// Make an interaction of every row: what happened elsewhere.
     ///

@@ -118,8 +118,8 @@ impl Choice {
 pub fn keys(what: What, glance: &Glance) -> Vec<(&'static str, String)> {
     let resource: &Resource = match what {
         What::Delegates => &delegates::RESOURCE,
-        What::Devices if glance.events => &events::RESOURCE,
-        What::Devices => &devices::RESOURCE,
+        What::Devices if glance.events => &events::LISTED,
+        What::Devices => &devices::LISTED,
         What::Interactions => return Vec::new(),
     };
     resource

@@ -139,7 +139,7 @@ fn cells(content: Content) -> Vec<String> {
     match content {
         Content::Cells(cells) => cells.into_iter().map(|cell| cut(&cell)).collect(),
         Content::Object(object) => vec![cut(&serde_json::Value::Object(object).to_string())],
-        Content::Unreadable(reason) => vec![format!("({reason})")],
+        Content::Unreadable(reason) | Content::BadCell(_, reason) => vec![format!("({reason})")],
     }
 }
 

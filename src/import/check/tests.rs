@@ -64,6 +64,10 @@ fn a_bad_row_is_told_with_line_column_and_reason() {
             "line 2: a quotation mark is not closed; what follows was read as part of this row",
         ),
         (
+            "A,x\n\"B,y",
+            "line 3: a quotation mark is not closed; what follows was read as part of this row",
+        ),
+        (
             &format!("{long},x"),
             "line 2, column \"Ticket code\": barcode: must have at most 255 characters",
         ),
@@ -90,9 +94,10 @@ fn devices_and_interactions_are_checked_as_the_api_would() {
         ),
         ("name,Access.capacity\nHall,120\n", ""),
         ("name,code,parent\nHall,h,\nRoom,r,code:h\n", ""),
+        ("name,code,parent\nRoom,r,code:h\nHall,h,\n", ""),
         (
-            "name,code,parent\nRoom,r,code:h\nHall,h,\n",
-            "line 2, column \"parent\": parent: there is no device code:h, nor further up",
+            "name,code,parent\nRoom,r,code:x\nHall,h,\n",
+            "line 2, column \"parent\": parent: there is no device code:x, nor in this list",
         ),
     ] {
         let found = told(What::Devices, text).join("|");
@@ -102,7 +107,10 @@ fn devices_and_interactions_are_checked_as_the_api_would() {
         );
     }
     for (row, expected) in [
-        ("check-in,X", "there is no delegate barcode:X"),
+        (
+            "check-in,X",
+            "line 2, column \"barcode\": firstDelegate: there is no delegate barcode:X",
+        ),
         (",X", "interactionType: is missing"),
         ("Check-In,X", "malformed"),
     ] {

@@ -214,7 +214,9 @@ impl Iterator for Records {
             Ok(false) => None,
             Ok(true) => {
                 let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-                let (line, open_quote) = ahead.locate(self.reader.position().byte());
+                let last = self.record.iter().next_back().unwrap_or_default();
+                let goes_on = last.ends_with(['\n', '\r']);
+                let (line, open_quote) = ahead.locate(self.reader.position().byte(), goes_on);
                 let content = if open_quote {
                     Content::Unreadable(
                         "a quotation mark is not closed; what follows was read as part of this row"
@@ -236,8 +238,9 @@ impl Iterator for Records {
 impl Ahead {
     /// The line at which the record starts that ends at byte `end`, and whether it goes on over
     /// the next lines because a quotation mark is not closed. The reader counts a line break that
-    /// ends a row, or stands before it, now here and now there.
-    fn locate(&mut self, end: u64) -> (u64, bool) {
+    /// ends a row, or stands before it, now here and now there. `goes_on`: the record's last cell
+    /// ends with a line break.
+    fn locate(&mut self, end: u64, goes_on: bool) -> (u64, bool) {
         let length = usize::try_from(end - self.from).unwrap_or(usize::MAX);
         let waiting = &self.text[self.start..];
         let mut raw = &waiting[..length.min(waiting.len())];
@@ -252,8 +255,8 @@ impl Ahead {
         let line = self.line + line_breaks(&raw[..blank]);
         let record = &raw[blank..];
         let inner = record.trim_ascii_end();
-        let open_quote =
-            line_breaks(inner) > 0 && inner.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        let quotes = inner.iter().filter(|byte| **byte == b'"').count();
+        let open_quote = quotes % 2 == 1 && (goes_on || line_breaks(inner) > 0);
         self.line = line + line_breaks(record);
         (line, open_quote)
     }

@@ -92,6 +92,8 @@ pub enum Content {
     Object(Map<String, Value>),
     /// Nothing that can be read, and why.
     Unreadable(String),
+    /// A cell that holds no value, the column counted from 0, and what it holds.
+    BadCell(usize, String),
 }
 
 /// Rows in their order.
@@ -170,7 +172,7 @@ impl Source {
         let row = self.rows_from_the_start()?.next().transpose()?;
         let cells = match row.map(|row| row.content) {
             None => return Err(Error::invalid("is empty: it has no header")),
-            Some(Content::Unreadable(_) | Content::Object(_)) => {
+            Some(Content::Unreadable(_) | Content::BadCell(..) | Content::Object(_)) => {
                 return Err(Error::invalid(
                     "a quotation mark in the header is not closed",
                 ));
@@ -293,8 +295,9 @@ fn checked(content: Content, clean: fn(&str) -> &str, width: Option<usize>) -> C
             cells.len()
         ));
     }
-    if cells.iter().any(|cell| was_cut(cell)) {
-        return Content::Unreadable(
+    if let Some(column) = cells.iter().position(|cell| was_cut(cell)) {
+        return Content::BadCell(
+            column,
             "was cut when it was exported, as a cell holds no more; export it as csv or json"
                 .into(),
         );

@@ -149,7 +149,7 @@ struct Sheet<'a> {
     at_header: bool,
     /// The row that is not complete yet.
     cells: Vec<String>,
-    problem: Option<String>,
+    problem: Option<(usize, String)>,
 }
 
 impl Sheet<'_> {
@@ -158,7 +158,7 @@ impl Sheet<'_> {
             Ok(text) if text.is_empty() => return Ok(()),
             Ok(text) => text,
             Err(error) => {
-                self.problem = Some(format!("holds {error} in column {}", column + 1));
+                self.problem = Some((column, format!("holds {error}")));
                 return Ok(());
             }
         };
@@ -179,7 +179,7 @@ impl Sheet<'_> {
     fn row(&mut self, line: u32) -> Result<Option<Row>> {
         let cells = std::mem::take(&mut self.cells);
         let content = match self.problem.take() {
-            Some(problem) => Content::Unreadable(problem),
+            Some((column, reason)) => Content::BadCell(column, reason),
             None if cells.is_empty() => return Ok(None),
             None => Content::Cells(cells),
         };

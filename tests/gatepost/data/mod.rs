@@ -2,6 +2,7 @@
 
 mod bad;
 mod killed;
+mod links;
 mod round;
 mod schemas;
 mod searched;

@@ -116,9 +116,27 @@ fn devices_go_out_and_come_back_the_same() {
         json!({"code": "congress", "publicId": "c", "name": "Kongreß", "deviceType": "event", "startAt": "2026-11-21T09:00:00+00:00", "endAt": "2026-11-23T18:30:00.250+00:00"}),
         json!({"code": "hall", "publicId": "h", "name": "=Hall", "shortName": "'H", "parent": "code:congress", "available": false, "rfid": "00A",
             "data": {"Access": {"ruleSet": "simple", "entry": "single", "capacity": 120, "opensBefore": 15}, "Data": {"map": "a\nb"}}}),
+        json!({"code": "open", "publicId": "o", "data": {"Access": {}}}),
         json!({"code": "s1", "publicId": "s", "name": "Opening", "deviceType": "session", "deviceTags": "a, b", "category": "x", "description": "\"long\"", "externalId": "007", "slug": "opening", "parent": "code:hall", "available": true}),
     ];
     goes_round("devices", |_| {}, &seed, &seed);
+}
+
+#[test]
+fn what_refers_to_a_later_record_goes_out_and_comes_back() {
+    let devices = [
+        json!({"code": "room", "publicId": "r", "name": "Room", "parent": "code:hall"}),
+        json!({"code": "hall", "publicId": "h", "name": "Hall", "parent": "code:congress"}),
+        json!({"code": "congress", "publicId": "c", "deviceType": "event", "name": "Congress",
+            "eventManagerEmail": "ada@example.org", "eventManagerPhone": "+49 30 5550142"}),
+    ];
+    goes_round("devices", |_| {}, &devices, &devices);
+    let delegates = [
+        json!({"publicId": "a", "barcode": "A", "parent": "barcode:C", "previous": "publicId:b"}),
+        json!({"publicId": "b", "previous": "barcode:A", "owner": "publicId:b"}),
+        json!({"publicId": "c", "barcode": "C"}),
+    ];
+    goes_round("delegates", |_| {}, &delegates, &delegates);
 }
 
 #[test]
@@ -127,17 +145,35 @@ fn events_go_out_and_come_back_the_same() {
     let seed = site.file(
         "seed.json",
         r#"[{"_type": "event", "eventName": "Kongreß", "eventExternalID": "007", "eventStartAt": "2026-11-21 09:00:00", "eventManagerEmail": "a@example.org"},
-            {"_type": "event", "eventName": "=Fair", "eventManagerPhone": "+49 30"}]"#,
+            {"_type": "event", "eventName": "=Fair", "eventManagerPhone": "+49 30", "code": "fair", "publicId": "p",
+             "parent": "externalId:007", "available": false, "shortName": "F", "data": {"Access": {"capacity": 9}}}]"#,
     );
     site.done(&["import", "devices", &seed]);
     let first = site.exported("events");
     assert_eq!(first.len(), 2);
+    assert_eq!(
+        (&first[1]["code"], &first[1]["available"]),
+        (&json!("fair"), &json!(false))
+    );
+    assert!(
+        first[1]["parent"]
+            .as_str()
+            .is_some_and(|parent| parent.starts_with("code:"))
+    );
     for format in FORMATS {
         let list = site.path(&format!("events.{format}"));
         site.done(&["export", "events", "--output", &list]);
         let other = Site::new();
         other.done(&["import", "devices", &list]);
         assert_eq!(other.exported("events"), first, "{format}");
+        // A corrected list changes them, and is taken back to what they are as devices, too.
+        let devices = other.exported("devices");
+        let text = site.done(&["export", "events", "--format", "json"]);
+        let corrected = other.file("corrected.json", text.replace("Kongreß", "Kongress"));
+        other.done(&["import", "devices", &corrected, "--key", "code"]);
+        assert_eq!(other.exported("events")[0]["eventName"], json!("Kongress"));
+        other.done(&["import", "--undo", "2"]);
+        assert_eq!(other.exported("devices"), devices, "{format}");
     }
 }
 
@@ -157,7 +193,8 @@ fn interactions_go_out_and_come_back_the_same() {
         json!({"interactionType": "connect", "firstDelegate": "barcode:A", "secondDelegate": "barcode:=B", "recordedAt": at(2, "")}),
         json!({"interactionType": "lead", "firstDelegate": "publicId:c", "secondDelegate": "barcode:=B", "thirdDelegate": "barcode:A",
             "firstDevice": "code:gate", "secondDevice": "code:hall", "recordedAt": at(3, ""),
-            "data": {"form": "f", "answers": [{"field": "a.b", "answer": "=1"}], "n": 5, "e": "", "x": {"y": [null]}}}),
+            "data": {"form": "f", "answers": [{"field": "a.b", "answer": "=1"}], "n": 5, "e": "", "x": {"y": [null]},
+                "none": null, "deep": {"none": null, "empty": {}}, "empty": {}}}),
         json!({"interactionType": "seen", "firstDevice": "code:gate", "recordedAt": at(4, "")}),
     ];
     let mut expected = seed.to_vec();

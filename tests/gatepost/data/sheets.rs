@@ -92,7 +92,7 @@ fn an_error_in_a_cell_makes_a_bad_row() {
     book.save(&path).unwrap();
     let told = site.refused(&["import", "delegates", &path]);
     assert!(
-        told.contains("line 2: holds the error #DIV/0! in column 1"),
+        told.contains("line 2, column \"barcode\": holds the error #DIV/0!"),
         "{told}"
     );
 }
@@ -223,8 +223,8 @@ fn scans_from_elsewhere_are_history() {
     let unknown = site.file("unknown.csv", "type,barcode,device\ncheck-in,A,code:gate\ncheck-in,X,code:gate\ncheck-in,A,code:nowhere\n");
     let told = site.refused(&["import", "interactions", &unknown]);
     assert!(
-        told.contains("line 3: there is no delegate barcode:X")
-            && told.contains("line 4: there is no device"),
+        told.contains("line 3, column \"barcode\": firstDelegate: there is no delegate barcode:X")
+            && told.contains("line 4, column \"device\": firstDevice: there is no device"),
         "{told}"
     );
     assert_eq!(site.count("SELECT count(*) FROM interactions"), 4);
