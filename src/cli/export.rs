@@ -1,6 +1,6 @@
 //! `gatepost export`
 
-use super::{context, open, print, print_json};
+use super::{context, open_existing, print, print_json};
 use crate::{
     error::{Error, Result},
     export::{Counts, Export, Format, What, Which},
@@ -59,9 +59,6 @@ enum Choice {
 /// A sentence for the operator; the output file is then as it was.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     super::step_back();
-    if !db.exists() {
-        return Err(Error::invalid(format!("{} does not exist", db.display())));
-    }
     let what = match args.what {
         Choice::Delegates => What::Delegates,
         Choice::Devices => What::Devices,
@@ -75,12 +72,14 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         }
         Choice::All => return all(args, db, json),
     };
-    let format = args.format.or_else(|| by_name(args.output.as_deref()));
-    let format = format.unwrap_or(Format::Csv);
+    let format = match args.format {
+        Some(format) => format,
+        None => by_name(args.output.as_deref())?,
+    };
     if format == Format::Xlsx && args.output.is_none() {
         return Err(Error::invalid("a spreadsheet needs --output FILE"));
     }
-    let store = open(db)?;
+    let store = open_existing(db)?;
     let export = of(&store, what, args.search.as_deref())?;
     let Some(output) = &args.output else {
         return to_standard_output(&export, format);
@@ -89,11 +88,21 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     tell(json, output, &[(what, written)])
 }
 
-/// The format that the end of a name says.
-fn by_name(output: Option<&Path>) -> Option<Format> {
-    let end = output?.extension()?.to_str()?.to_lowercase();
+/// The format that the end of a name says; CSV where it has none.
+fn by_name(output: Option<&Path>) -> Result<Format> {
+    let Some(end) = output.and_then(Path::extension) else {
+        return Ok(Format::Csv);
+    };
     let known = [Format::Csv, Format::Json, Format::Ndjson, Format::Xlsx];
-    known.into_iter().find(|format| format.extension() == end)
+    let named = known
+        .into_iter()
+        .find(|format| end.eq_ignore_ascii_case(format.extension()));
+    named.ok_or_else(|| {
+        Error::invalid(format!(
+            "--output: .{} is none of .csv, .json, .ndjson and .xlsx; name the file so, or the format with --format",
+            end.display()
+        ))
+    })
 }
 
 fn of<'a>(store: &'a Store, what: What, search: Option<&str>) -> Result<Export<'a>> {
@@ -195,7 +204,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         }
     }
     let format = args.format.unwrap_or(Format::Csv);
-    let store = open(db)?;
+    let store = open_existing(db)?;
     let parent = match output.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

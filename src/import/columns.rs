@@ -5,7 +5,7 @@ use super::{
     What,
     bad::Problem,
     source::{OURS, Source},
-    target::{Mapping, Target, participant, property, synonym},
+    target::{Mapping, Target, beside, participant, property, synonym},
     values,
 };
 use crate::{
@@ -87,6 +87,11 @@ impl Columns {
                 {
                     targets[at] = Some(target);
                 }
+            }
+        }
+        for (at, header) in headers.iter().enumerate() {
+            if targets[at].is_none() && !ours {
+                targets[at] = beside(what, header, &targets);
             }
         }
         let columns: Vec<Column> = headers

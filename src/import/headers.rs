@@ -100,6 +100,9 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("flags", "rawFlags"),
 ];
 
+/// What a column of last names is called beside one of first names; alone it may hold whole names.
+pub(super) const LAST_NAMES: &[&str] = &["name", "navn"];
+
 /// What devices' columns are called.
 pub(super) const OF_DEVICES: &[(&str, &str)] = &[
     ("title", "name"),

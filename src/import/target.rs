@@ -3,7 +3,7 @@
 use super::{
     What,
     headers::{
-        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, OF_DELEGATES, OF_DEVICES,
+        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, LAST_NAMES, OF_DELEGATES, OF_DEVICES,
         OF_INTERACTIONS, folded,
     },
 };
@@ -274,6 +274,19 @@ pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
     let header = folded(header);
     let (_, name) = synonyms.iter().find(|(known, _)| *known == header)?;
     property(what, name)
+}
+
+/// What a header means beside the columns that are known by themselves.
+pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {
+    let is_known = |name: &str| {
+        let mut names = known.iter().flatten().filter_map(Target::name);
+        names.any(|known| known == name)
+    };
+    let is_last_name = what == What::Delegates
+        && LAST_NAMES.contains(&folded(header).as_str())
+        && is_known("firstName")
+        && !is_known("lastName");
+    is_last_name.then(|| property(what, "lastName")).flatten()
 }
 
 /// The participant that a header of interactions means: `delegate`, `delegate barcode`,

@@ -53,6 +53,26 @@ fn headers_are_matched_however_they_are_written() {
 }
 
 #[test]
+fn a_name_beside_a_first_name_is_the_last() {
+    let name = |headers: &[&str], mappings: &[&str]| {
+        let found = columns(What::Delegates, headers, mappings).unwrap();
+        found[0].clone()
+    };
+    let data = Some("data.Data.Name".to_owned());
+    let last = Some("lastName".to_owned());
+    assert_eq!(name(&["Name", "Vorname"], &[]), last);
+    assert_eq!(name(&["NAME", "First name", "slug"], &[]), last);
+    assert_eq!(name(&["Name", "Rufname", "Nachname"], &[]), data);
+    assert_eq!(name(&["Name", "Barcode"], &[]), data);
+    assert_eq!(
+        name(&["Name", "Vorname"], &["Name=company"]),
+        Some("company".into())
+    );
+    let devices = columns(What::Devices, &["Name", "code"], &[]).unwrap();
+    assert_eq!(devices[0].as_deref(), Some("name"));
+}
+
+#[test]
 fn devices_and_interactions_have_headers_of_their_own() {
     for (what, header, name) in [
         (What::Devices, "Bezeichnung", "name"),

@@ -81,3 +81,27 @@ fn an_export_holds_what_a_search_finds() {
     let told = site.refused(&["export", "all", "--search", r#"{"==":["id",1]}"#]);
     assert!(told.contains("--search"), "{told}");
 }
+
+#[test]
+fn the_format_follows_the_name_of_the_file() {
+    let site = Site::new();
+    let list = site.file("list.csv", "barcode\nA1\n");
+    site.done(&["import", "delegates", &list]);
+    for (name, begins) in [
+        ("list", "\u{feff}id,"),
+        ("a.csv", "\u{feff}id,"),
+        ("a.JSON", "[\n{"),
+        ("a.ndjson", "{\"id\":1,"),
+        ("a.xlsx", "PK"),
+    ] {
+        let path = site.path(name);
+        site.done(&["export", "delegates", "--output", &path]);
+        let written = std::fs::read(&path).expect("a file");
+        assert!(written.starts_with(begins.as_bytes()), "{name}");
+    }
+    let path = site.path("a.xls");
+    let told = site.refused(&["export", "delegates", "--output", &path]);
+    assert!(told.contains(".xls is none of .csv"), "{told}");
+    assert!(!std::path::Path::new(&path).exists());
+    site.done(&["export", "delegates", "--output", &path, "--format", "csv"]);
+}
