@@ -4,19 +4,21 @@
 use super::{Failure, Trail};
 use crate::{
     app::App,
-    auth::{Principal, Requirement},
+    auth::{Principal, Requirement, Scope},
     error::{Error, Kind},
     types::Timestamp,
 };
 use poem::{Request, RequestBody, http::header};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaSecurityScheme, Registry},
+    registry::{MetaOAuthFlow, MetaOAuthFlows, MetaOAuthScope, MetaSecurityScheme, Registry},
 };
 use std::{marker::PhantomData, ops::Deref, sync::Arc};
 
 /// The name of the security scheme in the OpenAPI document.
 pub const SCHEME: &str = "OAuth2";
+/// Where tokens are had, from the server's address on.
+const TOKEN_URL: &str = "/api/oauth/v2/token";
 
 /// A caller who has what `R` requires.
 pub struct Granted<R> {
@@ -44,6 +46,20 @@ fn bearer(request: &Request) -> Option<&str> {
         .then_some(token.trim())
 }
 
+/// How a token is had, of a client's own or of a user's.
+fn flow() -> MetaOAuthFlow {
+    let scope = |scope: &Scope| MetaOAuthScope {
+        name: scope.name(),
+        description: Some(scope.meaning()),
+    };
+    MetaOAuthFlow {
+        authorization_url: None,
+        token_url: Some(TOKEN_URL),
+        refresh_url: Some(TOKEN_URL),
+        scopes: Scope::ALL.iter().map(scope).collect(),
+    }
+}
+
 impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
 
@@ -54,15 +70,20 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
         registry.create_security_scheme(
             SCHEME,
             MetaSecurityScheme {
-                ty: "http",
+                ty: "oauth2",
                 description: Some(
                     "An access token of POST /oauth/v2/token, as `Authorization: Bearer …`.",
                 ),
                 name: None,
                 key_in: None,
-                scheme: Some("bearer"),
+                scheme: None,
                 bearer_format: None,
-                flows: None,
+                flows: Some(MetaOAuthFlows {
+                    implicit: None,
+                    password: Some(flow()),
+                    client_credentials: Some(flow()),
+                    authorization_code: None,
+                }),
                 openid_connect_url: None,
             },
         );

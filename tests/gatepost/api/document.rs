@@ -353,3 +353,18 @@ fn the_reference_page_needs_nothing_from_elsewhere() {
         .to_owned();
     assert!(version.starts_with("3."), "{version}");
 }
+
+#[test]
+fn the_document_says_where_tokens_are_had() {
+    let server = Server::start();
+    let document = document(&server);
+    let scheme = &document["components"]["securitySchemes"]["OAuth2"];
+    assert_eq!(scheme["type"], "oauth2");
+    for flow in ["clientCredentials", "password"] {
+        let flow = &scheme["flows"][flow];
+        assert!(flow["scopes"]["TRUSTED"].is_string(), "{scheme}");
+        let url = flow["tokenUrl"].as_str().expect("an address");
+        let refused = reply(server.request(Method::POST, url).json(&json!({})));
+        assert_eq!(refused.body["error"], "invalid_request", "{url}");
+    }
+}
