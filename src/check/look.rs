@@ -48,12 +48,7 @@ fn look_once(path: &Path) -> Result<Report> {
     let mut report = Report::default();
     let first = open::look(path);
     if let Ok(Found::Nothing) = first {
-        let what = if path.exists() {
-            "is empty"
-        } else {
-            "does not exist"
-        };
-        return Err(Error::invalid(format!("{} {what}", path.display())));
+        return Err(Error::invalid(format!("{} does not exist", path.display())));
     }
     if let Err(cause) = &first {
         let advice = if open::is_of_another(cause) {

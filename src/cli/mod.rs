@@ -84,15 +84,21 @@ pub fn run() -> ExitCode {
             imported => imported.map(|_| ()),
         },
         Command::Export(args) => export::run(&args, &cli.db, cli.json),
-        Command::Config(command) => {
-            open(&cli.db).and_then(|store| config::run(command, &store, cli.json))
+        Command::Config(command) => match command {
+            config::Command::Apply { .. } => open(&cli.db),
+            config::Command::Export { .. } => open_existing(&cli.db),
         }
-        Command::Client(command) => {
-            open(&cli.db).and_then(|store| client::run(command, &store, cli.json))
+        .and_then(|store| config::run(command, &store, cli.json)),
+        Command::Client(command) => match command {
+            client::ClientCommand::Add(_) => open(&cli.db),
+            _ => open_existing(&cli.db),
         }
-        Command::User(command) => {
-            open(&cli.db).and_then(|store| user::run(command, &store, cli.json))
+        .and_then(|store| client::run(command, &store, cli.json)),
+        Command::User(command) => match command {
+            user::UserCommand::Add(_) => open(&cli.db),
+            _ => open_existing(&cli.db),
         }
+        .and_then(|store| user::run(command, &store, cli.json)),
         Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
         Command::Restore(args) => restore::run(&args, &cli.db, cli.json),
         Command::Check(args) => match check::run(&args, &cli.db, cli.json) {
@@ -119,7 +125,14 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Opens the file for a command; `serve` may run on it meanwhile.
+/// As [`open`], for a command that has nothing to do in a fresh file: a mistyped name makes none.
+fn open_existing(db: &std::path::Path) -> Result<Store> {
+    let store = Store::open_existing(db, Durability::Full)?;
+    tell_of_copy(&store)?;
+    Ok(store)
+}
+
+/// Opens the file for a command, or makes it; `serve` may run on it meanwhile.
 fn open(db: &std::path::Path) -> Result<Store> {
     let store = Store::open(db, Durability::Full)?;
     tell_of_copy(&store)?;

@@ -79,9 +79,27 @@ impl Store {
     /// # Errors
     /// A sentence for the operator when the file cannot be used; it is then as it was.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        Self::open_found(open::look(path)?, path, durability)
+    }
+
+    /// As [`Store::open`], but makes no file.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and where there is none.
+    pub fn open_existing(path: &Path, durability: Durability) -> Result<Self> {
+        match open::look(path)? {
+            Found::Nothing => Err(Error::invalid(format!("{} does not exist", path.display()))),
+            found @ Found::Version(_) => Self::open_found(found, path, durability),
+        }
+    }
+
+    fn open_found(found: Found, path: &Path, durability: Durability) -> Result<Self> {
         let mut was_copy = false;
-        let mut connection = match open::look(path)? {
-            Found::Nothing => create(path)?,
+        let mut connection = match found {
+            Found::Nothing => {
+                create(path)?;
+                Connection::open(path)?
+            }
             Found::Version(version) => {
                 let connection = Connection::open(path)?;
                 was_copy = !connection::keeps_log(&connection)?;
@@ -345,12 +363,34 @@ fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result
     work(connection)
 }
 
-fn create(path: &Path) -> Result<Connection> {
-    open::make_private(path)?;
-    let connection = Connection::open(path)?;
-    // First the schema, then the log: so the file tells what it is from the start.
+/// Makes a fresh file. It is there as a whole or not at all, and where somebody else made one at the
+/// same time, that one stays.
+fn create(path: &Path) -> Result<()> {
+    let told =
+        |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    // Its owner alone may read it: it holds people, and what opens doors.
+    let file = tempfile::Builder::new()
+        .prefix(".gatepost-")
+        .suffix(".new")
+        .tempfile_in(folder)
+        .map_err(|cause| told(&cause))?;
+    let connection = Connection::open(file.path())?;
     migrate::create(&connection)?;
-    Ok(connection)
+    connection.close().map_err(|(_, cause)| cause)?;
+    match file.persist_noclobber(path) {
+        Err(cause) if !path.exists() => return Err(told(&cause.error)),
+        _ => {}
+    }
+    // The name must survive a power loss as the file does.
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|cause| told(&cause))?;
+    Ok(())
 }
 
 fn pool(path: &Path, size: u32) -> Result<Pool> {

@@ -16,7 +16,7 @@ const LOOK_MAX: Duration = Duration::from_millis(300);
 /// What stands at the path of a database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing, or an empty file: a fresh one is made.
+    /// Nothing: a fresh one is made.
     Nothing,
     /// A file of this schema version.
     Version(i64),
@@ -28,10 +28,23 @@ pub enum Found {
 /// A sentence for the operator when the file is foreign, damaged, cut off or newer than this
 /// program.
 pub fn look(path: &Path) -> Result<Found> {
-    let Some(header) = read_header(path)? else {
-        return Ok(Found::Nothing);
-    };
     let shown = path.display();
+    let header = match read_header(path)? {
+        Some(header) => header,
+        None if interrupted(path) == Some(0) => return Ok(Found::Nothing),
+        None if path.exists() => {
+            return Err(refused(format!(
+                "{shown} is empty: put a backup in its place, or remove it if it never held anything"
+            )));
+        }
+        // SQLite would clear it away, and it may be all that is left.
+        None if std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) => {
+            return Err(refused(format!(
+                "{shown} is gone, and its log {shown}-wal is still there: put the file back beside it, or a backup in their place"
+            )));
+        }
+        None => return Ok(Found::Nothing),
+    };
     if !header.starts_with(b"SQLite format 3\0") {
         return Err(refused(format!("{shown} is not a SQLite file")));
     }

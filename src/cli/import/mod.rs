@@ -3,7 +3,7 @@
 mod progress;
 mod report;
 
-use super::{context, open, print};
+use super::{context, open, open_existing, print};
 use crate::{
     devices,
     error::{Error, Result},
@@ -138,10 +138,7 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
         };
         return import(what, args, db, json);
     }
-    if !db.exists() {
-        return Err(Error::invalid(format!("{} does not exist", db.display())));
-    }
-    let store = open(db)?;
+    let store = open_existing(db)?;
     if let Some(id) = args.undo {
         return take_back(&store, id, json);
     }

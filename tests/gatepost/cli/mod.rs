@@ -171,11 +171,16 @@ fn barcodes_are_made_and_a_slip_is_told() {
 #[test]
 fn whoever_closes_the_pipe_has_seen_enough() {
     let folder = tempfile::tempdir().expect("a folder");
-    for command in [&["openapi"][..], &["config", "export"], &["migrate"]] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_gatepost"))
-            .arg("--db")
-            .arg(folder.path().join("event.db"))
-            .args(command)
+    let command = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatepost"));
+        command.arg("--db").arg(folder.path().join("event.db"));
+        command.args(args);
+        command
+    };
+    let made = command(&["client", "add", "gate"]).output();
+    assert!(made.expect("it ends").status.success());
+    for args in [&["openapi"][..], &["config", "export"], &["migrate"]] {
+        let mut child = command(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -184,8 +189,37 @@ fn whoever_closes_the_pipe_has_seen_enough() {
         let output = child.wait_with_output().expect("it ends");
         assert!(
             output.status.success() && output.stderr.is_empty(),
-            "{command:?}: {output:?}"
+            "{args:?}: {output:?}"
         );
+    }
+}
+
+#[test]
+fn a_command_with_nothing_to_do_in_a_fresh_file_makes_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for args in [
+        &["client", "list"][..],
+        &["client", "revoke", "x"],
+        &["user", "list"],
+        &["config", "export"],
+        &["export", "delegates"],
+        &["import", "--list"],
+        &["migrate"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_gatepost"))
+            .arg("--db")
+            .arg(folder.path().join("mistyped.db"))
+            .args(args)
+            .output()
+            .expect("it ends");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {told}");
+        assert!(
+            told.contains("mistyped.db does not exist"),
+            "{args:?}: {told}"
+        );
+        let left = std::fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(left, 0, "{args:?} made something");
     }
 }
 

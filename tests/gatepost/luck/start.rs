@@ -56,6 +56,7 @@ pub fn bad_files(good: &[u8]) -> Vec<Bad> {
             with(68, &[0; 4]),
         ),
         bad("newer", "schema version 4096", with(60, &[0, 0, 16, 0])),
+        bad("nothing", "is empty", Vec::new()),
         bad("text", "not a SQLite file", text),
         bad("short text", "cut off", b"hello".to_vec()),
         bad("one byte", "cut off", cut(1)),
@@ -204,6 +205,7 @@ fn a_log_beside_a_file_hides_no_damage() {
         bytes
     };
     for (what, bytes, told) in [
+        ("cut to nothing", Vec::new(), "is empty"),
         ("cut to 50 bytes", file[..50].to_vec(), "cut off"),
         ("cut after two pages", file[..2 * page].to_vec(), "damaged"),
         ("garbage after two pages", garbage_from(2 * page), "damaged"),
@@ -212,6 +214,9 @@ fn a_log_beside_a_file_hides_no_damage() {
         let (_folder, db) = laid_out(&bytes);
         assert_refused(what, &db, told);
     }
+    let (_folder, db) = laid_out(&file);
+    fs::remove_file(&db).expect("removed");
+    assert_refused("gone", &db, "is gone, and its log");
     // What the log says of itself counts, not what the file's first page said before.
     for (what, pragma, told) in [
         ("newer", "PRAGMA user_version = 4096", "schema version 4096"),
@@ -336,10 +341,13 @@ fn a_first_start_that_is_killed_can_be_done_again() {
         let mut number = 1;
         while let Some(db) = kill_first_start(folder.path(), calls, number) {
             // Whether there was anything to repair; otherwise nothing is shown.
-            torn += usize::from(beside(&db, "-journal").exists());
-            // Twice: the first mends it, and the second finds a file like any other.
-            for _ in 0..2 {
-                let again = gatepost(&db, &["client", "list"]);
+            torn += usize::from(!db.exists());
+            // Twice: the first makes it, and the second finds a file like any other.
+            for command in [
+                &["client", "add", "gate", "--gate"][..],
+                &["client", "list"],
+            ] {
+                let again = gatepost(&db, command);
                 assert_eq!(again.status.code(), Some(0), "{calls} {number}: {again:?}");
             }
             let file = Connection::open(&db).expect("the file");
@@ -368,7 +376,9 @@ fn kill_first_start(folder: &Path, calls: &str, number: usize) -> Option<PathBuf
             &killing,
             GATEPOST,
             "client",
-            "list",
+            "add",
+            "gate",
+            "--gate",
             "--db",
         ])
         .arg(&db)
