@@ -319,13 +319,18 @@ impl Compiler {
             None => (own("json_type"), own("json_extract")),
             Some(shared) => {
                 let places = self.bind(places(keys));
+                // Only where a mark stands in its place: keys of objects alone lead there.
+                let shared = format!(
+                    "FROM json_each({places}) p, json_each(iif(json_valid({shared}), {shared}, '[]')) s
+                     JOIN shared_values v ON v.id = s.value ->> 1
+                     WHERE s.value ->> 0 = p.value ->> 0
+                     AND json_type({document}, p.value ->> 2) = 'object'"
+                );
+                let column = self.subject.shared.unwrap_or("NULL");
                 let read = |function| {
                     format!(
-                        "iif({shared} IS NULL, {own}, coalesce(
-                             (SELECT {function}(v.value, p.value ->> 1)
-                              FROM json_each({places}) p, json_each(iif(json_valid({shared}), {shared}, '[]')) s
-                              JOIN shared_values v ON v.id = s.value ->> 1
-                              WHERE s.value ->> 0 = p.value ->> 0), {own}))",
+                        "iif({column} IS NULL OR NOT EXISTS (SELECT 1 {shared}), {own},
+                             (SELECT {function}(v.value, p.value ->> 1) {shared}))",
                         own = own(function)
                     )
                 };
@@ -437,13 +442,20 @@ fn json_path(keys: &[String]) -> String {
 }
 
 /// Where a value of these keys may come from: each place at it or above it, as a JSON Pointer, with
-/// the path from there on.
+/// the path from there on, and the path there.
 fn places(keys: &[String]) -> String {
     let mut pointer = String::new();
-    let mut places = vec![serde_json::json!([pointer, json_path(keys)])];
-    for (at, key) in keys.iter().enumerate() {
-        pointer = format!("{pointer}/{}", json::pointer_part(key));
-        places.push(serde_json::json!([pointer, json_path(&keys[at + 1..])]));
+    let mut places = Vec::with_capacity(keys.len() + 1);
+    for at in 0..=keys.len() {
+        let (there, on) = keys.split_at(at);
+        places.push(serde_json::json!([
+            pointer,
+            json_path(on),
+            json_path(there)
+        ]));
+        if let Some(key) = on.first() {
+            pointer = format!("{pointer}/{}", json::pointer_part(key));
+        }
     }
     serde_json::Value::from(places).to_string()
 }

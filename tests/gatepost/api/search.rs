@@ -569,6 +569,8 @@ fn values_that_a_batch_shares_are_searched_where_they_are_shown() {
             vec![form],
         ),
         (json!({"ud": ["x", "==", null]}), vec![whole, form, own]),
+        (json!({"ud": ["x.~y.$shared", "!=", null]}), vec![]),
+        (json!({"ud": ["answers.0.answer", "!=", null]}), vec![]),
         (
             json!({"and": [{"ud": ["a/b.x", "==", null]}, {"ud": ["none", "==", null]}]}),
             vec![whole, parts, form, own],
