@@ -66,6 +66,14 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _log = log::start(&args.log)?;
     let _lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::defect)?;
+    // Before the file: where the address is taken, none is made.
+    let listener = runtime
+        .block_on(TcpListener::bind(args.listen))
+        .map_err(|cause| unusable(args.listen, &cause))?;
     let store = Store::open(db, args.durability)?;
     super::tell_of_copy(&store)?;
     let tls = tls(&args, &store)?;
@@ -73,10 +81,6 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         .public_url
         .map(|url| url.trim_end_matches('/').to_owned());
     let app = App::new(store, public_url);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::defect)?;
     let options = Options {
         limits: args.limits,
         tls,
@@ -87,12 +91,26 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         lan: args.console_lan,
     };
     let console = Console::new(app, reach);
-    let outcome = runtime.block_on(serve(&console, args.listen, options, json));
+    let outcome = runtime.block_on(serve(&console, listener, options, json));
     drop(console);
     // A list whose client is gone is not waited for. The writer is: the store finishes its queue
     // when the last of the application goes, which is here.
     runtime.shutdown_timeout(READS_MAX);
     outcome
+}
+
+/// Why nothing can be served at an address.
+fn unusable(listen: SocketAddr, cause: &std::io::Error) -> Error {
+    let advice = match cause.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            "; another program listens there, perhaps another gatepost: end it, or choose another port, such as --listen 0.0.0.0:8081"
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            "; ports below 1024 take more rights: choose another, such as --listen 0.0.0.0:8080"
+        }
+        _ => "",
+    };
+    Error::invalid(format!("--listen {listen}: {cause}{advice}"))
 }
 
 /// Takes as many files as the system gives, and plans with no more connections than that.
@@ -140,13 +158,11 @@ fn public_url(text: &str) -> std::result::Result<String, String> {
 
 async fn serve(
     console: &Arc<Console>,
-    listen: SocketAddr,
+    listener: TcpListener,
     options: Options,
     json: bool,
 ) -> Result<()> {
-    let told = |cause: std::io::Error| Error::invalid(format!("{listen}: {cause}"));
-    let listener = TcpListener::bind(listen).await.map_err(told)?;
-    let address = listener.local_addr().map_err(told)?;
+    let address = listener.local_addr().map_err(Error::invalid_cause)?;
     let interrupted = interrupted()?;
     announce(console, address, options.tls.as_ref(), json)?;
     server::run(Arc::clone(console), listener, options, interrupted).await
