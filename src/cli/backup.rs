@@ -1,6 +1,6 @@
 //! `gatepost backup` (contract §10).
 
-use super::{print, print_json, user::changed_by_command};
+use super::{aside::aside, print, print_json, user::changed_by_command};
 use crate::{
     backup::{
         self, Backup,
@@ -35,8 +35,8 @@ pub struct Args {
 /// # Errors
 /// A sentence for the operator; no part of a copy is left then.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
-    super::step_back();
-    let made = backup::make(db, &target(args.output.as_deref(), db), args.force)?;
+    let target = target(args.output.as_deref(), db);
+    let made = aside(|| backup::make(db, &target, args.force))?;
     // A file of an older version would be migrated by being opened to write.
     if made.version == CURRENT {
         note(db, &made);

@@ -1,6 +1,6 @@
 //! `gatepost check` (contract §10).
 
-use super::{print, print_json};
+use super::{aside::nice, print, print_json};
 use crate::{
     check::{self, Report},
     error::Result,
@@ -28,7 +28,8 @@ pub struct Args {
 /// # Errors
 /// A sentence for the operator when there is no file, or it could not be repaired.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
-    super::step_back();
+    // The log cannot be begun anew while it looks: it had better get on.
+    nice();
     let mut report = check::look(db)?;
     let mut mended = (0, 0);
     // Only where nothing worse is wrong: what is mended must follow from something sound.

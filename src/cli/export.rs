@@ -1,6 +1,6 @@
 //! `gatepost export`
 
-use super::{context, open_existing, print, print_json};
+use super::{aside::aside, context, open_existing, print, print_json};
 use crate::{
     error::{Error, Result},
     export::{Counts, Export, Format, What, Which},
@@ -58,7 +58,6 @@ enum Choice {
 /// # Errors
 /// A sentence for the operator; the output file is then as it was.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
-    super::step_back();
     let what = match args.what {
         Choice::Delegates => What::Delegates,
         Choice::Devices => What::Devices,
@@ -82,9 +81,9 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let store = open_existing(db)?;
     let export = of(&store, what, args.search.as_deref())?;
     let Some(output) = &args.output else {
-        return to_standard_output(&export, format);
+        return aside(|| to_standard_output(&export, format));
     };
-    let written = to_file(&export, format, output)?;
+    let written = aside(|| to_file(&export, format, output))?;
     tell(json, output, &[(what, written)])
 }
 
@@ -218,10 +217,8 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         What::Transactions,
     ] {
         let name = format!("{}.{}", what.name(), format.extension());
-        counts.push((
-            what,
-            to_file(&of(&store, what, None)?, format, &folder.path().join(name))?,
-        ));
+        let (export, path) = (of(&store, what, None)?, folder.path().join(name));
+        counts.push((what, aside(|| to_file(&export, format, &path))?));
     }
     if output.exists() {
         std::fs::remove_dir(output).map_err(told)?;

@@ -1,5 +1,6 @@
 //! The command line (contract §10). Exit codes: 0 done, 1 failed, 2 usage.
 
+mod aside;
 mod backup;
 mod barcode;
 mod check;
@@ -185,11 +186,4 @@ fn print(text: &str) -> Result<()> {
 /// Prints the answer as JSON.
 fn print_json(value: &Value) -> Result<()> {
     print(&value.to_string())
-}
-
-/// Whenever a gate's request needs the processor, it goes first: checking a large copy takes as
-/// much of it as there is.
-fn step_back() {
-    #[cfg(unix)]
-    let _ = rustix::process::nice(15);
 }

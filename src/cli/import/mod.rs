@@ -3,12 +3,12 @@
 mod progress;
 mod report;
 
-use super::{context, open, open_existing, print};
+use super::{aside::aside, context, open, open_existing, print};
 use crate::{
     devices,
     error::{Error, Result},
     import::{
-        Batch, Job, Mapping, Source, Stop, What,
+        Batch, Job, Looked, Mapping, Source, Stop, What,
         batches::{self, Options},
         job::Request,
         undo,
@@ -207,10 +207,11 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         again: args.again,
     };
     let mut progress = Progress::new();
-    let job = Job::check(store.as_ref(), source, ctx, request, |looked| {
+    let told = |looked: &Looked<'_>| {
         progress.checked(looked.rows);
         ControlFlow::Continue(())
-    })?;
+    };
+    let job = aside(|| Job::check(store.as_ref(), source, ctx, request, told))?;
     progress.clear();
     let report = Report::new(&args.file, &job, args.dry_run, begun);
     finish(job, report, store.filter(|_| !args.dry_run).as_ref(), json)
@@ -238,10 +239,11 @@ fn resume(
     let source = Source::open(&file, batch.options.sheet.as_deref())?;
     let ctx = context(store, "import")?;
     let mut progress = Progress::new();
-    let job = Job::resume(store, source, ctx, batch, skip_bad, |looked| {
+    let told = |looked: &Looked<'_>| {
         progress.checked(looked.rows);
         ControlFlow::Continue(())
-    })?;
+    };
+    let job = aside(|| Job::resume(store, source, ctx, batch, skip_bad, told))?;
     progress.clear();
     let report = Report::new(&file, &job, false, begun);
     finish(job, report, Some(store), json)
