@@ -25,7 +25,7 @@ pub struct Args {
 /// A sentence for the operator; with `--check` also when the file is behind.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let found = match open::look(db)? {
-        Found::Nothing => {
+        Found::Nothing | Found::Torn => {
             return Err(Error::invalid(format!("{} does not exist", db.display())));
         }
         Found::Version(version) => version,

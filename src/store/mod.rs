@@ -89,7 +89,7 @@ impl Store {
     pub fn open_existing(path: &Path, durability: Durability) -> Result<Self> {
         match open::look(path)? {
             Found::Nothing => Err(Error::invalid(format!("{} does not exist", path.display()))),
-            found @ Found::Version(_) => Self::open_found(found, path, durability),
+            found => Self::open_found(found, path, durability),
         }
     }
 
@@ -98,7 +98,15 @@ impl Store {
         let mut connection = match found {
             Found::Nothing => {
                 create(path)?;
-                Connection::open(path)?
+                return match open::look(path)? {
+                    made @ Found::Version(_) => Self::open_found(made, path, durability),
+                    _ => Err(Error::defect("a fresh file is none")),
+                };
+            }
+            Found::Torn => {
+                let connection = Connection::open(path)?;
+                migrate::create(&connection)?;
+                connection
             }
             Found::Version(version) => {
                 let connection = Connection::open(path)?;
@@ -368,16 +376,29 @@ fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result
 fn create(path: &Path) -> Result<()> {
     let told =
         |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
+    // A link may lead to where the file is to be.
+    let target = std::fs::read_link(path).ok().map(|target| {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        folder.join(target)
+    });
+    let path = target.as_deref().unwrap_or(path);
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    if !folder.is_dir() {
+        return Err(told(&"the folder is not there"));
+    }
+    if open::interrupted(path) == Some(0) {
+        // Of a file that was never made whole, and is gone; SQLite would empty the new one by it.
+        std::fs::remove_file(open::beside(path, "-journal")).map_err(|cause| told(&cause))?;
+    }
     // Its owner alone may read it: it holds people, and what opens doors.
     let file = tempfile::Builder::new()
         .prefix(".gatepost-")
         .suffix(".new")
         .tempfile_in(folder)
-        .map_err(|cause| told(&cause))?;
+        .map_err(|cause| told(&cause.kind()))?;
     let connection = Connection::open(file.path())?;
     migrate::create(&connection)?;
     connection.close().map_err(|(_, cause)| cause)?;

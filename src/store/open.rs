@@ -18,6 +18,8 @@ const LOOK_MAX: Duration = Duration::from_millis(300);
 pub enum Found {
     /// Nothing: a fresh one is made.
     Nothing,
+    /// A file whose making was cut off, in place: SQLite empties it when it is opened.
+    Torn,
     /// A file of this schema version.
     Version(i64),
 }
@@ -31,19 +33,25 @@ pub fn look(path: &Path) -> Result<Found> {
     let shown = path.display();
     let header = match read_header(path)? {
         Some(header) => header,
-        None if interrupted(path) == Some(0) => return Ok(Found::Nothing),
+        None if path.exists() && interrupted(path) == Some(0) => return Ok(Found::Torn),
         None if path.exists() => {
             return Err(refused(format!(
                 "{shown} is empty: put a backup in its place, or remove it if it never held anything"
             )));
         }
-        // SQLite would clear it away, and it may be all that is left.
-        None if std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0) => {
-            return Err(refused(format!(
-                "{shown} is gone, and its log {shown}-wal is still there: put the file back beside it, or a backup in their place"
-            )));
+        None => {
+            // SQLite would clear it away, or put it into what is made here; it may be all that is left.
+            let is_left = |end: &&&str| {
+                let log = std::fs::metadata(beside(path, end));
+                log.is_ok_and(|log| log.len() > 0) && interrupted(path) != Some(0)
+            };
+            return match ["-wal", "-journal"].iter().find(is_left) {
+                Some(end) => Err(refused(format!(
+                    "{shown} is gone, and its log {shown}{end} is still there: put the file back beside it, or a backup in their place"
+                ))),
+                None => Ok(Found::Nothing),
+            };
         }
-        None => return Ok(Found::Nothing),
     };
     if !header.starts_with(b"SQLite format 3\0") {
         return Err(refused(format!("{shown} is not a SQLite file")));
@@ -58,8 +66,7 @@ pub fn look(path: &Path) -> Result<Found> {
     };
     let interrupted = interrupted(path);
     if interrupted == Some(0) {
-        // Its making was cut off; SQLite empties it when it is opened.
-        return Ok(Found::Nothing);
+        return Ok(Found::Torn);
     }
     // With a log beside it, what counts may stand in the log, and the file itself may lawfully be
     // behind, even shorter than it says.
@@ -112,7 +119,7 @@ pub fn make_private(path: &Path) -> Result<()> {
 
 /// How many pages the file had before a change without a log that was cut off; `None` where there
 /// was no such change. A Gatepost file is changed so only while it is made.
-fn interrupted(path: &Path) -> Option<u32> {
+pub(super) fn interrupted(path: &Path) -> Option<u32> {
     let mut header = [0; 28];
     File::open(beside(path, "-journal"))
         .and_then(|mut journal| journal.read_exact(&mut header))

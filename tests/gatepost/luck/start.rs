@@ -282,6 +282,71 @@ fn a_second_serve_on_a_file_is_refused_and_the_first_goes_on() {
     Served::start(&site.db).stop();
 }
 
+/// As a version that made files in place left one, when it was killed before the first page.
+#[test]
+fn a_making_that_was_cut_off_is_done_again_as_a_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    journal.resize(512, 0);
+    journal[22] = 2;
+    journal[26] = 16;
+    for (name, there) in [("torn.db", true), ("gone.db", false)] {
+        let db = folder.path().join(name);
+        fs::write(beside(&db, "-journal"), &journal).expect("written");
+        if there {
+            fs::write(&db, []).expect("written");
+        }
+        for command in [
+            &["client", "add", "gate", "--gate"][..],
+            &["client", "list"],
+            &["check"],
+        ] {
+            let output = gatepost(&db, command);
+            assert_eq!(
+                output.status.code(),
+                Some(0),
+                "{name}, {command:?}: {output:?}"
+            );
+        }
+        Served::start(&db).stop();
+    }
+    // One with pages in it is of a file that was there.
+    let db = folder.path().join("other.db");
+    journal[19] = 7;
+    fs::write(beside(&db, "-journal"), &journal).expect("written");
+    assert_refused("its journal alone", &db, "is gone, and its log");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_leads_to_where_the_file_is_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink("real.db", &link).expect("a link");
+    Served::start(&link).stop();
+    assert!(folder.path().join("real.db").is_file());
+    assert!(link.is_symlink());
+    let output = gatepost(&folder.path().join("no/a.db"), &["client", "add", "gate"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("no/a.db: the folder is not there"), "{told}");
+}
+
+#[test]
+fn an_address_that_is_taken_is_told_and_no_file_is_made() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("gatepost.db");
+    let output = gatepost(&db, &["serve", "--no-mdns", "--listen", &address]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains(&address) && message.contains("another program listens"),
+        "{message}"
+    );
+    assert!(!db.exists());
+}
+
 #[test]
 fn migrate_check_tells_by_its_exit_code_whether_a_file_is_behind() {
     let folder = tempfile::tempdir().expect("a folder");
