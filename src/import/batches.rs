@@ -8,7 +8,7 @@ use crate::{
     devices,
     error::{Error, Result},
     events,
-    records::Resource,
+    records::{self, Resource},
     store::Tx,
     types::{DeviceId, Timestamp, Zone},
 };
@@ -72,10 +72,13 @@ pub struct Batch {
     pub finished_at: Option<Timestamp>,
     /// When taking it back was begun.
     pub undone_at: Option<Timestamp>,
+    /// Whether anything that it made or changed is still there, as far as it knows.
+    pub has_rows: bool,
 }
 
 const COLUMNS: &str = "id, kind, device_id, file_name, file_sha256, options, total, done, \
-    created_at, finished_at, undone_at, actor";
+    created_at, finished_at, undone_at, actor,
+    EXISTS (SELECT 1 FROM batch_rows WHERE batch_id = batches.id)";
 
 impl Batch {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -95,6 +98,7 @@ impl Batch {
             finished_at: row.get(9)?,
             undone_at: row.get(10)?,
             actor: row.get(11)?,
+            has_rows: row.get(12)?,
         })
     }
 
@@ -102,6 +106,7 @@ impl Batch {
     #[must_use]
     pub fn state(&self) -> &'static str {
         match (self.undone_at, self.finished_at) {
+            (Some(_), _) if self.has_rows => "taken back in part",
             (Some(_), _) => "taken back",
             (None, Some(_)) => "complete",
             (None, None) => "interrupted",
@@ -304,6 +309,29 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// Whether a property is among what was changed since.
+    pub(super) fn changed_since_in(
+        &self,
+        tx: &Tx<'_>,
+        resource: &Resource,
+        property: &str,
+    ) -> Result<bool> {
+        Ok(tx
+            .prepare_cached(
+                "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4
+                 AND (before -> ?5 IS NOT NULL OR after -> ?5 IS NOT NULL)",
+            )?
+            .exists(rusqlite::params![
+                resource.name,
+                other_name(resource),
+                self.record,
+                self.audit.unwrap_or(i64::MAX),
+                property
+            ])?)
+    }
+}
+
 /// What the audit may call the same record, too.
 pub(super) fn other_name(resource: &Resource) -> &'static str {
     if resource.name == devices::RESOURCE.name {
@@ -335,6 +363,42 @@ pub(super) fn keep_change(tx: &Tx<'_>, batch: i64, line: u64) -> Result<()> {
          WHERE batch_id = ?1 AND line = ?2",
     )?
     .execute(rusqlite::params![batch, line])?;
+    Ok(())
+}
+
+/// What is added to the columns of a record as it was: its newest change by then.
+const NEWEST_CHANGE: &str = "newest_change";
+
+/// A record as it is before a row changes it.
+pub(super) fn before(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<String> {
+    let columns = records::write::stored(tx, resource, record)?;
+    let newest: Option<i64> = tx
+        .prepare_cached(
+            "SELECT max(id) FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3",
+        )?
+        .query_row(
+            rusqlite::params![resource.name, other_name(resource), record],
+            |row| row.get(0),
+        )?;
+    let newest = newest.unwrap_or(0);
+    Ok(columns.replacen('{', &format!("{{\"{NEWEST_CHANGE}\":{newest},"), 1))
+}
+
+/// After the record of a row was put back as it was `before`: rows of other imports that knew its
+/// newest change by then know it again.
+pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+         WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= json_extract(?3, '$.' || ?4)
+         AND EXISTS (SELECT 1 FROM batches WHERE id = batch_id AND kind = ?5)",
+    )?
+    .execute(rusqlite::params![
+        record,
+        batch.id,
+        before,
+        NEWEST_CHANGE,
+        batch.what.name()
+    ])?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     interactions::record,
-    records::{self, Resource},
+    records::{self, Resource, write::PARENT},
     store::{Store, Tx, in_transaction, migrate},
     types::Timestamp,
 };
@@ -160,10 +160,10 @@ impl Check<'_> {
             known: false,
         };
         if is_done {
-            for (property, selector) in Plan::references(resource, &body) {
+            for (_, selector) in Plan::references(resource, &body) {
                 let target = self.target(selector);
                 if !self.codes.contains_key(&target) {
-                    self.links.written(at, property.name, target)?;
+                    self.links.written(at, target)?;
                 }
             }
         } else {
@@ -183,6 +183,12 @@ impl Check<'_> {
         let existing = self.of_plan(self.plan.existing(tx, resource, body))?;
         at.known = existing.is_some();
         let mut resolved = body.clone();
+        for (property, selector) in Plan::references(resource, body) {
+            // What the list says of it counts, not what the store still does.
+            if self.codes.contains_key(&self.target(selector)) {
+                resolved.remove(property.name);
+            }
+        }
         let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
         let ctx = &self.plan.ctx;
         self.of_plan(records::write::check(tx, ctx, resource, existing, resolved))?;
@@ -197,8 +203,12 @@ impl Check<'_> {
         }
         for unresolved in unresolved {
             let target = self.target(&unresolved.selector);
-            let line = self.codes.get(&target).copied();
-            self.links.wanted(*at, unresolved, target, line)?;
+            self.links.wanted(*at, unresolved, target)?;
+        }
+        for (property, selector) in Plan::references(resource, body) {
+            if property.name == PARENT {
+                self.links.above(*at, self.target(selector));
+            }
         }
         self.checked.known += u64::from(at.known);
         Ok(())
@@ -210,9 +220,9 @@ impl Check<'_> {
             .links
             .end(self.plan, |target| self.codes.get(&target).copied());
         self.checked.linked = linked;
-        for (number, row, known) in bad {
-            self.checked.bad.mark(number);
-            self.checked.known -= u64::from(known);
+        for (at, row) in bad {
+            self.checked.bad.mark(at.number);
+            self.checked.known -= u64::from(at.known);
             self.fresh.push(row);
         }
     }

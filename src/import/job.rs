@@ -47,6 +47,8 @@ pub struct Done {
     pub updated: u64,
     /// Rows that were good when they were checked, and bad when they were written.
     pub late: BadRows,
+    /// Rows that were written without all that they refer to.
+    pub unlinked: BadRows,
     /// Whether all rows are done with; not where it was stopped.
     pub finished: bool,
 }
@@ -182,6 +184,7 @@ impl Job {
             created: import.created,
             updated: import.updated,
             late: import.late,
+            unlinked: import.unlinked,
             finished: import.finished,
         })
     }

@@ -11,41 +11,25 @@ use super::{
 use crate::{
     error::{Error, Result},
     records::{
-        self, Resource,
+        self, Property, Resource,
         write::{ANCESTORS_MAX, PARENT},
     },
     store::Tx,
 };
 use rusqlite::OptionalExtension;
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 
 /// The most references to rows further down; a row's weight in memory each.
 const FORWARD_MAX: usize = 1_000_000;
 
 /// The references of a list, as its rows are checked one after the other. A record is meant by the
-/// hash of one of its codes.
+/// hash of one of its codes, a row by its line.
 #[derive(Default)]
 pub(super) struct Links {
     forward: Vec<Forward>,
-    /// What stands above the row of a line, where that is in the list.
-    parents: HashMap<u32, u64>,
-}
-
-/// A reference to what did not stand further up.
-struct Forward {
-    number: u64,
-    line: u32,
-    target: u64,
-    property: &'static str,
-    /// What to say of it where it is not further down either; none where it is in the store.
-    wanted: Option<Wanted>,
-}
-
-struct Wanted {
-    selector: String,
-    /// The row is a record of the store.
-    known: bool,
+    /// What stands above the row of a line.
+    above: HashMap<u32, Above>,
 }
 
 /// A row, for [`Links`].
@@ -57,51 +41,45 @@ pub(super) struct At {
     pub known: bool,
 }
 
-/// What came of the references to rows further down.
+/// A reference to what did not stand further up.
+struct Forward {
+    at: At,
+    target: u64,
+    /// What to say where it is not further down either; none where it is in the store.
+    wanted: Option<Unresolved>,
+}
+
+/// A row's parent.
+struct Above {
+    at: At,
+    target: u64,
+}
+
+/// What came of the references of a list.
+#[derive(Default)]
 pub(super) struct Ended {
-    /// Rows that have some, and can be written.
+    /// Rows that refer to others further down, and can be written.
     pub linked: Marks,
-    /// Rows that cannot, and whether each means a record of the store.
-    pub bad: Vec<(u64, BadRow, bool)>,
+    /// Rows that cannot.
+    pub bad: Vec<(At, BadRow)>,
 }
 
 impl Links {
-    /// A reference to a record of the list that the store lacks; `line` is where it stands, as far
-    /// as that is known.
-    pub(super) fn wanted(
-        &mut self,
-        at: At,
-        unresolved: Unresolved,
-        target: u64,
-        line: Option<u32>,
-    ) -> Result<()> {
-        if unresolved.property == PARENT {
-            self.parents.insert(at.line, target);
-        }
-        if line.is_some() {
-            return Ok(());
-        }
-        self.push(Forward {
-            number: at.number,
-            line: at.line,
-            target,
-            property: unresolved.property,
-            wanted: Some(Wanted {
-                selector: unresolved.selector,
-                known: at.known,
-            }),
-        })
+    /// The parent of a row, where it is named by a code.
+    pub(super) fn above(&mut self, at: At, target: u64) {
+        self.above.insert(at.line, Above { at, target });
+    }
+
+    /// A reference to a record that neither the store has nor the list further up.
+    pub(super) fn wanted(&mut self, at: At, unresolved: Unresolved, target: u64) -> Result<()> {
+        let wanted = Some(unresolved);
+        self.push(Forward { at, target, wanted })
     }
 
     /// A reference of a row that is written already, to what does not stand further up.
-    pub(super) fn written(&mut self, at: At, property: &'static str, target: u64) -> Result<()> {
-        self.push(Forward {
-            number: at.number,
-            line: at.line,
-            target,
-            property,
-            wanted: None,
-        })
+    pub(super) fn written(&mut self, at: At, target: u64) -> Result<()> {
+        let wanted = None;
+        self.push(Forward { at, target, wanted })
     }
 
     fn push(&mut self, forward: Forward) -> Result<()> {
@@ -116,71 +94,115 @@ impl Links {
 
     /// Looks at all of them once the last row is read; `line_of` tells where a record stands.
     pub(super) fn end(&self, plan: &Plan, line_of: impl Fn(u64) -> Option<u32>) -> Ended {
-        let mut bad: HashMap<u32, &Forward> = HashMap::new();
-        // What refers to a bad row is bad itself.
-        loop {
-            let before = bad.len();
-            for forward in self.forward.iter().filter(|one| one.wanted.is_some()) {
-                let stands = line_of(forward.target).is_some_and(|line| !bad.contains_key(&line));
-                if !stands {
-                    bad.entry(forward.line).or_insert(forward);
-                }
-            }
-            if bad.len() == before {
-                break;
-            }
-        }
-        let mut ended = Ended {
-            linked: Marks::default(),
-            bad: Vec::new(),
-        };
-        let mut told = HashSet::new();
+        let mut bad: HashMap<u32, (At, Error)> = HashMap::new();
+        // Those that are bad by themselves come before those that are for another's sake.
+        let mut news = VecDeque::new();
+        // Who refers to the row of a line and cannot be without it.
+        let mut referring: HashMap<u32, Vec<(At, &Unresolved)>> = HashMap::new();
         for forward in &self.forward {
-            let cause = match (bad.get(&forward.line), &forward.wanted) {
-                (Some(first), _) => first.wanted.as_ref().map(|wanted| {
-                    let unresolved = Unresolved {
-                        property: first.property,
-                        selector: wanted.selector.clone(),
-                    };
-                    (unresolved.told(plan.what), wanted.known)
-                }),
-                (None, Some(wanted)) if forward.property == PARENT => self
-                    .wrong_above(forward.line, &line_of)
-                    .map(|cause| (cause, wanted.known)),
-                (None, _) => None,
-            };
-            let Some((cause, known)) = cause else {
-                if line_of(forward.target).is_some() {
-                    ended.linked.set(forward.number);
-                }
+            let Some(wanted) = &forward.wanted else {
                 continue;
             };
-            if told.insert(forward.line) {
-                let row = BadRow {
-                    line: forward.line.into(),
-                    problem: plan.problem(cause),
-                };
-                ended.bad.push((forward.number, row, known));
+            match line_of(forward.target) {
+                Some(line) => referring
+                    .entry(line)
+                    .or_default()
+                    .push((forward.at, wanted)),
+                None => news.push_back((forward.at, wanted.told(plan.what))),
             }
         }
+        for at in self.too_deep(&line_of) {
+            news.push_back(at);
+        }
+        let below = self.below(&line_of);
+        while let Some((at, cause)) = news.pop_front() {
+            if bad.contains_key(&at.line) {
+                continue;
+            }
+            // A record that is in the store already may stay above others.
+            let below = below.get(&at.line).filter(|_| !at.known);
+            for below in below.into_iter().flatten() {
+                let told = format!("{PARENT}: stands in line {}, which is bad", at.line);
+                news.push_back((*below, Error::invalid(told)));
+            }
+            for (referring, wanted) in referring.get(&at.line).into_iter().flatten() {
+                news.push_back((*referring, wanted.told(plan.what)));
+            }
+            bad.insert(at.line, (at, cause));
+        }
+        let mut ended = Ended::default();
+        for forward in &self.forward {
+            if !bad.contains_key(&forward.at.line) && line_of(forward.target).is_some() {
+                ended.linked.set(forward.at.number);
+            }
+        }
+        let told = bad.into_values().map(|(at, cause)| {
+            let row = BadRow {
+                line: at.line.into(),
+                problem: plan.problem(cause),
+            };
+            (at, row)
+        });
+        ended.bad = told.collect();
+        ended.bad.sort_by_key(|(at, _)| at.number);
         ended
     }
 
-    /// What is wrong with the rows above the row of a line.
-    fn wrong_above(&self, line: u32, line_of: impl Fn(u64) -> Option<u32>) -> Option<Error> {
-        let above = |line: u32| line_of(*self.parents.get(&line)?);
-        let mut ancestor = line;
-        for _ in 0..ANCESTORS_MAX {
-            ancestor = above(ancestor)?;
-            if ancestor == line {
-                return Some(Error::invalid(format!(
-                    "{PARENT}: is this row itself or stands below it in this list"
-                )));
+    /// Those who stand right below the row of a line.
+    fn below(&self, line_of: impl Fn(u64) -> Option<u32>) -> HashMap<u32, Vec<At>> {
+        let mut below: HashMap<u32, Vec<At>> = HashMap::new();
+        for above in self.above.values() {
+            if let Some(parent) = line_of(above.target) {
+                below.entry(parent).or_default().push(above.at);
             }
         }
-        Some(Error::invalid(format!(
-            "{PARENT}: there may be at most {ANCESTORS_MAX} generations above a row"
-        )))
+        below
+    }
+
+    /// Rows that would stand above themselves, or under too many others of the list.
+    fn too_deep(&self, line_of: impl Fn(u64) -> Option<u32>) -> Vec<(At, Error)> {
+        let parent = |line: u32| line_of(self.above.get(&line)?.target);
+        // How many stand above the row of a line; none where it is in a ring, or below one.
+        let mut depths: HashMap<u32, Option<usize>> = HashMap::new();
+        let mut path = Vec::new();
+        for line in self.above.keys() {
+            let mut top = *line;
+            let mut depth = loop {
+                if let Some(depth) = depths.get(&top) {
+                    break *depth;
+                }
+                // Until it is known, it is taken for a ring's: who comes back to it is in one.
+                depths.insert(top, None);
+                path.push(top);
+                match parent(top) {
+                    Some(above) => top = above,
+                    None => {
+                        break path.pop().and_then(|top| {
+                            depths.insert(top, Some(0));
+                            Some(0)
+                        });
+                    }
+                }
+            };
+            while let Some(line) = path.pop() {
+                depth = depth.map(|depth| depth + 1);
+                depths.insert(line, depth);
+            }
+        }
+        let wrong = self.above.iter().filter_map(|(line, above)| {
+            let told = match depths.get(line).copied().flatten() {
+                Some(depth) if depth <= ANCESTORS_MAX => return None,
+                Some(_) => format!(
+                    "{PARENT}: there may be at most {ANCESTORS_MAX} generations above a row"
+                ),
+                None => format!(
+                    "{PARENT}: is this row itself, stands below it in this list, or is such a row's"
+                ),
+            };
+            parent(*line)?;
+            Some((above.at, Error::invalid(told)))
+        });
+        wrong.collect()
     }
 }
 
@@ -198,17 +220,19 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
         return Ok(None);
     };
     let resource = plan.resource(&body);
-    let linked = references(tx, plan, resource, body, &kept).and_then(|references| {
-        if !references.is_empty() {
-            let changed = kept.changed_since(tx, resource)?;
-            records::write::patch(tx, &plan.ctx, resource, kept.record, references)?;
-            if !changed {
-                batches::keep_change(tx, batch, row.line)?;
-            }
-        }
+    let (references, missing) = references(tx, plan, resource, body, &kept)?;
+    let linked = if references.is_empty() {
         Ok(())
-    });
-    match linked {
+    } else {
+        let changed = kept.changed_since(tx, resource)?;
+        records::write::patch(tx, &plan.ctx, resource, kept.record, references).and_then(|()| {
+            if changed {
+                return Ok(());
+            }
+            batches::keep_change(tx, batch, row.line)
+        })
+    };
+    match linked.and(missing.map_or(Ok(()), |missing| Err(missing.told(plan.what)))) {
         Ok(()) => Ok(None),
         Err(cause) if is_of_row(cause.kind) => {
             let told = format!("{}; the row was imported without it", cause.message);
@@ -218,36 +242,46 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
     }
 }
 
-/// The references of a body that its record does not have yet.
+/// The references of a body that its record is to have and has not, and one that is nowhere. What
+/// somebody set since the row was written stays.
 fn references(
     tx: &Tx<'_>,
     plan: &Plan,
     resource: &'static Resource,
     body: Map<String, Value>,
     kept: &Kept,
-) -> Result<Map<String, Value>> {
-    let mut references: Map<String, Value> = Plan::references(resource, &body)
-        .map(|(property, selector)| (property.name.to_owned(), selector.into()))
+) -> Result<(Map<String, Value>, Option<Unresolved>)> {
+    let named: Vec<_> = Plan::references(resource, &body)
+        .map(|(property, selector)| (property, selector.to_owned()))
         .collect();
-    if let Some(unresolved) = plan.resolve(tx, resource, &mut references)?.first() {
-        return Err(unresolved.told(plan.what));
-    }
-    let mut missing = Map::new();
-    for (name, id) in references {
-        let Some(property) = resource.property(&name) else {
+    let (mut references, mut missing) = (Map::new(), None);
+    for (property, selector) in named {
+        let was_written = stored(tx, resource, property, kept.record)?.is_some();
+        if was_written || kept.changed_since_in(tx, resource, property.name)? {
             continue;
-        };
-        let sql = format!(
-            "SELECT {} FROM {} WHERE id = ?1",
-            property.column, resource.table
-        );
-        let stored: Option<Option<i64>> = tx
-            .prepare_cached(&sql)?
-            .query_row([kept.record], |row| row.get(0))
-            .optional()?;
-        if stored.flatten() != id.as_i64() {
-            missing.insert(name, id);
+        }
+        let mut one = Map::from_iter([(property.name.to_owned(), selector.into())]);
+        match plan.resolve(tx, resource, &mut one)?.pop() {
+            Some(unresolved) => missing = Some(unresolved),
+            None => references.append(&mut one),
         }
     }
-    Ok(missing)
+    Ok((references, missing))
+}
+
+fn stored(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    property: &Property,
+    record: i64,
+) -> Result<Option<i64>> {
+    let sql = format!(
+        "SELECT {} FROM {} WHERE id = ?1",
+        property.column, resource.table
+    );
+    Ok(tx
+        .prepare_cached(&sql)?
+        .query_row([record], |row| row.get(0))
+        .optional()?
+        .flatten())
 }

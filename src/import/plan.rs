@@ -52,7 +52,13 @@ impl Plan {
                 return Err(Error::invalid("--key: interactions are never changed"));
             }
         };
-        let names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+        let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+        let is_table = self.columns.iter().next().is_some();
+        if self.what == What::Devices && !is_table {
+            // Objects say themselves which of them are events.
+            let of_events = events::RESOURCE.codes().map(|(_, name)| name);
+            names.extend(of_events);
+        }
         let named = names.iter().find(|name| **name == key).ok_or_else(|| {
             Error::invalid(format!(
                 "--key: \"{key}\" is no unique code of {}; there are {}",
@@ -64,7 +70,7 @@ impl Plan {
             .columns
             .iter()
             .filter_map(|column| column.target.name());
-        if self.columns.iter().next().is_some() && !targets.any(|target| target == key) {
+        if is_table && !targets.any(|target| target == key) {
             return Err(Error::invalid(format!(
                 "--key: no column is {key}; name one with --map"
             )));
@@ -131,12 +137,13 @@ impl Plan {
     pub fn existing(
         &self,
         connection: &Connection,
-        resource: &Resource,
+        resource: &'static Resource,
         body: &Map<String, Value>,
     ) -> Result<Option<i64>> {
         let Some(key) = self.key else {
             return Ok(None);
         };
+        let key = in_other_words(resource, key);
         match body.get(key) {
             Some(Value::String(code)) => by_code(connection, resource, key, code),
             _ => Err(Error::invalid(format!(
@@ -250,6 +257,17 @@ impl Plan {
             reason: cause.message,
         }
     }
+}
+
+/// What a code is called of a resource: an event's external id has a name of its own.
+fn in_other_words(resource: &'static Resource, key: &'static str) -> &'static str {
+    let named = |one: &'static Resource| one.codes().find(|(_, name)| *name == key);
+    if named(resource).is_some() {
+        return key;
+    }
+    let other = named(&devices::LISTED).or_else(|| named(&events::LISTED));
+    let own = other.and_then(|(column, _)| resource.codes().find(|(own, _)| *own == column));
+    own.map_or(key, |(_, name)| name)
 }
 
 /// A reference to a record that is not in the store.

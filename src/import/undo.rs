@@ -8,25 +8,36 @@ use super::{
 };
 use crate::{
     auth::Context,
-    delegates,
+    delegates, devices,
     error::{Error, Kind, Result},
     interactions::remove,
     records::{self, Resource},
     store::{Store, Tx},
 };
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::json;
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 /// Records left as they are that are told one by one.
 pub const TOLD_MAX: usize = 100;
+
+/// Rows that refer to each other in a ring are taken back together, in one step; so many at most.
+const RING_MAX: usize = 1_000;
 
 /// An import on its way back.
 pub struct Undo {
     batch: Batch,
     ctx: Context,
     stop: Stop,
-    pass: Pass,
+    /// Rows from this line on were looked at.
+    before_line: i64,
+    /// Rows that wait for those that refer to them.
+    waiting: Vec<Waiting>,
+    /// Records that wait, or went with others of their ring.
+    seen: HashSet<i64>,
+    /// Records that were left.
+    stays: HashSet<i64>,
+    uses: Option<Uses>,
     begun: bool,
     finished: bool,
     /// How many records and interactions were removed for good.
@@ -86,11 +97,21 @@ pub fn undo(
     if batch.undone_at.is_some() && rows == 0 {
         return Err(Error::invalid(format!("import {id} is taken back already")));
     }
+    let uses = store.look_up(|connection| {
+        let resource = batch.what.resource();
+        resource
+            .map(|resource| Uses::of(connection, resource))
+            .transpose()
+    })?;
     let work = Undo {
         batch,
         ctx,
         stop,
-        pass: Pass::upward(),
+        before_line: i64::MAX,
+        waiting: Vec::new(),
+        seen: HashSet::new(),
+        stays: HashSet::new(),
+        uses,
         begun: false,
         finished: false,
         removed: 0,
@@ -101,6 +122,7 @@ pub fn undo(
     slices::write(store, work, told)
 }
 
+/// A row of the batch.
 struct Row {
     line: i64,
     kept: Kept,
@@ -108,39 +130,49 @@ struct Row {
     interaction: Option<i64>,
 }
 
-/// A way through the rows. The last ones first: what they made may stand under what earlier ones
-/// made. Where rows are left because others of the import refer to them from further up, the way back
-/// may find them free, and so on until none is.
-struct Pass {
-    /// Finds the next row.
-    next: &'static str,
-    is_upward: bool,
-    /// The row of this line was the last.
-    from_line: i64,
-    /// Rows that were taken back.
-    taken: u64,
+impl Row {
+    const COLUMNS: &str = "line, record_id, before, audit_id, interaction_id";
+
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            line: row.get(0)?,
+            kept: Kept {
+                record: row.get(1)?,
+                audit: row.get(3)?,
+            },
+            before: row.get(2)?,
+            interaction: row.get(4)?,
+        })
+    }
+
+    /// The last one before a line.
+    fn before(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
+        let sql = format!(
+            "SELECT {} FROM batch_rows WHERE batch_id = ?1 AND line < ?2 ORDER BY line DESC LIMIT 1",
+            Self::COLUMNS
+        );
+        let mut statement = tx.prepare_cached(&sql)?;
+        Ok(statement.query_row([batch, line], Self::read).optional()?)
+    }
+
+    /// The one that made or changed a record.
+    fn of_record(tx: &Tx<'_>, batch: i64, record: i64) -> Result<Option<Self>> {
+        let sql = format!(
+            "SELECT {} FROM batch_rows WHERE batch_id = ?1 AND record_id = ?2 ORDER BY line DESC LIMIT 1",
+            Self::COLUMNS
+        );
+        let mut statement = tx.prepare_cached(&sql)?;
+        Ok(statement
+            .query_row([batch, record], Self::read)
+            .optional()?)
+    }
 }
 
-impl Pass {
-    fn upward() -> Self {
-        Self {
-            next: "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
-                 WHERE batch_id = ?1 AND line < ?2 ORDER BY line DESC LIMIT 1",
-            is_upward: true,
-            from_line: i64::MAX,
-            taken: 0,
-        }
-    }
-
-    fn downward() -> Self {
-        Self {
-            next: "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
-                 WHERE batch_id = ?1 AND line > ?2 ORDER BY line LIMIT 1",
-            is_upward: false,
-            from_line: i64::MIN,
-            taken: 0,
-        }
-    }
+/// A row that is taken back after those that refer to its record.
+struct Waiting {
+    row: Row,
+    /// Those up to this id were looked at.
+    after: i64,
 }
 
 impl Steps for Undo {
@@ -153,43 +185,31 @@ impl Steps for Undo {
         if self.stop.is_stopped() {
             return Ok(false);
         }
-        let row = tx
-            .prepare_cached(self.pass.next)?
-            .query_row([self.batch.id, self.pass.from_line], |row| {
-                Ok(Row {
-                    line: row.get(0)?,
-                    kept: Kept {
-                        record: row.get(1)?,
-                        audit: row.get(3)?,
-                    },
-                    before: row.get(2)?,
-                    interaction: row.get(4)?,
-                })
-            })
-            .optional()?;
-        let Some(row) = row else {
-            return Ok(self.turn());
-        };
-        self.pass.from_line = row.line;
-        match self.row(tx, &row)? {
-            None => {
-                self.pass.taken += 1;
-                tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
-                    .execute([self.batch.id, row.line])?;
-            }
-            Some(reason) => {
-                self.left += 1;
-                if self.told.len() < TOLD_MAX {
-                    let resource = self.batch.what.resource();
-                    let kind = resource.map_or("interaction", |resource| resource.name);
-                    self.told.push(Left {
-                        line: row.line,
-                        kind,
-                        record: row.kept.record,
-                        reason,
-                    });
+        if let (Some(waiting), Some(uses)) = (self.waiting.last_mut(), &self.uses) {
+            if let Some(referring) = uses.referring(tx, waiting.row.kept.record, waiting.after)? {
+                waiting.after = referring;
+                if !self.seen.contains(&referring)
+                    && let Some(row) = Row::of_record(tx, self.batch.id, referring)?
+                {
+                    self.wait(row);
                 }
+                return Ok(true);
             }
+            if let Some(Waiting { row, .. }) = self.waiting.pop() {
+                self.end(tx, &row)?;
+            }
+            return Ok(true);
+        }
+        // The last rows first: most refer to what stands above them.
+        let Some(row) = Row::before(tx, self.batch.id, self.before_line)? else {
+            self.finished = true;
+            return Ok(false);
+        };
+        self.before_line = row.line;
+        if self.uses.is_none() {
+            self.end(tx, &row)?;
+        } else if !self.seen.contains(&row.kept.record) {
+            self.wait(row);
         }
         Ok(true)
     }
@@ -204,25 +224,39 @@ impl Steps for Undo {
 }
 
 impl Undo {
-    /// Ends a pass; whether there is another.
-    fn turn(&mut self) -> bool {
-        if self.left == 0 || self.pass.taken == 0 {
-            self.finished = true;
-            return false;
+    fn wait(&mut self, row: Row) {
+        self.seen.insert(row.kept.record);
+        self.waiting.push(Waiting { row, after: 0 });
+    }
+
+    /// Takes a row back, or tells why it is left.
+    fn end(&mut self, tx: &Tx<'_>, row: &Row) -> Result<()> {
+        match self.row(tx, row)? {
+            None => {
+                self.seen.remove(&row.kept.record);
+                forget(tx, self.batch.id, row)
+            }
+            Some(reason) => {
+                self.stays.insert(row.kept.record);
+                self.left += 1;
+                if self.told.len() < TOLD_MAX {
+                    let resource = self.batch.what.resource();
+                    let kind = resource.map_or("interaction", |resource| resource.name);
+                    self.told.push(Left {
+                        line: row.line,
+                        kind,
+                        record: row.kept.record,
+                        reason,
+                    });
+                }
+                Ok(())
+            }
         }
-        self.pass = if self.pass.is_upward {
-            Pass::downward()
-        } else {
-            Pass::upward()
-        };
-        self.left = 0;
-        self.told.clear();
-        true
     }
 
     /// Takes a row back; why not, where it is left as it is.
     fn row(&mut self, tx: &Tx<'_>, row: &Row) -> Result<Option<&'static str>> {
-        let Some(resource) = self.batch.what.resource() else {
+        let (Some(resource), Some(uses)) = (self.batch.what.resource(), &self.uses) else {
             remove::take_back(tx, row.kept.record)?;
             if let Some(connected) = row.interaction {
                 remove::take_back(tx, connected)?;
@@ -230,62 +264,182 @@ impl Undo {
             self.removed += 1;
             return Ok(None);
         };
+        if !is_there(tx, resource, row.kept.record)? {
+            // It went with its ring, or with the import that made it.
+            return Ok(None);
+        }
         if row.kept.changed_since(tx, resource)? {
             return Ok(Some("was changed since"));
         }
-        match &row.before {
-            None => {
-                if is_used(tx, resource, row)? {
-                    return Ok(Some("was used since"));
+        let Some(before) = &row.before else {
+            if uses.is_used(tx, row)? {
+                return Ok(Some("was used since"));
+            }
+            let ring = if uses.referring(tx, row.kept.record, 0)?.is_some() {
+                match self.ring(tx, resource, uses, row.kept.record)? {
+                    Some(ring) => ring,
+                    None => return Ok(Some("was used since")),
                 }
-                remove_for_good(tx, resource, row)?;
+            } else {
+                Vec::new()
+            };
+            for other in &ring {
+                uses.let_go(tx, other.kept.record)?;
+            }
+            for other in ring.iter().filter(|other| other.line != row.line) {
+                remove_for_good(tx, resource, other)?;
+                forget(tx, self.batch.id, other)?;
                 self.removed += 1;
             }
-            Some(before) => {
-                if joined_and_used(tx, row)? {
-                    return Ok(Some("was used since at the device it was joined with"));
-                }
-                match records::write::restore(tx, &self.ctx, resource, row.kept.record, before) {
-                    Ok(()) => {}
-                    Err(cause) if cause.kind == Kind::CodeTaken => {
-                        return Ok(Some("had a code that another record has by now"));
-                    }
-                    Err(cause) => return Err(cause),
-                }
-                if let Some(join) = row.interaction {
-                    remove::take_back(tx, join)?;
-                }
-                self.restored += 1;
-            }
+            remove_for_good(tx, resource, row)?;
+            self.removed += 1;
+            return Ok(None);
+        };
+        if joined_and_used(tx, row)? {
+            return Ok(Some("was used since at the device it was joined with"));
         }
+        match records::write::restore(tx, &self.ctx, resource, row.kept.record, before) {
+            Ok(()) => batches::keep_restored(tx, &self.batch, row.kept.record, before)?,
+            Err(cause) if cause.kind == Kind::CodeTaken => {
+                return Ok(Some("had a code that another record has by now"));
+            }
+            Err(cause) if cause.kind == Kind::Invalid => {
+                return Ok(Some(
+                    "referred to a record that is gone, or below it by now",
+                ));
+            }
+            Err(cause) => return Err(cause),
+        }
+        if let Some(join) = row.interaction {
+            remove::take_back(tx, join)?;
+        }
+        self.restored += 1;
         Ok(None)
+    }
+
+    /// All records that refer to one, and to those, and so on, where the import made all of them and
+    /// nobody changed or used them.
+    fn ring(
+        &self,
+        tx: &Tx<'_>,
+        resource: &Resource,
+        uses: &Uses,
+        record: i64,
+    ) -> Result<Option<Vec<Row>>> {
+        let (mut known, mut to_see) = (HashSet::from([record]), vec![record]);
+        let mut ring = Vec::new();
+        while let Some(record) = to_see.pop() {
+            let Some(row) = Row::of_record(tx, self.batch.id, record)? else {
+                return Ok(None);
+            };
+            let stays = row.before.is_some()
+                || row.kept.changed_since(tx, resource)?
+                || uses.is_used(tx, &row)?;
+            if stays || ring.len() >= RING_MAX {
+                return Ok(None);
+            }
+            let mut after = 0;
+            while let Some(referring) = uses.referring(tx, record, after)? {
+                after = referring;
+                if self.stays.contains(&referring) {
+                    return Ok(None);
+                }
+                if known.insert(referring) {
+                    to_see.push(referring);
+                }
+            }
+            ring.push(row);
+        }
+        Ok(Some(ring))
     }
 }
 
-/// Whether anything but the import's own join points to a record that the import made.
-fn is_used(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<bool> {
-    let sql = if resource.name == delegates::RESOURCE.name {
-        "SELECT EXISTS (SELECT 1 FROM interactions WHERE first_delegate_id = ?1 AND id IS NOT ?2)
-             OR EXISTS (SELECT 1 FROM interactions WHERE second_delegate_id = ?1)
-             OR EXISTS (SELECT 1 FROM interactions WHERE third_delegate_id = ?1)
-             OR EXISTS (SELECT 1 FROM delegates WHERE parent_id = ?1)
-             OR EXISTS (SELECT 1 FROM delegates WHERE previous_id = ?1 AND id <> ?1)
-             OR EXISTS (SELECT 1 FROM delegates WHERE owner_id = ?1 AND id <> ?1)
-             OR EXISTS (SELECT 1 FROM users WHERE delegate_id = ?1)
-             OR EXISTS (SELECT 1 FROM messages WHERE delegate_id = ?1)"
-    } else {
-        "SELECT EXISTS (SELECT 1 FROM interactions WHERE first_device_id = ?1 AND id IS NOT ?2)
-             OR EXISTS (SELECT 1 FROM interactions WHERE second_device_id = ?1)
-             OR EXISTS (SELECT 1 FROM interactions WHERE third_device_id = ?1)
-             OR EXISTS (SELECT 1 FROM devices WHERE parent_id = ?1)
-             OR EXISTS (SELECT 1 FROM clients WHERE device_id = ?1)
-             OR EXISTS (SELECT 1 FROM batches WHERE device_id = ?1)"
-    };
-    Ok(tx
-        .prepare_cached(sql)?
-        .query_row(rusqlite::params![row.kept.record, row.interaction], |row| {
-            row.get(0)
-        })?)
+fn forget(tx: &Tx<'_>, batch: i64, row: &Row) -> Result<()> {
+    tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
+        .execute([batch, row.line])?;
+    Ok(())
+}
+
+fn is_there(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
+    let sql = format!("SELECT 1 FROM {} WHERE id = ?1", resource.table);
+    Ok(tx.prepare_cached(&sql)?.exists([record])?)
+}
+
+/// What may point to a record.
+struct Uses {
+    /// Whether anything does but other records of its table, and the interaction of its row (`?2`).
+    used: String,
+    /// The next record (after `?2`) of its table that does, itself (`?1`) left out.
+    referring: String,
+    /// Takes every reference to it away.
+    let_go: Vec<String>,
+}
+
+impl Uses {
+    fn of(connection: &Connection, resource: &Resource) -> Result<Self> {
+        let participant = resource.table.trim_end_matches('s');
+        let mut used = vec![format!(
+            "SELECT 1 FROM interactions WHERE first_{participant}_id = ?1 AND id IS NOT ?2"
+        )];
+        for place in ["second", "third"] {
+            used.push(format!(
+                "SELECT 1 FROM interactions WHERE {place}_{participant}_id = ?1"
+            ));
+        }
+        let (mut referring, mut let_go) = (Vec::new(), Vec::new());
+        // Whatever keeps it from being deleted; what goes with it does not.
+        let mut statement = connection.prepare(
+            "SELECT s.name, f.\"from\" FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
+             WHERE s.type = 'table' AND f.\"table\" = ?1 AND f.on_delete NOT IN ('CASCADE', 'SET NULL')",
+        )?;
+        let mut keys = statement.query([resource.table])?;
+        while let Some(key) = keys.next()? {
+            let (table, column): (String, String) = (key.get(0)?, key.get(1)?);
+            if table == resource.table {
+                referring.push(format!(
+                    "SELECT min(id) AS id FROM {table} WHERE {column} = ?1 AND id > ?2 AND id <> ?1"
+                ));
+                let_go.push(format!(
+                    "UPDATE {table} SET {column} = NULL WHERE {column} = ?1"
+                ));
+            } else if table == "batches" {
+                // One that was taken back is no use of its device.
+                used.push(format!(
+                    "SELECT 1 FROM batches b WHERE {column} = ?1 AND (undone_at IS NULL
+                     OR EXISTS (SELECT 1 FROM batch_rows r WHERE r.batch_id = b.id))"
+                ));
+            } else {
+                used.push(format!("SELECT 1 FROM {table} WHERE {column} = ?1"));
+            }
+        }
+        if resource.table == delegates::RESOURCE.table {
+            used.push("SELECT 1 FROM messages WHERE delegate_id = ?1".into());
+        }
+        let used: Vec<_> = used.iter().map(|sql| format!("EXISTS ({sql})")).collect();
+        Ok(Self {
+            used: format!("SELECT {}", used.join(" OR ")),
+            referring: format!("SELECT min(id) FROM ({})", referring.join(" UNION ALL ")),
+            let_go,
+        })
+    }
+
+    fn is_used(&self, tx: &Tx<'_>, row: &Row) -> Result<bool> {
+        let parameters = rusqlite::params![row.kept.record, row.interaction];
+        let mut statement = tx.prepare_cached(&self.used)?;
+        Ok(statement.query_row(parameters, |row| row.get(0))?)
+    }
+
+    fn referring(&self, tx: &Tx<'_>, record: i64, after: i64) -> Result<Option<i64>> {
+        let mut statement = tx.prepare_cached(&self.referring)?;
+        Ok(statement.query_row([record, after], |row| row.get(0))?)
+    }
+
+    fn let_go(&self, tx: &Tx<'_>, record: i64) -> Result<()> {
+        for sql in &self.let_go {
+            tx.prepare_cached(sql)?.execute([record])?;
+        }
+        Ok(())
+    }
 }
 
 /// Whether a delegate that the import changed and joined did anything since where it was joined.
@@ -311,6 +465,12 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<()> {
         // Nothing is left that it could follow from.
         tx.prepare_cached("DELETE FROM presence WHERE delegate_id = ?1")?
             .execute([row.kept.record])?;
+    }
+    if resource.name == devices::LISTED.name {
+        tx.prepare_cached(
+            "UPDATE batches SET device_id = NULL WHERE device_id = ?1 AND undone_at IS NOT NULL",
+        )?
+        .execute([row.kept.record])?;
     }
     tx.prepare_cached(&format!("DELETE FROM {} WHERE id = ?1", resource.table))?
         .execute([row.kept.record])?;

@@ -42,6 +42,8 @@ pub struct Import {
     pub updated: u64,
     /// Rows that were good and are no more: their code was taken between check and write.
     pub late: BadRows,
+    /// Rows that are written without all that they refer to.
+    pub unlinked: BadRows,
     /// Ends it between two rows.
     pub stop: Stop,
     /// Whether it came to its end.
@@ -79,6 +81,7 @@ impl Import {
             created: 0,
             updated: 0,
             late: BadRows::default(),
+            unlinked: BadRows::default(),
             stop,
             finished: false,
             made: Vec::new(),
@@ -108,7 +111,7 @@ impl Import {
             Some(Some((number, row))) => {
                 let line = row.line;
                 if let Some(problem) = links::link(tx, &self.plan, self.batch, row)? {
-                    self.late.push(number, BadRow { line, problem });
+                    self.unlinked.push(number, BadRow { line, problem });
                 }
             }
         }
@@ -239,7 +242,7 @@ impl Import {
         let (id, before) = if let Some(id) = existing {
             // An event is put back as the device that it is.
             let whole = plan.what.resource().unwrap_or(resource);
-            let before = records::write::stored(tx, whole, id)?;
+            let before = batches::before(tx, whole, id)?;
             records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
         } else {
             records::write::create(tx, ctx, resource, body).map(|id| (id, None))

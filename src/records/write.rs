@@ -152,7 +152,8 @@ pub fn stored(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<Strin
 /// Puts a record back to columns that [`stored`] gave; what it did not give stays.
 ///
 /// # Errors
-/// [`crate::error::Kind::CodeTaken`] when another record has one of its codes by now.
+/// [`crate::error::Kind::CodeTaken`] when another record has one of its codes by now, and
+/// [`crate::error::Kind::Invalid`] when one that it refers to is gone, or stands below it by now.
 pub fn restore(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -161,6 +162,7 @@ pub fn restore(
     stored: &str,
 ) -> Result<()> {
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    check_stored_references(tx, resource, id, stored)?;
     let columns: Vec<_> = stored_columns(resource)
         .map(|column| {
             let given = format!("json_type(?2, '$.{column}') IS NOT NULL");
@@ -176,6 +178,38 @@ pub fn restore(
         .execute(rusqlite::params![id, stored])
         .map_err(|cause| code_taken(cause, resource.codes()))?;
     audit_change(tx, ctx, resource, "update", id, Some(before))
+}
+
+fn check_stored_references(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    id: i64,
+    stored: &str,
+) -> Result<()> {
+    let references = resource.properties.iter();
+    for property in references.filter(|property| property.kind == Kind::Reference) {
+        let column = property.column;
+        let sql = format!(
+            "SELECT id, EXISTS (SELECT 1 FROM {0} WHERE {0}.id = r.id)
+             FROM (SELECT json_extract(?1, '$.{column}') AS id) r WHERE id IS NOT NULL",
+            resource.table
+        );
+        let target = tx
+            .prepare_cached(&sql)?
+            .query_row([stored], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match target {
+            Some((_, false)) => {
+                let told = format!("{}: is gone by now", property.name);
+                return Err(Error::invalid(told));
+            }
+            Some((parent, true)) if property.name == PARENT => {
+                check_ancestors(tx, resource, Some(id), parent)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn stored_columns(resource: &'static Resource) -> impl Iterator<Item = &'static str> {
@@ -301,7 +335,7 @@ fn check_ancestors(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, parent: i6
         resource.table
     ))?;
     let mut ancestor = Some(parent);
-    for _ in 0..ANCESTORS_MAX {
+    for _ in 0..=ANCESTORS_MAX {
         let Some(current) = ancestor else {
             return Ok(());
         };

@@ -16,6 +16,7 @@ pub(super) struct Report {
     known: u64,
     bad_count: u64,
     bad: Vec<BadRow>,
+    unlinked: Vec<BadRow>,
     done_before: u64,
     good: bool,
     dry_run: bool,
@@ -36,6 +37,7 @@ impl Report {
             known: job.checked.known,
             bad_count: job.checked.bad.count() as u64,
             bad: job.checked.bad.told().to_vec(),
+            unlinked: Vec::new(),
             done_before: job.done_before(),
             good: job.is_good(),
             dry_run,
@@ -48,6 +50,7 @@ impl Report {
         self.bad_count += done.late.count() as u64;
         self.bad.extend(done.late.told().iter().cloned());
         self.bad.truncate(TOLD_MAX);
+        self.unlinked = done.unlinked.told().to_vec();
         self.done = Some(done);
     }
 
@@ -62,6 +65,13 @@ impl Report {
         if late > 0 {
             return Err(Error::invalid(format!(
                 "{late} of {} rows were not imported",
+                self.rows
+            )));
+        }
+        let unlinked = self.done.as_ref().map_or(0, |done| done.unlinked.count());
+        if unlinked > 0 {
+            return Err(Error::invalid(format!(
+                "{unlinked} of {} rows were imported without all that they refer to",
                 self.rows
             )));
         }
@@ -82,6 +92,7 @@ impl Report {
         let bad: Vec<_> = self
             .bad
             .iter()
+            .chain(&self.unlinked)
             .map(|row| {
                 json!({"line": row.line, "column": row.problem.column, "reason": row.problem.reason})
             })
@@ -123,6 +134,7 @@ impl Report {
         if untold > 0 {
             lines.push(format!("bad: … and {untold} more"));
         }
+        lines.extend(self.unlinked.iter().map(ToString::to_string));
         if self.dry_run {
             lines.push(format!(
                 "good rows: {} ({} of them of records that are there), bad rows: {}; nothing was changed",

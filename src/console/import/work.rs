@@ -224,8 +224,14 @@ impl List {
             });
         });
         match written {
-            Ok(Done { late, finished, .. }) => {
+            Ok(Done {
+                late,
+                unlinked,
+                finished,
+                ..
+            }) => {
                 bad.take(late.told());
+                bad.take(unlinked.told());
                 outcome.left_out += count(late.count() as u64);
                 outcome.finished = finished;
             }
