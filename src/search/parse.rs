@@ -321,21 +321,26 @@ impl Parser<'_> {
         Ok(others)
     }
 
-    /// `["Section.key", operator, value]`.
+    /// `["Section.key", operator, value]`; keys with a dot in them stand in a list,
+    /// `[["Section", "key no. 1"], operator, value]`.
     fn document(&mut self, operand: &Value) -> Result<Expr> {
         if !self.sees("data") {
             return Err(self.fault("is not available to this client"));
         }
         let [path, operator, value] =
             self.operands(operand, "[\"Section.key\", operator, value]")?;
-        let path: Vec<String> = path
-            .as_str()
-            .map(|path| path.split('.').map(ToOwned::to_owned).collect())
-            .unwrap_or_default();
+        let path: Vec<String> = match path {
+            Value::String(path) => path.split('.').map(ToOwned::to_owned).collect(),
+            Value::Array(keys) => keys
+                .iter()
+                .map(|key| key.as_str().unwrap_or_default().to_owned())
+                .collect(),
+            _ => Vec::new(),
+        };
         // An interaction's data has no sections.
         let shortest = if self.subject.counted.is_some() { 2 } else { 1 };
         if path.len() < shortest || path.iter().any(|key| key.is_empty() || key.contains('\0')) {
-            return Err(self.fault_at(0, "must be a section and a key, such as \"Data.badge\""));
+            return Err(self.fault_at(0, "must be a section and a key, such as \"Data.badge\"; where one has a dot, [\"Data\", \"Order no.\"]"));
         }
         let test = self.test_of(operator, value)?;
         Ok(Expr::Document { path, test })

@@ -103,6 +103,14 @@ const FAULTS: &[(&str, &str)] = &[
             r#"{"ud":["Data.","==",1]}"#,
             "ud[0]: must be a section and a key",
         ),
+        (
+            r#"{"ud":[["Data",""],"==",1]}"#,
+            "ud[0]: must be a section and a key",
+        ),
+        (
+            r#"{"ud":[["Data"],"==",1]}"#,
+            "ud[0]: must be a section and a key",
+        ),
         (r#"{"ud":["Data.x","~",1]}"#, "ud[1]: must be one of"),
         (r#"{"ud":["Data.x",">",true]}"#, "ud[2]: has no order"),
         (

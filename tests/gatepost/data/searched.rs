@@ -83,6 +83,34 @@ fn an_export_holds_what_a_search_finds() {
 }
 
 #[test]
+fn keys_with_a_dot_are_searched_as_a_list() {
+    let site = Site::new();
+    let list = site.file(
+        "list.csv",
+        "barcode,Order no.,Tel. priv.\nA1,77,1\nA2,78,1\n",
+    );
+    site.done(&["import", "delegates", &list]);
+    let search = r#"{"ud":[["Data","Order no."],"==","77"]}"#;
+    let found = site.done(&[
+        "export",
+        "delegates",
+        "--format",
+        "ndjson",
+        "--search",
+        search,
+    ]);
+    assert_eq!(found.lines().count(), 1);
+    assert!(found.contains("\"A1\""), "{found}");
+    let told = site.refused(&[
+        "export",
+        "delegates",
+        "--search",
+        r#"{"ud":["Data.Order no.","==","77"]}"#,
+    ]);
+    assert!(told.contains(r#"["Data", "Order no."]"#), "{told}");
+}
+
+#[test]
 fn the_format_follows_the_name_of_the_file() {
     let site = Site::new();
     let list = site.file("list.csv", "barcode\nA1\n");
