@@ -154,11 +154,12 @@ fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes) -> Result<()> {
     Ok(())
 }
 
-/// Flags as they are stored: lowercase, each once, sorted (contract §4).
+/// Flags as they are stored: lowercase, each once, sorted (contract §4). What people write between
+/// them is none.
 fn normal_flags(flags: &str) -> String {
     let mut flags: Vec<char> = flags
         .chars()
-        .filter(|flag| !flag.is_whitespace())
+        .filter(|flag| !flag.is_whitespace() && !matches!(flag, ',' | ';'))
         .flat_map(char::to_lowercase)
         .collect();
     flags.sort_unstable();
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn flags_are_lowercase_unique_and_sorted() {
-        for (sent, stored) in [("Vps", "psv"), ("aAbB", "ab"), (" e f ", "ef"), ("", "")] {
+        for (sent, stored) in [("Vps", "psv"), ("aAbB", "ab"), (" e, f;", "ef"), ("", "")] {
             assert_eq!(normal_flags(sent), stored);
         }
     }

@@ -175,6 +175,26 @@ pub fn of_file(connection: &Connection, what: What, sha256: [u8; 32]) -> Result<
         .optional()?)
 }
 
+/// As [`of_file`], of the same sheet of a spreadsheet.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn of_sheet(
+    connection: &Connection,
+    what: What,
+    sha256: [u8; 32],
+    sheet: Option<&str>,
+) -> Result<Option<Batch>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM batches
+             WHERE kind = ?1 AND file_sha256 = ?2 AND options ->> 'sheet' IS ?3 AND undone_at IS NULL
+             ORDER BY id DESC"
+        ))?
+        .query_row(rusqlite::params![what.name(), sha256, sheet], Batch::read)
+        .optional()?)
+}
+
 /// How many rows of a batch became something that is still there.
 ///
 /// # Errors

@@ -299,7 +299,7 @@ impl Misfit {
                 "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
             ),
             Self::NoneKnown => format!(
-                "no column is known as a property of {}; name one with --map, such as --map \"{}={}\"; there are {}",
+                "no column is known as a property of {}: the header must be the first row; if it is, name a column with --map, such as --map \"{}={}\"; there are {}",
                 what.name(),
                 headers
                     .first()

@@ -42,6 +42,7 @@ fn a_bad_row_is_told_with_line_column_and_reason() {
         (" , ", ""),
         ("A", "line 2: has 1 columns, the header has 2"),
         ("A,B,C", "line 2: has 3 columns, the header has 2"),
+        ("A,B,, ", ""),
         (
             "A,x\nB,\nA,y",
             "line 4, column \"Ticket code\": barcode: stands in line 2 already",

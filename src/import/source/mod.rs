@@ -289,6 +289,12 @@ fn checked(content: Content, clean: fn(&str) -> &str, width: Option<usize>) -> C
     let Content::Cells(mut cells) = content else {
         return content;
     };
+    if let Some(width) = width
+        && cells.iter().skip(width).all(|cell| cell.trim().is_empty())
+    {
+        // Nothing is lost with cells that hold nothing.
+        cells.truncate(width);
+    }
     if let Some(width) = width.filter(|width| *width != cells.len()) {
         return Content::Unreadable(format!(
             "has {} columns, the header has {width}",

@@ -214,6 +214,18 @@ fn text(value: &DataRef<'_>) -> Result<String, String> {
         DataRef::Int(number) => number.to_string(),
         // Never as 1.23E+11.
         DataRef::Float(number) => number.to_string(),
+        // Of thirty hours they say thirty.
+        DataRef::DateTime(at) if at.is_duration() => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a float beyond that is none"
+            )]
+            let seconds = (at.as_f64() * 86_400.0).round() as i64;
+            let sign = if seconds < 0 { "-" } else { "" };
+            let seconds = seconds.unsigned_abs();
+            let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+            format!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60)
+        }
         DataRef::DateTime(at) if at.is_datetime() && at.as_f64() >= 1.0 => {
             let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
             format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")

@@ -80,6 +80,52 @@ fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
 }
 
 #[test]
+fn a_duration_is_read_as_it_is_shown_however_long() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    let long = Format::new().set_num_format("[h]:mm:ss");
+    for (column, header) in ["barcode", "Stay"].iter().enumerate() {
+        sheet
+            .write_string(0, u16::try_from(column).unwrap(), *header)
+            .unwrap();
+    }
+    for (row, days) in [(1, 1.25), (2, 50.0), (3, 0.5)] {
+        sheet.write_string(row, 0, format!("D{row}")).unwrap();
+        sheet.write_number_with_format(row, 1, days, &long).unwrap();
+    }
+    let path = site.path("a.xlsx");
+    book.save(&path).unwrap();
+    site.done(&["import", "delegates", &path]);
+    let stays: Vec<_> = site
+        .exported("delegates")
+        .iter()
+        .map(|one| one["data"]["Data"]["Stay"].clone())
+        .collect();
+    assert_eq!(stays, ["30:00:00", "1200:00:00", "12:00:00"]);
+}
+
+#[test]
+fn sheets_of_one_book_are_lists_of_their_own() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    for (day, code) in [("Day 1", "A"), ("Day 2", "B")] {
+        let sheet = book.add_worksheet();
+        sheet.set_name(day).unwrap();
+        sheet.write_string(0, 0, "barcode").unwrap();
+        sheet.write_string(1, 0, code).unwrap();
+    }
+    let path = site.path("a.xlsx");
+    book.save(&path).unwrap();
+    for day in ["Day 1", "Day 2"] {
+        site.done(&["import", "delegates", &path, "--sheet", day]);
+    }
+    let again = site.refused(&["import", "delegates", &path, "--sheet", "Day 2"]);
+    assert!(again.contains("imported already (import 2)"), "{again}");
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+}
+
+#[test]
 fn an_error_in_a_cell_makes_a_bad_row() {
     let site = Site::new();
     let mut book = Workbook::new();
