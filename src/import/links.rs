@@ -177,9 +177,9 @@ impl Links {
                 match parent(top) {
                     Some(above) => top = above,
                     None => {
-                        break path.pop().and_then(|top| {
+                        break path.pop().map(|top| {
                             depths.insert(top, Some(0));
-                            Some(0)
+                            0
                         });
                     }
                 }

@@ -64,6 +64,9 @@ impl Property {
     }
 
     /// Two lists of properties as one; `N` is how many there are in all.
+    ///
+    /// # Panics
+    /// While it is compiled, for another `N`.
     #[must_use]
     pub const fn joined<const N: usize>(first: &[Self], then: &[Self]) -> [Self; N] {
         assert!(first.len() + then.len() == N);
