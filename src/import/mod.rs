@@ -7,8 +7,8 @@
 //! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
 //!   of a table holds what; `values`: a cell's text as a property's value
 //! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why
-//! - `write`: the good rows into the file; `links`: rows that refer to others; `batches`: what is
-//!   kept of an import; `undo`: taking it back
+//! - `write`: the good rows into the file; `links`: rows that refer to others; `batches`, `kept`:
+//!   what is kept of an import, and of its rows; `undo`, `uses`: taking it back
 //! - `job`: one import from end to end
 //! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
 
@@ -18,6 +18,7 @@ pub mod check;
 pub mod columns;
 mod headers;
 pub mod job;
+mod kept;
 mod links;
 pub mod marks;
 pub mod plan;
@@ -25,6 +26,7 @@ pub mod slices;
 pub mod source;
 pub mod target;
 pub mod undo;
+mod uses;
 mod values;
 pub mod write;
 

@@ -2,9 +2,10 @@
 //! changed is put back. What somebody changed or used since is left as it is, and told.
 
 use super::{
-    Batch, Stop,
-    batches::{self, Kept, other_name},
+    Batch, Stop, batches,
+    kept::{self, Kept, other_name},
     slices::{self, Steps},
+    uses::Uses,
 };
 use crate::{
     auth::Context,
@@ -14,7 +15,7 @@ use crate::{
     records::{self, Resource},
     store::{Store, Tx},
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::OptionalExtension;
 use serde_json::json;
 use std::{collections::HashSet, fmt};
 
@@ -272,7 +273,7 @@ impl Undo {
             return Ok(Some("was changed since"));
         }
         let Some(before) = &row.before else {
-            if uses.is_used(tx, row)? {
+            if uses.is_used(tx, row.kept.record, row.interaction)? {
                 return Ok(Some("was used since"));
             }
             let ring = if uses.referring(tx, row.kept.record, 0)?.is_some() {
@@ -299,7 +300,7 @@ impl Undo {
             return Ok(Some("was used since at the device it was joined with"));
         }
         match records::write::restore(tx, &self.ctx, resource, row.kept.record, before) {
-            Ok(()) => batches::keep_restored(tx, &self.batch, row.kept.record, before)?,
+            Ok(()) => kept::keep_restored(tx, &self.batch, row.kept.record, before)?,
             Err(cause) if cause.kind == Kind::CodeTaken => {
                 return Ok(Some("had a code that another record has by now"));
             }
@@ -334,7 +335,7 @@ impl Undo {
             };
             let stays = row.before.is_some()
                 || row.kept.changed_since(tx, resource)?
-                || uses.is_used(tx, &row)?;
+                || uses.is_used(tx, row.kept.record, row.interaction)?;
             if stays || ring.len() >= RING_MAX {
                 return Ok(None);
             }
@@ -363,83 +364,6 @@ fn forget(tx: &Tx<'_>, batch: i64, row: &Row) -> Result<()> {
 fn is_there(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {} WHERE id = ?1", resource.table);
     Ok(tx.prepare_cached(&sql)?.exists([record])?)
-}
-
-/// What may point to a record.
-struct Uses {
-    /// Whether anything does but other records of its table, and the interaction of its row (`?2`).
-    used: String,
-    /// The next record (after `?2`) of its table that does, itself (`?1`) left out.
-    referring: String,
-    /// Takes every reference to it away.
-    let_go: Vec<String>,
-}
-
-impl Uses {
-    fn of(connection: &Connection, resource: &Resource) -> Result<Self> {
-        let participant = resource.table.trim_end_matches('s');
-        let mut used = vec![format!(
-            "SELECT 1 FROM interactions WHERE first_{participant}_id = ?1 AND id IS NOT ?2"
-        )];
-        for place in ["second", "third"] {
-            used.push(format!(
-                "SELECT 1 FROM interactions WHERE {place}_{participant}_id = ?1"
-            ));
-        }
-        let (mut referring, mut let_go) = (Vec::new(), Vec::new());
-        // Whatever keeps it from being deleted; what goes with it does not.
-        let mut statement = connection.prepare(
-            "SELECT s.name, f.\"from\" FROM sqlite_schema s, pragma_foreign_key_list(s.name) f
-             WHERE s.type = 'table' AND f.\"table\" = ?1 AND f.on_delete NOT IN ('CASCADE', 'SET NULL')",
-        )?;
-        let mut keys = statement.query([resource.table])?;
-        while let Some(key) = keys.next()? {
-            let (table, column): (String, String) = (key.get(0)?, key.get(1)?);
-            if table == resource.table {
-                referring.push(format!(
-                    "SELECT min(id) AS id FROM {table} WHERE {column} = ?1 AND id > ?2 AND id <> ?1"
-                ));
-                let_go.push(format!(
-                    "UPDATE {table} SET {column} = NULL WHERE {column} = ?1"
-                ));
-            } else if table == "batches" {
-                // One that was taken back is no use of its device.
-                used.push(format!(
-                    "SELECT 1 FROM batches b WHERE {column} = ?1 AND (undone_at IS NULL
-                     OR EXISTS (SELECT 1 FROM batch_rows r WHERE r.batch_id = b.id))"
-                ));
-            } else {
-                used.push(format!("SELECT 1 FROM {table} WHERE {column} = ?1"));
-            }
-        }
-        if resource.table == delegates::RESOURCE.table {
-            used.push("SELECT 1 FROM messages WHERE delegate_id = ?1".into());
-        }
-        let used: Vec<_> = used.iter().map(|sql| format!("EXISTS ({sql})")).collect();
-        Ok(Self {
-            used: format!("SELECT {}", used.join(" OR ")),
-            referring: format!("SELECT min(id) FROM ({})", referring.join(" UNION ALL ")),
-            let_go,
-        })
-    }
-
-    fn is_used(&self, tx: &Tx<'_>, row: &Row) -> Result<bool> {
-        let parameters = rusqlite::params![row.kept.record, row.interaction];
-        let mut statement = tx.prepare_cached(&self.used)?;
-        Ok(statement.query_row(parameters, |row| row.get(0))?)
-    }
-
-    fn referring(&self, tx: &Tx<'_>, record: i64, after: i64) -> Result<Option<i64>> {
-        let mut statement = tx.prepare_cached(&self.referring)?;
-        Ok(statement.query_row([record, after], |row| row.get(0))?)
-    }
-
-    fn let_go(&self, tx: &Tx<'_>, record: i64) -> Result<()> {
-        for sql in &self.let_go {
-            tx.prepare_cached(sql)?.execute([record])?;
-        }
-        Ok(())
-    }
 }
 
 /// Whether a delegate that the import changed and joined did anything since where it was joined.

@@ -3,8 +3,9 @@
 use super::{
     Stop, What,
     bad::{BadRow, BadRows, Problem},
-    batches::{self, Became},
-    check, links,
+    batches, check,
+    kept::{self, Became},
+    links,
     marks::Marks,
     plan::{Plan, is_of_row},
     slices::{self, Steps},
@@ -159,7 +160,7 @@ impl Steps for Import {
                     } else {
                         self.updated += 1;
                     }
-                    batches::keep_row(tx, self.batch, line, &became)?;
+                    kept::keep_row(tx, self.batch, line, &became)?;
                 }
             }
             Err(problem) => self.late.push(number, BadRow { line, problem }),
@@ -242,7 +243,7 @@ impl Import {
         let (id, before) = if let Some(id) = existing {
             // An event is put back as the device that it is.
             let whole = plan.what.resource().unwrap_or(resource);
-            let before = batches::before(tx, whole, id)?;
+            let before = kept::before(tx, whole, id)?;
             records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
         } else {
             records::write::create(tx, ctx, resource, body).map(|id| (id, None))

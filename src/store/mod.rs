@@ -5,6 +5,7 @@
 
 mod checkpoint;
 pub mod connection;
+mod create;
 pub mod error;
 mod ids;
 pub mod migrate;
@@ -97,7 +98,7 @@ impl Store {
         let mut was_copy = false;
         let mut connection = match found {
             Found::Nothing => {
-                create(path)?;
+                create::create(path)?;
                 return match open::look(path)? {
                     made @ Found::Version(_) => Self::open_found(made, path, durability),
                     _ => Err(Error::defect("a fresh file is none")),
@@ -369,49 +370,6 @@ fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result
     // Ended even by a panic: the connection goes back to its pool.
     let _ended = Ended(connection);
     work(connection)
-}
-
-/// Makes a fresh file. It is there as a whole or not at all, and where somebody else made one at the
-/// same time, that one stays.
-fn create(path: &Path) -> Result<()> {
-    let told =
-        |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
-    // A link may lead to where the file is to be.
-    let target = std::fs::read_link(path).ok().map(|target| {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        folder.join(target)
-    });
-    let path = target.as_deref().unwrap_or(path);
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        return Err(told(&"the folder is not there"));
-    }
-    if open::interrupted(path) == Some(0) {
-        // Of a file that was never made whole, and is gone; SQLite would empty the new one by it.
-        std::fs::remove_file(open::beside(path, "-journal")).map_err(|cause| told(&cause))?;
-    }
-    // Its owner alone may read it: it holds people, and what opens doors.
-    let file = tempfile::Builder::new()
-        .prefix(".gatepost-")
-        .suffix(".new")
-        .tempfile_in(folder)
-        .map_err(|cause| told(&cause.kind()))?;
-    let connection = Connection::open(file.path())?;
-    migrate::create(&connection)?;
-    connection.close().map_err(|(_, cause)| cause)?;
-    match file.persist_noclobber(path) {
-        Err(cause) if !path.exists() => return Err(told(&cause.error)),
-        _ => {}
-    }
-    // The name must survive a power loss as the file does.
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|cause| told(&cause))?;
-    Ok(())
 }
 
 fn pool(path: &Path, size: u32) -> Result<Pool> {

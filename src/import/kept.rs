@@ -1,0 +1,156 @@
+//! What the file keeps of each row of an import: what it became, and by that whether somebody else
+//! changed it since.
+
+use super::Batch;
+use crate::{
+    devices,
+    error::Result,
+    events,
+    records::{self, Resource},
+    store::Tx,
+};
+use rusqlite::OptionalExtension;
+
+/// Keeps what a row became.
+pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id)
+         VALUES (?1, ?2, ?3, ?4, (SELECT max(id) FROM audit), ?5)",
+    )?
+    .execute(rusqlite::params![
+        batch,
+        line,
+        became.record,
+        became.before,
+        became.interaction
+    ])?;
+    Ok(())
+}
+
+/// What is kept of a row.
+pub(super) struct Kept {
+    /// The record that it became.
+    pub record: i64,
+    /// The newest change to anything when it was written.
+    pub audit: Option<i64>,
+}
+
+impl Kept {
+    /// Whether the audit knows of a change to the record after the import's own. An event is a
+    /// device.
+    pub(super) fn changed_since(&self, tx: &Tx<'_>, resource: &Resource) -> Result<bool> {
+        Ok(tx
+            .prepare_cached(
+                "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4",
+            )?
+            .exists(rusqlite::params![
+                resource.name,
+                other_name(resource),
+                self.record,
+                self.audit.unwrap_or(i64::MAX)
+            ])?)
+    }
+}
+
+impl Kept {
+    /// Whether a property is among what was changed since.
+    pub(super) fn changed_since_in(
+        &self,
+        tx: &Tx<'_>,
+        resource: &Resource,
+        property: &str,
+    ) -> Result<bool> {
+        Ok(tx
+            .prepare_cached(
+                "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4
+                 AND (before -> ?5 IS NOT NULL OR after -> ?5 IS NOT NULL)",
+            )?
+            .exists(rusqlite::params![
+                resource.name,
+                other_name(resource),
+                self.record,
+                self.audit.unwrap_or(i64::MAX),
+                property
+            ])?)
+    }
+}
+
+/// What the audit may call the same record, too.
+pub(super) fn other_name(resource: &Resource) -> &'static str {
+    if resource.name == devices::RESOURCE.name {
+        events::RESOURCE.name
+    } else {
+        resource.name
+    }
+}
+
+/// What is kept of the row of a line; none where it became nothing.
+pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Kept>> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT record_id, audit_id FROM batch_rows WHERE batch_id = ?1 AND line = ?2",
+        )?
+        .query_row(rusqlite::params![batch, line], |row| {
+            Ok(Kept {
+                record: row.get(0)?,
+                audit: row.get(1)?,
+            })
+        })
+        .optional()?)
+}
+
+/// Keeps that the newest change to anything is the import's own, to the record of a row.
+pub(super) fn keep_change(tx: &Tx<'_>, batch: i64, line: u64) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+         WHERE batch_id = ?1 AND line = ?2",
+    )?
+    .execute(rusqlite::params![batch, line])?;
+    Ok(())
+}
+
+/// What is added to the columns of a record as it was: its newest change by then.
+const NEWEST_CHANGE: &str = "newest_change";
+
+/// A record as it is before a row changes it.
+pub(super) fn before(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<String> {
+    let columns = records::write::stored(tx, resource, record)?;
+    let newest: Option<i64> = tx
+        .prepare_cached(
+            "SELECT max(id) FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3",
+        )?
+        .query_row(
+            rusqlite::params![resource.name, other_name(resource), record],
+            |row| row.get(0),
+        )?;
+    let newest = newest.unwrap_or(0);
+    Ok(columns.replacen('{', &format!("{{\"{NEWEST_CHANGE}\":{newest},"), 1))
+}
+
+/// After the record of a row was put back as it was `before`: rows of other imports that knew its
+/// newest change by then know it again.
+pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+         WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= json_extract(?3, '$.' || ?4)
+         AND EXISTS (SELECT 1 FROM batches WHERE id = batch_id AND kind = ?5)",
+    )?
+    .execute(rusqlite::params![
+        record,
+        batch.id,
+        before,
+        NEWEST_CHANGE,
+        batch.what.name()
+    ])?;
+    Ok(())
+}
+
+/// What a row became.
+pub(super) struct Became {
+    /// The record or interaction.
+    pub record: i64,
+    /// The record as it was; none where it was made.
+    pub before: Option<String>,
+    /// The interaction that was made beside.
+    pub interaction: Option<i64>,
+}
