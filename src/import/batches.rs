@@ -278,9 +278,18 @@ pub(super) fn tell(
 }
 
 /// Keeps how many rows are done with, in the transaction that wrote them.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] when somebody began to take it back.
 pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
     let at = finished.then(|| tx.now());
-    tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?
+    let advanced = tx
+        .prepare_cached(
+            "UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1 AND undone_at IS NULL",
+        )?
         .execute(rusqlite::params![id, done, at])?;
+    if advanced == 0 {
+        return Err(Error::invalid("it is being taken back"));
+    }
     Ok(())
 }

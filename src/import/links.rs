@@ -256,13 +256,16 @@ fn references(
         .collect();
     let (mut references, mut missing) = (Map::new(), None);
     for (property, selector) in named {
-        let was_written = stored(tx, resource, property, kept.record)?.is_some();
-        if was_written || kept.changed_since_in(tx, resource, property.name)? {
+        if kept.changed_since_in(tx, resource, property.name)? {
             continue;
         }
+        let stored = stored(tx, resource, property, kept.record)?;
         let mut one = Map::from_iter([(property.name.to_owned(), selector.into())]);
         match plan.resolve(tx, resource, &mut one)?.pop() {
+            // Found when the row was written, by a code that another row took from it.
+            Some(_) if stored.is_some() => {}
             Some(unresolved) => missing = Some(unresolved),
+            None if one.get(property.name).and_then(Value::as_i64) == stored => {}
             None => references.append(&mut one),
         }
     }

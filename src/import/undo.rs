@@ -41,6 +41,8 @@ pub struct Undo {
     uses: Option<Uses>,
     begun: bool,
     finished: bool,
+    /// How many were taken back when all rows had been looked at before.
+    moved: u64,
     /// How many records and interactions were removed for good.
     pub removed: u64,
     /// How many records were put back to what they were.
@@ -115,6 +117,7 @@ pub fn undo(
         uses,
         begun: false,
         finished: false,
+        moved: 0,
         removed: 0,
         restored: 0,
         left: 0,
@@ -203,8 +206,7 @@ impl Steps for Undo {
         }
         // The last rows first: most refer to what stands above them.
         let Some(row) = Row::before(tx, self.batch.id, self.before_line)? else {
-            self.finished = true;
-            return Ok(false);
+            return Ok(self.once_more());
         };
         self.before_line = row.line;
         if self.uses.is_none() {
@@ -225,6 +227,20 @@ impl Steps for Undo {
 }
 
 impl Undo {
+    /// What was taken back may have freed what was left; whether there is anything to look at again.
+    fn once_more(&mut self) -> bool {
+        self.finished = self.left == 0 || self.moved == self.removed + self.restored;
+        if !self.finished {
+            self.moved = self.removed + self.restored;
+            self.before_line = i64::MAX;
+            self.left = 0;
+            self.told.clear();
+            self.seen.clear();
+            self.stays.clear();
+        }
+        !self.finished
+    }
+
     fn wait(&mut self, row: Row) {
         self.seen.insert(row.kept.record);
         self.waiting.push(Waiting { row, after: 0 });
@@ -279,7 +295,7 @@ impl Undo {
             let ring = if uses.referring(tx, row.kept.record, 0)?.is_some() {
                 match self.ring(tx, resource, uses, row.kept.record)? {
                     Some(ring) => ring,
-                    None => return Ok(Some("was used since")),
+                    None => return Ok(Some("was used since: others that stay refer to it")),
                 }
             } else {
                 Vec::new()

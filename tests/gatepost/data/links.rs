@@ -168,6 +168,48 @@ fn a_record_of_the_file_is_meant_before_one_of_the_list_is_looked_for() {
 }
 
 #[test]
+fn a_record_that_has_a_reference_gets_the_new_one() {
+    let site = Site::new();
+    let first = site.file("first.csv", "barcode,previous\nold,\nx,barcode:old\n");
+    site.done(&["import", "delegates", &first]);
+    let second = site.file("second.csv", "barcode,previous\nx,barcode:new\nnew,\n");
+    site.done(&["import", "delegates", &second, "--key", "barcode"]);
+    let previous = "SELECT p.barcode FROM delegates d JOIN delegates p ON p.id = d.previous_id";
+    assert_eq!(site.text(previous), "new");
+    // Taken back in one go, rings with what was there before as well.
+    let ring = site.file("ring.csv", "barcode,previous\na,barcode:x\nx,barcode:a\n");
+    site.done(&["import", "delegates", &ring, "--key", "barcode"]);
+    for id in ["3", "2"] {
+        let told = site.told(&["import", "--undo", id]);
+        assert_eq!(told["left"], json!(0), "{told}");
+    }
+    assert_eq!(site.text(previous), "old");
+}
+
+#[test]
+fn an_import_that_is_taken_back_while_it_goes_on_ends() {
+    let (site, list) = prepared();
+    let file = site.open();
+    file.busy_timeout(Duration::from_secs(5))
+        .expect("a timeout");
+    let written = || {
+        let sql = "SELECT count(*) FROM delegates";
+        file.query_row(sql, [], |row| row.get::<_, i64>(0))
+            .expect(sql)
+    };
+    let child = site.start(&["import", "delegates", &list]);
+    while written() == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    site.told(&["import", "--undo", "1"]);
+    let output = child.wait_with_output().expect("it ends");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("is being taken back"), "{told}");
+    assert_eq!(written(), 0);
+}
+
+#[test]
 fn what_stands_nowhere_or_above_itself_is_told_before_anything_is_written() {
     let site = Site::new();
     let list = site.file(

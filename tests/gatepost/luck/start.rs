@@ -322,7 +322,8 @@ fn a_making_that_was_cut_off_is_done_again_as_a_whole() {
 fn a_link_leads_to_where_the_file_is_made() {
     let folder = tempfile::tempdir().expect("a folder");
     let link = folder.path().join("link.db");
-    std::os::unix::fs::symlink("real.db", &link).expect("a link");
+    std::os::unix::fs::symlink("other.db", &link).expect("a link");
+    std::os::unix::fs::symlink("real.db", folder.path().join("other.db")).expect("a link");
     Served::start(&link).stop();
     assert!(folder.path().join("real.db").is_file());
     assert!(link.is_symlink());
