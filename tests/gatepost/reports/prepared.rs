@@ -61,6 +61,7 @@ fn full() -> Value {
 #[test]
 fn reports_go_round_through_the_configuration() {
     let office = Office::open();
+    told(&office.db, &["client", "add", "gate", "--json"]);
     let mut first = told(&office.db, &["config", "export"]);
     first["reports"] = json!([full()]);
     assert!(office.apply(&first, &["--prune"]).status.success());

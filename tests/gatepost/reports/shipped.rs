@@ -241,6 +241,7 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
 fn what_was_removed_stays_away() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = folder.path().join("gatepost.db");
+    told(&db, &["client", "add", "gate", "--json"]);
     let ids = || -> Vec<String> {
         let document = told(&db, &["config", "export"]);
         let all = document["reports"].as_array().expect("reports").iter();
