@@ -1,7 +1,7 @@
 //! An import that is killed at any slice is completed by `--resume`, or taken back by `--undo`, as
 //! if it had never been.
 
-use super::Site;
+use super::{Site, kill_when};
 use serde_json::json;
 use std::{fmt::Write, time::Duration};
 
@@ -31,7 +31,7 @@ const OPTIONS: [&str; 4] = ["--key", "barcode", "--join", "code:hall"];
 
 /// Starts the import and kills it after some slices; how many rows were done with by then.
 fn kill_one(site: &Site, list: &str) -> i64 {
-    let mut child = site.start(&[&["import", "delegates", list][..], &OPTIONS].concat());
+    let child = site.start(&[&["import", "delegates", list][..], &OPTIONS].concat());
     let file = site.open();
     file.busy_timeout(Duration::from_secs(5))
         .expect("a timeout");
@@ -41,15 +41,7 @@ fn kill_one(site: &Site, list: &str) -> i64 {
         file.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
             .expect(sql)
     };
-    while done().is_none_or(|done| done < after) {
-        assert!(
-            child.try_wait().expect("a child").is_none(),
-            "it ended too early"
-        );
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().expect("killed");
-    child.wait().expect("gone");
+    kill_when(child, || done().is_some_and(|done| done >= after));
     done().expect("a batch")
 }
 

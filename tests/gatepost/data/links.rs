@@ -1,6 +1,6 @@
 //! Rows that refer to others of their list, wherever those stand.
 
-use super::Site;
+use super::{Site, kill_when};
 use serde_json::{Value, json};
 use std::{fmt::Write, time::Duration};
 
@@ -325,7 +325,7 @@ fn prepared() -> (Site, String) {
 
 /// Kills an import when all rows are written and some of them are linked.
 fn kill_while_linking(site: &Site, list: &str) {
-    let mut child = site.start(&["import", "delegates", list]);
+    let child = site.start(&["import", "delegates", list]);
     let file = site.open();
     file.busy_timeout(Duration::from_secs(5))
         .expect("a timeout");
@@ -334,15 +334,7 @@ fn kill_while_linking(site: &Site, list: &str) {
         file.query_row(sql, [], |row| row.get::<_, i64>(0))
             .expect(sql)
     };
-    while linked() == 0 {
-        assert!(
-            child.try_wait().expect("a child").is_none(),
-            "it ended too early"
-        );
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().expect("killed");
-    child.wait().expect("gone");
+    kill_when(child, || linked() > 0);
 }
 
 #[test]

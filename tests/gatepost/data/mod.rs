@@ -132,6 +132,19 @@ impl Site {
     }
 }
 
+/// Kills a command at a moment before its end.
+fn kill_when(mut child: Child, is_due: impl Fn() -> bool) {
+    while !is_due() {
+        assert!(
+            child.try_wait().expect("a child").is_none(),
+            "it ended too early"
+        );
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+}
+
 /// So many lines, one after the other.
 fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
