@@ -4,7 +4,7 @@ use super::{aside::aside, context, open_existing, print, print_json};
 use crate::{
     error::{Error, Result},
     export::{Counts, Export, Format, What, Which},
-    store::Store,
+    store::{Store, open::folder_of},
 };
 use serde_json::json;
 use std::{
@@ -156,10 +156,7 @@ fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts>
     let told = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
-    let folder = match output.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(output);
     let mut file = NamedTempFile::new_in(folder).map_err(|cause| told(&cause))?;
     let on = |_| ControlFlow::Continue(());
     let written = if format == Format::Xlsx {
@@ -204,10 +201,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     }
     let format = args.format.unwrap_or(Format::Csv);
     let store = open_existing(db)?;
-    let parent = match output.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    let parent = folder_of(output);
     let folder = tempfile::tempdir_in(parent).map_err(told)?;
     let mut counts = Vec::new();
     for what in [

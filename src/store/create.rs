@@ -24,10 +24,7 @@ pub(super) fn create(path: &Path) -> Result<()> {
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
     let path = path.as_path();
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let folder = open::folder_of(path);
     if !folder.is_dir() {
         return Err(told(&"the folder is not there"));
     }
@@ -44,9 +41,10 @@ pub(super) fn create(path: &Path) -> Result<()> {
     let connection = Connection::open(file.path())?;
     migrate::create(&connection)?;
     connection.close().map_err(|(_, cause)| cause)?;
-    match file.persist_noclobber(path) {
-        Err(cause) if !path.exists() => return Err(told(&cause.error)),
-        _ => {}
+    if let Err(cause) = file.persist_noclobber(path)
+        && !path.exists()
+    {
+        return Err(told(&cause.error));
     }
     // The name must survive a power loss as the file does.
     #[cfg(unix)]

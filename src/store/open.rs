@@ -211,6 +211,15 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// The folder that a file stands in, or is to.
+#[must_use]
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
 fn look_at_size(path: &Path, header: &[u8; 100], pages: i64) -> Result<()> {
     let page_size = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
