@@ -151,7 +151,7 @@ impl Check<'_> {
             }
             let draft = self.of_plan(self.plan.draft(body))?;
             let found = record::find_past(tx, &draft).map(|_| ());
-            return self.of_plan(found.map_err(|cause| Plan::missing(&draft, cause)));
+            return self.of_plan(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
         }
         let resource = self.plan.resource(&body);
         let mut at = At {

@@ -13,7 +13,6 @@ use crate::{
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};
-use std::fmt::Display;
 
 /// How the rows of a file are imported.
 #[derive(Clone)]
@@ -223,26 +222,23 @@ impl Plan {
 
     /// That a participant of an interaction is not there, with its name first.
     #[must_use]
-    pub fn missing(draft: &Draft, cause: Error) -> Error {
-        let devices = ["firstDevice", "secondDevice", "thirdDevice"];
-        let delegates = ["firstDelegate", "secondDelegate", "thirdDelegate"];
-        let told = |resource: &Resource, selector: &dyn Display| {
-            resource.missing(selector).message == cause.message
-        };
-        let device = devices.into_iter().zip(&draft.devices);
-        let delegate = delegates.into_iter().zip(&draft.delegates);
-        let name = match cause.kind {
-            ErrorKind::DeviceNotFound => device
-                .filter_map(|(name, one)| Some((name, one.as_ref()?)))
-                .find(|(_, one)| told(&devices::RESOURCE, one))
+    pub fn missing(connection: &Connection, draft: &Draft, cause: Error) -> Error {
+        let lacks_device = |one: &DeviceSelector| devices::find(connection, one).is_err();
+        let lacks_delegate = |one: &DelegateSelector| delegates::find(connection, one).is_err();
+        let place = match cause.kind {
+            ErrorKind::DeviceNotFound => ["firstDevice", "secondDevice", "thirdDevice"]
+                .into_iter()
+                .zip(&draft.devices)
+                .find(|(_, one)| one.as_ref().is_some_and(lacks_device))
                 .map(|(name, _)| name),
-            ErrorKind::DelegateNotFound => delegate
-                .filter_map(|(name, one)| Some((name, one.as_ref()?)))
-                .find(|(_, one)| told(&delegates::RESOURCE, one))
+            ErrorKind::DelegateNotFound => ["firstDelegate", "secondDelegate", "thirdDelegate"]
+                .into_iter()
+                .zip(&draft.delegates)
+                .find(|(_, one)| one.as_ref().is_some_and(lacks_delegate))
                 .map(|(name, _)| name),
             _ => None,
         };
-        match name {
+        match place {
             Some(name) => Error::new(cause.kind, format!("{name}: {}", cause.message)),
             None => cause,
         }

@@ -31,8 +31,7 @@ pub struct Import {
     pub plan: Plan,
     /// The rows to leave out.
     pub leave_out: BadRows,
-    /// What is to do when all of them are written.
-    afterwards: Option<Afterwards>,
+    to_link: Option<ToLink>,
     /// The batch.
     pub batch: i64,
     /// How many rows are done with, earlier runs included.
@@ -54,7 +53,7 @@ pub struct Import {
 }
 
 /// The rows that refer to others further down.
-struct Afterwards {
+struct ToLink {
     which: Marks,
     /// All rows of the file once more.
     rows: Enumerate<Rows>,
@@ -76,7 +75,7 @@ impl Import {
             rows: Box::new(rows.skip(to_skip)),
             plan,
             leave_out,
-            afterwards: None,
+            to_link: None,
             batch,
             done,
             created: 0,
@@ -94,13 +93,13 @@ impl Import {
     #[must_use]
     pub fn linking(mut self, which: Marks, rows: Rows) -> Self {
         let rows = rows.enumerate();
-        self.afterwards = Some(Afterwards { which, rows });
+        self.to_link = Some(ToLink { which, rows });
         self
     }
 
     /// Links the next row; false when there is none.
     fn link(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        let next = self.afterwards.as_mut().and_then(|to_link| {
+        let next = self.to_link.as_mut().and_then(|to_link| {
             let (number, row) = to_link.rows.next()?;
             let number = number as u64;
             Some(row.map(|row| to_link.which.contains(number).then_some((number, row))))
@@ -120,8 +119,8 @@ impl Import {
     }
 
     fn is_linked(&self, number: u64) -> bool {
-        let afterwards = self.afterwards.as_ref();
-        afterwards.is_some_and(|to_link| to_link.which.contains(number))
+        let to_link = self.to_link.as_ref();
+        to_link.is_some_and(|to_link| to_link.which.contains(number))
     }
 }
 
@@ -214,7 +213,7 @@ impl Import {
     ) -> Result<Option<Became>, Failure> {
         let draft = self.plan.draft(body)?;
         let past = record::record_past(tx, &self.plan.ctx, &draft)
-            .map_err(|cause| Plan::missing(&draft, cause))?;
+            .map_err(|cause| Plan::missing(tx, &draft, cause))?;
         Ok(past.id.map(|id| Became {
             record: id,
             before: None,
