@@ -387,8 +387,8 @@ CREATE TABLE batches (
 ) STRICT;
 CREATE INDEX batches_device ON batches (device_id) WHERE device_id IS NOT NULL;
 
--- What each row of an import became; before: the columns of the record as they were, NULL where the
--- row made it. Rows go when the import is taken back, and with a person who is erased.
+-- What each row of an import became; before: the columns of the record as they were, and the id of its
+-- newest change by then (newest_change), NULL where the row made it. Rows go when the import is taken back, and with a person who is erased.
 CREATE TABLE batch_rows (
     batch_id       INTEGER NOT NULL REFERENCES batches (id) ON DELETE CASCADE,
     line           INTEGER NOT NULL,

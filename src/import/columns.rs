@@ -209,9 +209,7 @@ impl Columns {
         }
         Ok(body)
     }
-}
 
-impl Columns {
     /// Puts what a column `data` holds beside what others do. Of a record it is a merge patch, as
     /// the API takes it; of an interaction it is what happened, with its nulls.
     fn put_data(&self, data: &mut Value, value: Value) {

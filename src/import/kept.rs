@@ -36,34 +36,18 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Whether the audit knows of a change to the record after the import's own. An event is a
-    /// device.
-    pub(super) fn changed_since(&self, tx: &Tx<'_>, resource: &Resource) -> Result<bool> {
-        Ok(tx
-            .prepare_cached(
-                "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4",
-            )?
-            .exists(rusqlite::params![
-                resource.name,
-                other_name(resource),
-                self.record,
-                self.audit.unwrap_or(i64::MAX)
-            ])?)
-    }
-}
-
-impl Kept {
-    /// Whether a property is among what was changed since.
-    pub(super) fn changed_since_in(
+    /// Whether the audit knows of a change to the record after the import's own; with a property, of
+    /// one to that.
+    pub(super) fn changed_since(
         &self,
         tx: &Tx<'_>,
         resource: &Resource,
-        property: &str,
+        property: Option<&str>,
     ) -> Result<bool> {
         Ok(tx
             .prepare_cached(
                 "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4
-                 AND (before -> ?5 IS NOT NULL OR after -> ?5 IS NOT NULL)",
+                 AND (?5 IS NULL OR before -> ?5 IS NOT NULL OR after -> ?5 IS NOT NULL)",
             )?
             .exists(rusqlite::params![
                 resource.name,
@@ -75,7 +59,7 @@ impl Kept {
     }
 }
 
-/// What the audit may call the same record, too.
+/// What the audit may call the same record, too: an event is a device.
 pub(super) fn other_name(resource: &Resource) -> &'static str {
     if resource.name == devices::RESOURCE.name {
         events::RESOURCE.name

@@ -35,7 +35,9 @@ pub(super) struct Links {
 /// A row, for [`Links`].
 #[derive(Clone, Copy)]
 pub(super) struct At {
+    /// Its number in the list, from 0.
     pub number: u64,
+    /// Where it stands; see [`Row::line`].
     pub line: u32,
     /// It means a record of the store.
     pub known: bool,
@@ -224,7 +226,7 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
     let linked = if references.is_empty() {
         Ok(())
     } else {
-        let changed = kept.changed_since(tx, resource)?;
+        let changed = kept.changed_since(tx, resource, None)?;
         records::write::patch(tx, &plan.ctx, resource, kept.record, references).and_then(|()| {
             if changed {
                 return Ok(());
@@ -256,7 +258,7 @@ fn references(
         .collect();
     let (mut references, mut missing) = (Map::new(), None);
     for (property, selector) in named {
-        if kept.changed_since_in(tx, resource, property.name)? {
+        if kept.changed_since(tx, resource, Some(property.name))? {
             continue;
         }
         let stored = stored(tx, resource, property, kept.record)?;
@@ -272,6 +274,7 @@ fn references(
     Ok((references, missing))
 }
 
+/// The id that a record has in a reference.
 fn stored(
     tx: &Tx<'_>,
     resource: &Resource,

@@ -285,7 +285,7 @@ impl Undo {
             // It went with its ring, or with the import that made it.
             return Ok(None);
         }
-        if row.kept.changed_since(tx, resource)? {
+        if row.kept.changed_since(tx, resource, None)? {
             return Ok(Some("was changed since"));
         }
         let Some(before) = &row.before else {
@@ -350,7 +350,7 @@ impl Undo {
                 return Ok(None);
             };
             let stays = row.before.is_some()
-                || row.kept.changed_since(tx, resource)?
+                || row.kept.changed_since(tx, resource, None)?
                 || uses.is_used(tx, row.kept.record, row.interaction)?;
             if stays || ring.len() >= RING_MAX {
                 return Ok(None);

@@ -317,16 +317,15 @@ impl Compiler {
         let own = |function: &str| format!("{function}({document}, {path})");
         let (kind, value) = match self.subject.shared {
             None => (own("json_type"), own("json_extract")),
-            Some(shared) => {
+            Some(column) => {
                 let places = self.bind(places(keys));
                 // Only where a mark stands in its place: keys of objects alone lead there.
                 let shared = format!(
-                    "FROM json_each({places}) p, json_each(iif(json_valid({shared}), {shared}, '[]')) s
+                    "FROM json_each({places}) p, json_each(iif(json_valid({column}), {column}, '[]')) s
                      JOIN shared_values v ON v.id = s.value ->> 1
                      WHERE s.value ->> 0 = p.value ->> 0
                      AND json_type({document}, p.value ->> 2) = 'object'"
                 );
-                let column = self.subject.shared.unwrap_or("NULL");
                 let read = |function| {
                     format!(
                         "iif({column} IS NULL OR NOT EXISTS (SELECT 1 {shared}), {own},
