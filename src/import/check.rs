@@ -4,22 +4,23 @@
 use super::{
     Source, What,
     bad::{BadRow, BadRows, Problem},
-    links::{At, Ended, Links},
+    lineage::Parent,
+    links::{At, Ended, Links, Reference},
     marks::Marks,
-    plan::{Plan, by_code, is_of_row},
+    plan::{Plan, Unresolved, by_code, is_of_row},
     source::Row,
 };
 use crate::{
     error::{Error, Result},
     interactions::record,
-    records::{self, Resource, write::PARENT},
+    records::{self, Resource, input::referred, write::PARENT},
     store::{Store, Tx, in_transaction, migrate},
     types::Timestamp,
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{BuildHasher, RandomState},
     ops::ControlFlow,
 };
@@ -75,6 +76,7 @@ pub fn check(
         plan,
         done,
         codes: HashMap::new(),
+        changed: HashSet::new(),
         hasher: RandomState::new(),
         links: Links::default(),
         checked: Checked::default(),
@@ -90,9 +92,8 @@ pub fn check(
         let slice: Vec<Row> = rows.by_ref().take(SLICE_ROWS).collect::<Result<_>>()?;
         let is_end = slice.is_empty();
         match store {
-            _ if is_end => check.end(),
-            Some(store) => store.look_up(|connection| check.slice(slice, connection))?,
-            None => check.slice(slice, &empty)?,
+            Some(store) => store.look_up(|connection| check.next(slice, connection))?,
+            None => check.next(slice, &empty)?,
         }
         let looked = Looked {
             rows: check.checked.rows,
@@ -116,6 +117,8 @@ struct Check<'a> {
     done: u64,
     /// The line at which a code stands, by a hash of it and its column; of good rows only.
     codes: HashMap<u64, u32>,
+    /// Codes that records of the store have until a row changes them.
+    changed: HashSet<u64>,
     hasher: RandomState,
     links: Links,
     checked: Checked,
@@ -124,7 +127,11 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn slice(&mut self, rows: Vec<Row>, connection: &Connection) -> Result<()> {
+    /// Looks at the next rows, or at what can be said when there are no more.
+    fn next(&mut self, rows: Vec<Row>, connection: &Connection) -> Result<()> {
+        if rows.is_empty() {
+            return self.end(connection);
+        }
         in_transaction(connection, Timestamp::now(), |tx| {
             for row in rows {
                 let number = self.checked.rows;
@@ -154,20 +161,15 @@ impl Check<'_> {
             return self.of_plan(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
         }
         let resource = self.plan.resource(&body);
-        let mut at = At {
+        let at = At {
             number: self.checked.rows - 1,
             line: line_number(row.line),
-            known: false,
+            known: None,
         };
         if is_done {
-            for (_, selector) in Plan::references(resource, &body) {
-                let target = self.target(selector);
-                if !self.codes.contains_key(&target) {
-                    self.links.written(at, target)?;
-                }
-            }
+            self.written(tx, at, resource, &body)?;
         } else {
-            self.record(tx, &mut at, resource, &body)?;
+            self.record(tx, at, resource, &body)?;
         }
         self.remember_codes(resource, &body, at.line)?;
         Ok(())
@@ -176,55 +178,125 @@ impl Check<'_> {
     fn record(
         &mut self,
         tx: &Tx<'_>,
-        at: &mut At,
+        mut at: At,
         resource: &'static Resource,
         body: &Map<String, Value>,
     ) -> Result<(), Trouble> {
-        let existing = self.of_plan(self.plan.existing(tx, resource, body))?;
-        at.known = existing.is_some();
+        at.known = self.of_plan(self.plan.existing(tx, resource, body))?;
         let mut resolved = body.clone();
+        let mut unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
         for (property, selector) in Plan::references(resource, body) {
-            // What the list says of it counts, not what the store still does.
-            if self.codes.contains_key(&self.target(selector)) {
-                resolved.remove(property.name);
+            if self.changed.contains(&self.target(selector))
+                && resolved.remove(property.name).is_some()
+            {
+                unresolved.push(Unresolved {
+                    property: property.name,
+                    selector: selector.to_owned(),
+                });
             }
         }
-        let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+        let parent = match unresolved.iter().find(|one| one.property == PARENT) {
+            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
+            None => parent(&resolved),
+        };
         let ctx = &self.plan.ctx;
-        self.of_plan(records::write::check(tx, ctx, resource, existing, resolved))?;
+        self.of_plan(records::write::check(tx, ctx, resource, at.known, resolved))?;
         for (column, name, code) in codes(resource, body) {
             if let Some(line) = self.codes.get(&self.hash(column, code)) {
                 let reason = format!("{name}: stands in line {line} already");
                 return Err(Trouble::Problem(self.plan.problem(Error::invalid(reason))));
             }
         }
-        if let Some(problem) = taken(tx, self.plan, resource, body, existing)? {
+        if let Some(problem) = taken(tx, self.plan, resource, body, at.known)? {
             return Err(Trouble::Problem(problem));
         }
         for unresolved in unresolved {
-            let target = self.target(&unresolved.selector);
-            self.links.wanted(*at, unresolved, target)?;
+            let code = self.target(&unresolved.selector);
+            let is_above = self.codes.contains_key(&code);
+            let reference = Reference {
+                property: unresolved.property,
+                code,
+                wanted: (!is_above).then_some(unresolved.selector),
+            };
+            self.links.push(at, reference)?;
         }
-        for (property, selector) in Plan::references(resource, body) {
-            if property.name == PARENT {
-                self.links.above(*at, self.target(selector));
+        if body.contains_key(PARENT) {
+            self.links.above(at, parent);
+        }
+        if let Some(id) = at.known {
+            self.checked.known += 1;
+            self.changes(tx, at, id, resource, body)?;
+        }
+        Ok(())
+    }
+
+    /// A row that is written already: what it refers to may still have to be linked.
+    fn written(
+        &mut self,
+        tx: &Tx<'_>,
+        mut at: At,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<(), Trouble> {
+        if Plan::references(resource, body).next().is_none() {
+            return Ok(());
+        }
+        self.links.written(at);
+        let Some(selector) = body.get(PARENT).and_then(Value::as_str) else {
+            return Ok(());
+        };
+        for (_, name, code) in codes(resource, body) {
+            at.known = at.known.or(by_code(tx, resource, name, code)?);
+        }
+        let mut resolved = Map::from_iter([(PARENT.to_owned(), selector.into())]);
+        let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+        let parent = if unresolved.is_empty() {
+            parent(&resolved)
+        } else {
+            Some(Parent::Code(self.target(selector)))
+        };
+        self.links.written_above(at, parent);
+        Ok(())
+    }
+
+    /// Remembers which codes a row gives the record of an id, and which that has no more then.
+    fn changes(
+        &mut self,
+        tx: &Tx<'_>,
+        at: At,
+        id: i64,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<()> {
+        for (column, name) in resource.codes() {
+            if Some(name) == self.plan.key || !body.contains_key(name) {
+                continue;
             }
+            let stored = records::write::stored_text(tx, resource, column, id)?;
+            let given = body.get(name).and_then(Value::as_str);
+            if stored.as_deref() == given {
+                continue;
+            }
+            if let Some(stored) = stored {
+                self.changed.insert(self.hash(column, &stored));
+            }
+            self.links.renames(at);
         }
-        self.checked.known += u64::from(at.known);
         Ok(())
     }
 
     /// What can be said of references when all rows are read.
-    fn end(&mut self) {
-        let Ended { linked, bad } = self
-            .links
-            .end(self.plan, |target| self.codes.get(&target).copied());
+    fn end(&mut self, connection: &Connection) -> Result<()> {
+        let links = std::mem::take(&mut self.links);
+        let line_of = |code| self.codes.get(&code).copied();
+        let Ended { linked, bad } = links.end(self.plan, connection, line_of)?;
         self.checked.linked = linked;
         for (at, row) in bad {
             self.checked.bad.mark(at.number);
-            self.checked.known -= u64::from(at.known);
+            self.checked.known -= u64::from(at.known.is_some());
             self.fresh.push(row);
         }
+        Ok(())
     }
 
     /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
@@ -269,6 +341,11 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// The parent that a body names by its id.
+fn parent(body: &Map<String, Value>) -> Option<Parent> {
+    body.get(PARENT).and_then(referred).map(Parent::Record)
 }
 
 /// Lines are kept in four bytes: no list that may be imported has more.

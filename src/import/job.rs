@@ -169,7 +169,7 @@ impl Job {
         };
         let rows = self.source.rows()?;
         let mut import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
-        if !self.checked.linked.is_empty() {
+        if import.plan.what != What::Interactions {
             import = import.linking(self.checked.linked, self.source.rows()?);
         }
         told(&import);

@@ -97,8 +97,32 @@ pub(super) fn keep_change(tx: &Tx<'_>, batch: i64, line: u64) -> Result<()> {
 const NEWEST_CHANGE: &str = "newest_change";
 
 /// A record as it is before a row changes it.
-pub(super) fn before(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<String> {
-    let columns = records::write::stored(tx, resource, record)?;
+pub(super) struct Before {
+    columns: String,
+    newest_change: i64,
+}
+
+impl Before {
+    pub(super) fn of(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<Self> {
+        Ok(Self {
+            columns: records::write::stored(tx, resource, record)?,
+            newest_change: newest_change(tx, resource, record)?,
+        })
+    }
+
+    /// Whether the record is as it was, and there is nothing to put back.
+    pub(super) fn is_still(&self, tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
+        Ok(newest_change(tx, resource, record)? == self.newest_change)
+    }
+
+    /// As it is kept.
+    pub(super) fn text(&self) -> String {
+        let newest = format!("{{\"{NEWEST_CHANGE}\":{},", self.newest_change);
+        self.columns.replacen('{', &newest, 1)
+    }
+}
+
+fn newest_change(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<i64> {
     let newest: Option<i64> = tx
         .prepare_cached(
             "SELECT max(id) FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3",
@@ -107,8 +131,7 @@ pub(super) fn before(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> R
             rusqlite::params![resource.name, other_name(resource), record],
             |row| row.get(0),
         )?;
-    let newest = newest.unwrap_or(0);
-    Ok(columns.replacen('{', &format!("{{\"{NEWEST_CHANGE}\":{newest},"), 1))
+    Ok(newest.unwrap_or(0))
 }
 
 /// After the record of a row was put back as it was `before`: rows of other imports that knew its
@@ -133,7 +156,7 @@ pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &st
 pub(super) struct Became {
     /// The record or interaction.
     pub record: i64,
-    /// The record as it was; none where it was made.
+    /// What it changed of the record, as that was; none where it was made.
     pub before: Option<String>,
     /// The interaction that was made beside.
     pub interaction: Option<i64>,

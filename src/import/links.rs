@@ -4,32 +4,32 @@
 use super::{
     bad::{BadRow, Problem},
     kept::{self, Kept},
+    lineage::{Above, Lineage, Parent},
     marks::Marks,
     plan::{Plan, Unresolved, is_of_row},
     source::Row,
 };
 use crate::{
     error::{Error, Result},
-    records::{
-        self, Property, Resource,
-        write::{ANCESTORS_MAX, PARENT},
-    },
+    records::{self, Property, Resource},
     store::Tx,
 };
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
-/// The most references to rows further down; a row's weight in memory each.
-const FORWARD_MAX: usize = 1_000_000;
+/// The most references between rows; a row's weight in memory each.
+const REFERENCES_MAX: usize = 2_000_000;
 
-/// The references of a list, as its rows are checked one after the other. A record is meant by the
-/// hash of one of its codes, a row by its line.
+/// The references of a list, as its rows are checked one after the other.
 #[derive(Default)]
 pub(super) struct Links {
-    forward: Vec<Forward>,
-    /// What stands above the row of a line.
-    above: HashMap<u32, Above>,
+    references: Vec<(At, Reference)>,
+    lineage: Lineage,
+    /// Records of the store to which the row of a line gives a code that they have not.
+    renamed: HashMap<u32, i64>,
+    /// Rows that are written already, and perhaps not linked yet.
+    written: Marks,
 }
 
 /// A row, for [`Links`].
@@ -39,22 +39,45 @@ pub(super) struct At {
     pub number: u64,
     /// Where it stands; see [`Row::line`].
     pub line: u32,
-    /// It means a record of the store.
-    pub known: bool,
+    /// The record of the store that it means.
+    pub known: Option<i64>,
 }
 
-/// A reference to what did not stand further up.
-struct Forward {
-    at: At,
-    target: u64,
-    /// What to say where it is not further down either; none where it is in the store.
-    wanted: Option<Unresolved>,
+impl At {
+    /// What the row is about.
+    fn meant(self) -> Meant {
+        self.known.map_or(Meant::Line(self.line), Meant::Record)
+    }
 }
 
-/// A row's parent.
-struct Above {
-    at: At,
-    target: u64,
+/// A record of the store, or the one that the row of a line will make.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Meant {
+    /// By its id.
+    Record(i64),
+    /// By where its row stands.
+    Line(u32),
+}
+
+/// A row's reference to a record that only the list has.
+pub(super) struct Reference {
+    /// Its property.
+    pub property: &'static str,
+    /// A hash of the code that it is named by.
+    pub code: u64,
+    /// The selector, where no row further up has the code.
+    pub wanted: Option<String>,
+}
+
+impl Reference {
+    /// That there is no such record at all.
+    fn nowhere(&self, plan: &Plan) -> Error {
+        let unresolved = Unresolved {
+            property: self.property,
+            selector: self.wanted.clone().unwrap_or_default(),
+        };
+        unresolved.told(plan.what)
+    }
 }
 
 /// What came of the references of a list.
@@ -67,75 +90,91 @@ pub(super) struct Ended {
 }
 
 impl Links {
-    /// The parent of a row, where it is named by a code.
-    pub(super) fn above(&mut self, at: At, target: u64) {
-        self.above.insert(at.line, Above { at, target });
+    /// What a row says of the parent of its record.
+    pub(super) fn above(&mut self, at: At, parent: Option<Parent>) {
+        let row = Some(at);
+        self.lineage.insert(at.meant(), Above { row, parent });
     }
 
-    /// A reference to a record that neither the store has nor the list further up.
-    pub(super) fn wanted(&mut self, at: At, unresolved: Unresolved, target: u64) -> Result<()> {
-        let wanted = Some(unresolved);
-        self.push(Forward { at, target, wanted })
+    /// What a row that is written already says of the parent of its record.
+    pub(super) fn written_above(&mut self, at: At, parent: Option<Parent>) {
+        self.lineage.insert(at.meant(), Above { row: None, parent });
     }
 
-    /// A reference of a row that is written already, to what does not stand further up.
-    pub(super) fn written(&mut self, at: At, target: u64) -> Result<()> {
-        let wanted = None;
-        self.push(Forward { at, target, wanted })
-    }
-
-    fn push(&mut self, forward: Forward) -> Result<()> {
-        if self.forward.len() >= FORWARD_MAX {
+    /// A reference to a record that the store has not.
+    pub(super) fn push(&mut self, at: At, reference: Reference) -> Result<()> {
+        if self.references.len() >= REFERENCES_MAX {
             return Err(Error::invalid(format!(
-                "has more than {FORWARD_MAX} references to rows further down; put what is referred to first"
+                "has more than {REFERENCES_MAX} references between rows; split it"
             )));
         }
-        self.forward.push(forward);
+        self.references.push((at, reference));
         Ok(())
     }
 
-    /// Looks at all of them once the last row is read; `line_of` tells where a record stands.
-    pub(super) fn end(&self, plan: &Plan, line_of: impl Fn(u64) -> Option<u32>) -> Ended {
+    /// A row that gives its record a code which that has not.
+    pub(super) fn renames(&mut self, at: At) {
+        self.renamed.extend(at.known.map(|id| (at.line, id)));
+    }
+
+    /// A row that is written already, and refers to others.
+    pub(super) fn written(&mut self, at: At) {
+        self.written.set(at.number);
+    }
+
+    /// Looks at all of them once the last row is read; `line_of` tells where a code stands.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub(super) fn end(
+        self,
+        plan: &Plan,
+        connection: &Connection,
+        line_of: impl Fn(u64) -> Option<u32>,
+    ) -> Result<Ended> {
+        let (references, mut lineage) = (self.references, self.lineage);
         let mut bad: HashMap<u32, (At, Error)> = HashMap::new();
-        // Those that are bad by themselves come before those that are for another's sake.
         let mut news = VecDeque::new();
         // Who refers to the row of a line and cannot be without it.
-        let mut referring: HashMap<u32, Vec<(At, &Unresolved)>> = HashMap::new();
-        for forward in &self.forward {
-            let Some(wanted) = &forward.wanted else {
-                continue;
-            };
-            match line_of(forward.target) {
+        let mut referring: HashMap<u32, Vec<(At, &str)>> = HashMap::new();
+        for (at, reference) in &references {
+            match line_of(reference.code) {
                 Some(line) => referring
                     .entry(line)
                     .or_default()
-                    .push((forward.at, wanted)),
-                None => news.push_back((forward.at, wanted.told(plan.what))),
+                    .push((*at, reference.property)),
+                None => news.push_back((*at, reference.nowhere(plan))),
             }
         }
-        for at in self.too_deep(&line_of) {
-            news.push_back(at);
+        loop {
+            while let Some((at, cause)) = news.pop_front() {
+                if bad.contains_key(&at.line) {
+                    continue;
+                }
+                for (referring, property) in referring.get(&at.line).into_iter().flatten() {
+                    let told = format!("{property}: stands in line {}, which is bad", at.line);
+                    news.push_back((*referring, Error::invalid(told)));
+                }
+                lineage.remove(at.meant());
+                bad.insert(at.line, (at, cause));
+            }
+            // Without the bad rows their records stay where they are.
+            if let Some(resource) = plan.what.resource() {
+                let of_code = |code| {
+                    let line = line_of(code)?;
+                    let known = self.renamed.get(&line).copied();
+                    Some(known.map_or(Meant::Line(line), Meant::Record))
+                };
+                news.extend(lineage.wrong(connection, resource, of_code)?);
+            }
+            if news.is_empty() {
+                break;
+            }
         }
-        let below = self.below(&line_of);
-        while let Some((at, cause)) = news.pop_front() {
-            if bad.contains_key(&at.line) {
-                continue;
-            }
-            // A record that is in the store already may stay above others.
-            let below = below.get(&at.line).filter(|_| !at.known);
-            for below in below.into_iter().flatten() {
-                let told = format!("{PARENT}: stands in line {}, which is bad", at.line);
-                news.push_back((*below, Error::invalid(told)));
-            }
-            for (referring, wanted) in referring.get(&at.line).into_iter().flatten() {
-                news.push_back((*referring, wanted.told(plan.what)));
-            }
-            bad.insert(at.line, (at, cause));
-        }
-        let mut ended = Ended::default();
-        for forward in &self.forward {
-            if !bad.contains_key(&forward.at.line) && line_of(forward.target).is_some() {
-                ended.linked.set(forward.at.number);
+        let mut linked = self.written;
+        for (at, reference) in &references {
+            if reference.wanted.is_some() && !bad.contains_key(&at.line) {
+                linked.set(at.number);
             }
         }
         let told = bad.into_values().map(|(at, cause)| {
@@ -145,66 +184,9 @@ impl Links {
             };
             (at, row)
         });
-        ended.bad = told.collect();
-        ended.bad.sort_by_key(|(at, _)| at.number);
-        ended
-    }
-
-    /// Those who stand right below the row of a line.
-    fn below(&self, line_of: impl Fn(u64) -> Option<u32>) -> HashMap<u32, Vec<At>> {
-        let mut below: HashMap<u32, Vec<At>> = HashMap::new();
-        for above in self.above.values() {
-            if let Some(parent) = line_of(above.target) {
-                below.entry(parent).or_default().push(above.at);
-            }
-        }
-        below
-    }
-
-    /// Rows that would stand above themselves, or under too many others of the list.
-    fn too_deep(&self, line_of: impl Fn(u64) -> Option<u32>) -> Vec<(At, Error)> {
-        let parent = |line: u32| line_of(self.above.get(&line)?.target);
-        // How many stand above the row of a line; none where it is in a ring, or below one.
-        let mut depths: HashMap<u32, Option<usize>> = HashMap::new();
-        let mut path = Vec::new();
-        for line in self.above.keys() {
-            let mut top = *line;
-            let mut depth = loop {
-                if let Some(depth) = depths.get(&top) {
-                    break *depth;
-                }
-                // Until it is known, it is taken for a ring's: who comes back to it is in one.
-                depths.insert(top, None);
-                path.push(top);
-                match parent(top) {
-                    Some(above) => top = above,
-                    None => {
-                        break path.pop().map(|top| {
-                            depths.insert(top, Some(0));
-                            0
-                        });
-                    }
-                }
-            };
-            while let Some(line) = path.pop() {
-                depth = depth.map(|depth| depth + 1);
-                depths.insert(line, depth);
-            }
-        }
-        let wrong = self.above.iter().filter_map(|(line, above)| {
-            let told = match depths.get(line).copied().flatten() {
-                Some(depth) if depth <= ANCESTORS_MAX => return None,
-                Some(_) => format!(
-                    "{PARENT}: there may be at most {ANCESTORS_MAX} generations above a row"
-                ),
-                None => format!(
-                    "{PARENT}: is this row itself, stands below it in this list, or is such a row's"
-                ),
-            };
-            parent(*line)?;
-            Some((above.at, Error::invalid(told)))
-        });
-        wrong.collect()
+        let mut bad: Vec<_> = told.collect();
+        bad.sort_by_key(|(at, _)| at.number);
+        Ok(Ended { linked, bad })
     }
 }
 

@@ -7,8 +7,9 @@
 //! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
 //!   of a table holds what; `values`: a cell's text as a property's value
 //! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why
-//! - `write`: the good rows into the file; `links`: rows that refer to others; `batches`, `kept`:
-//!   what is kept of an import, and of its rows; `undo`, `uses`: taking it back
+//! - `write`: the good rows into the file; `links`, `lineage`: rows that refer to others, and who
+//!   stands above whom; `batches`, `kept`: what is kept of an import, and of its rows; `undo`,
+//!   `uses`: taking it back
 //! - `job`: one import from end to end
 //! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
 
@@ -19,6 +20,7 @@ pub mod columns;
 mod headers;
 pub mod job;
 mod kept;
+mod lineage;
 mod links;
 pub mod marks;
 pub mod plan;
@@ -121,3 +123,6 @@ impl Stop {
         self.0.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod laws;

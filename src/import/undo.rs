@@ -103,7 +103,7 @@ pub fn undo(
     let uses = store.look_up(|connection| {
         let resource = batch.what.resource();
         resource
-            .map(|resource| Uses::of(connection, resource))
+            .map(|resource| Uses::of(connection, resource, &batch))
             .transpose()
     })?;
     let work = Undo {
@@ -292,6 +292,11 @@ impl Undo {
             if uses.is_used(tx, row.kept.record, row.interaction)? {
                 return Ok(Some("was used since"));
             }
+            if uses.is_named(row.kept.record) {
+                return Ok(Some(
+                    "is referred to by what another import can put back; take that back first",
+                ));
+            }
             let ring = if uses.referring(tx, row.kept.record, 0)?.is_some() {
                 match self.ring(tx, resource, uses, row.kept.record)? {
                     Some(ring) => ring,
@@ -351,6 +356,7 @@ impl Undo {
             };
             let stays = row.before.is_some()
                 || row.kept.changed_since(tx, resource, None)?
+                || uses.is_named(record)
                 || uses.is_used(tx, row.kept.record, row.interaction)?;
             if stays || ring.len() >= RING_MAX {
                 return Ok(None);

@@ -1,7 +1,14 @@
 //! What points to a record, and keeps it from being removed for good.
 
-use crate::{delegates, error::Result, records::Resource, store::Tx};
+use super::Batch;
+use crate::{
+    delegates,
+    error::Result,
+    records::{Kind, Resource},
+    store::Tx,
+};
 use rusqlite::Connection;
+use std::collections::HashSet;
 
 /// What may point to a record.
 pub(super) struct Uses {
@@ -11,10 +18,12 @@ pub(super) struct Uses {
     referring: String,
     /// Takes every reference to it away.
     let_go: Vec<String>,
+    /// Records that others referred to before another import, which may be taken back as well.
+    named: HashSet<i64>,
 }
 
 impl Uses {
-    pub(super) fn of(connection: &Connection, resource: &Resource) -> Result<Self> {
+    pub(super) fn of(connection: &Connection, resource: &Resource, batch: &Batch) -> Result<Self> {
         let participant = resource.table.trim_end_matches('s');
         let mut used = vec![format!(
             "SELECT 1 FROM interactions WHERE first_{participant}_id = ?1 AND id IS NOT ?2"
@@ -58,7 +67,13 @@ impl Uses {
             used: format!("SELECT {}", used.join(" OR ")),
             referring: format!("SELECT min(id) FROM ({})", referring.join(" UNION ALL ")),
             let_go,
+            named: named(connection, resource, batch)?,
         })
+    }
+
+    /// Whether what another import would put back refers to a record.
+    pub(super) fn is_named(&self, record: i64) -> bool {
+        self.named.contains(&record)
     }
 
     /// Whether anything but records of its table, and but its own join, points to a record.
@@ -81,4 +96,22 @@ impl Uses {
         }
         Ok(())
     }
+}
+
+/// Records to which others would refer if imports but one were taken back.
+fn named(connection: &Connection, resource: &Resource, batch: &Batch) -> Result<HashSet<i64>> {
+    let mut named = HashSet::new();
+    let references = resource.properties.iter();
+    for reference in references.filter(|property| property.kind == Kind::Reference) {
+        let mut statement = connection.prepare(&format!(
+            "SELECT json_extract(r.before, '$.{}') AS named FROM batches b JOIN batch_rows r ON r.batch_id = b.id
+             WHERE b.id <> ?1 AND b.kind = ?2 AND r.before IS NOT NULL AND named IS NOT NULL",
+            reference.column
+        ))?;
+        let mut rows = statement.query(rusqlite::params![batch.id, batch.what.name()])?;
+        while let Some(row) = rows.next()? {
+            named.insert(row.get(0)?);
+        }
+    }
+    Ok(named)
 }

@@ -4,7 +4,7 @@ use super::{
     Stop, What,
     bad::{BadRow, BadRows, Problem},
     batches, check,
-    kept::{self, Became},
+    kept::{self, Became, Before},
     links,
     marks::Marks,
     plan::{Plan, is_of_row},
@@ -16,7 +16,7 @@ use crate::{
     delegates,
     error::{Error, Kind, Result},
     interactions::{draft::Draft, presence, record},
-    records,
+    records::{self, input::referred, write::PARENT},
     store::{Store, Tx},
     types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
 };
@@ -52,7 +52,7 @@ pub struct Import {
     made: Vec<i64>,
 }
 
-/// The rows that refer to others further down.
+/// The rows that are linked when all are written.
 struct ToLink {
     which: Marks,
     /// All rows of the file once more.
@@ -88,8 +88,8 @@ impl Import {
         }
     }
 
-    /// Has it link some rows with others further down, when all are written; `rows` are all rows of
-    /// the file.
+    /// Has it link rows with others when all are written: some that the check found, and those that
+    /// cannot stand below their parents yet. `rows` are all rows of the file.
     #[must_use]
     pub fn linking(mut self, which: Marks, rows: Rows) -> Self {
         let rows = rows.enumerate();
@@ -99,11 +99,14 @@ impl Import {
 
     /// Links the next row; false when there is none.
     fn link(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        let next = self.to_link.as_mut().and_then(|to_link| {
-            let (number, row) = to_link.rows.next()?;
-            let number = number as u64;
-            Some(row.map(|row| to_link.which.contains(number).then_some((number, row))))
-        });
+        let to_link = self.to_link.as_mut();
+        let next = to_link
+            .filter(|one| !one.which.is_empty())
+            .and_then(|to_link| {
+                let (number, row) = to_link.rows.next()?;
+                let number = number as u64;
+                Some(row.map(|row| to_link.which.contains(number).then_some((number, row))))
+            });
         match next.transpose()? {
             None => return Ok(false),
             Some(None) => {}
@@ -186,7 +189,7 @@ impl Steps for Import {
 type OfRow<T> = Result<T, Problem>;
 
 impl Import {
-    fn row(&self, tx: &Tx<'_>, number: u64, row: Row) -> Result<OfRow<Option<Became>>> {
+    fn row(&mut self, tx: &Tx<'_>, number: u64, row: Row) -> Result<OfRow<Option<Became>>> {
         let body = match self.plan.body(row.content) {
             Ok(body) => body,
             Err(problem) => return Ok(Err(problem)),
@@ -222,17 +225,31 @@ impl Import {
     }
 
     fn record(
-        &self,
+        &mut self,
         tx: &Tx<'_>,
         number: u64,
         mut body: Map<String, Value>,
     ) -> Result<Option<Became>, Failure> {
+        let is_linked = self.is_linked(number);
         let (plan, ctx) = (&self.plan, &self.plan.ctx);
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;
         let unresolved = plan.resolve(tx, resource, &mut body)?;
-        if let Some(missing) = unresolved.first().filter(|_| !self.is_linked(number)) {
+        if let Some(missing) = unresolved.first().filter(|_| !is_linked) {
             return Err(missing.told(plan.what).into());
+        }
+        if unresolved.iter().any(|one| one.property == PARENT) {
+            body.insert(PARENT.to_owned(), Value::Null);
+        }
+        if let (Some(parent), Some(to_link)) =
+            (body.get(PARENT).and_then(referred), &mut self.to_link)
+        {
+            let above = records::write::check_ancestors(tx, resource, existing, parent);
+            if above.is_err_and(|cause| is_of_row(cause.kind)) {
+                // Rows further down make room for it; until then it stands nowhere.
+                body.insert(PARENT.to_owned(), Value::Null);
+                to_link.which.set(number);
+            }
         }
         // A code that was taken since the check is told as the check would have.
         let codes: Map<String, Value> = resource
@@ -242,7 +259,7 @@ impl Import {
         let (id, before) = if let Some(id) = existing {
             // An event is put back as the device that it is.
             let whole = plan.what.resource().unwrap_or(resource);
-            let before = kept::before(tx, whole, id)?;
+            let before = Before::of(tx, whole, id)?;
             records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
         } else {
             records::write::create(tx, ctx, resource, body).map(|id| (id, None))
@@ -256,6 +273,11 @@ impl Import {
                 None => Failure::Error(cause),
             })
         })?;
+        let before = match before {
+            // Whoever takes this back later undoes nothing that others changed in between.
+            Some(before) if !self.is_linked(number) && before.is_still(tx, resource, id)? => Some("{}".into()),
+            before => before.map(|before| before.text()),
+        };
         let interaction = match plan.join {
             Some(device) => join(tx, ctx, DelegateId(id), device)?,
             None => None,

@@ -143,11 +143,14 @@ fn string(name: &str, value: Value) -> Result<String> {
     }
 }
 
-/// An id, or an object that carries it (contract §2).
 fn reference(name: &str, value: &Value) -> Result<i64> {
-    let id = value.get("id").unwrap_or(value);
-    id.as_i64()
-        .ok_or_else(|| wrong(name, "an id, {\"id\": ...} or null"))
+    referred(value).ok_or_else(|| wrong(name, "an id, {\"id\": ...} or null"))
+}
+
+/// The id that a reference gives: itself, or an object that carries it (contract §2).
+#[must_use]
+pub fn referred(value: &Value) -> Option<i64> {
+    value.get("id").unwrap_or(value).as_i64()
 }
 
 /// The `data` that results from a merge patch.

@@ -8,7 +8,7 @@ use crate::{
     sections,
     store::{Tx, error::code_taken},
 };
-use rusqlite::{OptionalExtension, params_from_iter, types::Value as Sql};
+use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value as Sql};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -30,7 +30,8 @@ pub fn create(
 ) -> Result<i64> {
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, None, &mut changes)?;
-    check_references(tx, resource, None, &changes)?;
+    check_references(tx, resource, &changes)?;
+    check_parent(tx, resource, None, &changes)?;
     if let Some(patch) = changes.data.take() {
         changes.set("data", merged(tx, resource, None, patch)?);
     }
@@ -68,7 +69,8 @@ pub fn patch(
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, Some(id), &mut changes)?;
-    check_references(tx, resource, Some(id), &changes)?;
+    check_references(tx, resource, &changes)?;
+    check_parent(tx, resource, Some(id), &changes)?;
     if let Some(patch) = changes.data.take() {
         changes.set("data", merged(tx, resource, Some(id), patch)?);
     }
@@ -92,8 +94,8 @@ pub fn patch(
     audit_change(tx, ctx, resource, "update", id, Some(before))
 }
 
-/// Checks a body as [`create`] would, or for the record of an id as [`patch`] would; unique codes of
-/// other records are not looked at.
+/// Checks a body as [`create`] would, or for the record of an id as [`patch`] would. Unique codes of
+/// other records are not looked at, nor is who stands above the parent; see [`check_ancestors`].
 ///
 /// # Errors
 /// [`crate::error::Kind::Invalid`] for properties that do not fit.
@@ -106,7 +108,7 @@ pub fn check(
 ) -> Result<()> {
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, id, &mut changes)?;
-    check_references(tx, resource, id, &changes)?;
+    check_references(tx, resource, &changes)?;
     if let Some(patch) = changes.data.take() {
         merged(tx, resource, id, patch)?;
     }
@@ -278,7 +280,16 @@ fn snapshot(
         .transpose()
 }
 
-fn stored_text(tx: &Tx<'_>, resource: &Resource, column: &str, id: i64) -> Result<Option<String>> {
+/// A column of a record that is a text, such as a code.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn stored_text(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    column: &str,
+    id: i64,
+) -> Result<Option<String>> {
     let sql = format!("SELECT {column} FROM {} WHERE id = ?1", resource.table);
     Ok(tx
         .prepare_cached(&sql)?
@@ -296,13 +307,8 @@ fn with_source(tx: &Tx<'_>, resource: &Resource, ctx: &Context, id: i64) -> Resu
     Ok(serde_json::json!(sources).to_string())
 }
 
-/// Every reference that is set must be to a living record, and a parent must not be a descendant.
-fn check_references(
-    tx: &Tx<'_>,
-    resource: &'static Resource,
-    id: Option<i64>,
-    changes: &Changes,
-) -> Result<()> {
+/// Every reference that is set must be to a living record.
+fn check_references(tx: &Tx<'_>, resource: &'static Resource, changes: &Changes) -> Result<()> {
     for property in resource.properties {
         if property.kind != Kind::Reference {
             continue;
@@ -322,33 +328,62 @@ fn check_references(
                 property.name, resource.name
             )));
         }
-        if property.name == PARENT {
-            check_ancestors(tx, resource, id, target)?;
-        }
     }
     Ok(())
 }
 
-fn check_ancestors(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, parent: i64) -> Result<()> {
-    let mut statement = tx.prepare_cached(&format!(
+fn check_parent(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    id: Option<i64>,
+    changes: &Changes,
+) -> Result<()> {
+    let mut references = resource.properties.iter();
+    let property = references.find(|property| property.name == PARENT);
+    match property.and_then(|property| changes.reference(property.column)) {
+        Some(parent) => check_ancestors(tx, resource, id, parent),
+        None => Ok(()),
+    }
+}
+
+/// The id of the parent that a record has.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn parent(connection: &Connection, resource: &Resource, id: i64) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached(&format!(
         "SELECT parent_id FROM {} WHERE id = ?1",
         resource.table
     ))?;
-    let mut ancestor = Some(parent);
+    Ok(statement
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .flatten())
+}
+
+/// Checks that a record, or a new one, may stand below another.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] when that is the record itself or a descendant of it, or when it
+/// has [`ANCESTORS_MAX`] generations above it already.
+pub fn check_ancestors(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    id: Option<i64>,
+    above: i64,
+) -> Result<()> {
+    let mut ancestor = Some(above);
     for _ in 0..=ANCESTORS_MAX {
         let Some(current) = ancestor else {
             return Ok(());
         };
         if Some(current) == id {
             return Err(Error::invalid(format!(
-                "parent: {parent} is this {} itself or a descendant of it",
+                "parent: {above} is this {} itself or a descendant of it",
                 resource.name
             )));
         }
-        ancestor = statement
-            .query_row([current], |row| row.get(0))
-            .optional()?
-            .flatten();
+        ancestor = parent(tx, resource, current)?;
     }
     Err(Error::invalid(format!(
         "parent: a {} may have at most {ANCESTORS_MAX} generations above it",

@@ -288,6 +288,33 @@ fn a_hundred_generations_may_stand_above_a_row() {
     }
 }
 
+/// Delegates `0` to `rows - 1`, each below the one before; the first below `top`, where there is one.
+fn chain(rows: usize, top: &str) -> String {
+    let mut list = format!("barcode,parent\n0,{top}\n");
+    for n in 1..rows {
+        let _ = writeln!(list, "{n},barcode:{}", n - 1);
+    }
+    list
+}
+
+#[test]
+fn generations_of_the_file_count_with_those_of_the_list() {
+    let site = Site::new();
+    let first = site.file("first.csv", chain(60, ""));
+    site.done(&["import", "delegates", &first]);
+    for (rows, bad) in [(41, 0), (42, 1)] {
+        let below = chain(rows, "barcode:59").replace('\n', "\nx");
+        let below = below.trim_end_matches('x').replace("barcode:", "barcode:x");
+        let below = below.replacen("barcode:x59", "barcode:59", 1);
+        let list = site.file(&format!("{rows}.csv"), below);
+        let told = site.told(&["import", "delegates", &list, "--dry-run", "--skip-bad"]);
+        assert_eq!(told["badRows"], json!(bad), "{rows}: {told}");
+        let told = site.told(&["import", "delegates", &list, "--skip-bad"]);
+        assert_eq!(told["created"], json!(41), "{rows}: {told}");
+        site.told(&["import", "--undo", &told["batch"].to_string()]);
+    }
+}
+
 #[test]
 fn what_the_list_says_of_a_parent_counts_and_not_what_the_file_still_does() {
     let site = Site::new();
@@ -296,12 +323,97 @@ fn what_the_list_says_of_a_parent_counts_and_not_what_the_file_still_does() {
     // Both ways at once would be a ring.
     let ring = site.file("ring.csv", "barcode,parent\nA,barcode:B\nB,barcode:A\n");
     let told = site.refused(&["import", "delegates", &ring, "--key", "barcode"]);
-    assert!(told.contains("stands below it in this list"), "{told}");
+    assert!(told.contains("stands below it"), "{told}");
     let turned = r#"[{"barcode": "A", "parent": null}, {"barcode": "B", "parent": "barcode:A"}]"#;
     let turned = site.file("turned.json", turned);
     site.done(&["import", "delegates", &turned, "--key", "barcode"]);
     let parents = "SELECT group_concat(concat_ws(' ', barcode, parent_id), ',') FROM delegates";
     assert_eq!(site.text(parents), "B 2,A");
+    // Whichever stands further up.
+    let again = r#"[{"barcode": "B", "parent": null}, {"barcode": "A", "parent": "barcode:B"}]"#;
+    let mut rows: Vec<Value> = serde_json::from_str(again).expect("JSON");
+    rows.reverse();
+    let again = site.file("again.json", Value::from(rows).to_string());
+    let told = site.told(&["import", "delegates", &again, "--key", "barcode"]);
+    assert_eq!(told["updated"], json!(2), "{told}");
+    assert_eq!(site.text(parents), "B,A 1");
+    site.told(&["import", "--undo", "3"]);
+    assert_eq!(site.text(parents), "B 2,A");
+}
+
+#[test]
+fn the_check_sees_what_the_file_says_where_the_list_is_silent() {
+    let site = Site::new();
+    let first = "barcode,externalId,parent\nB,old,\nA,,barcode:B\n";
+    let first = site.file("first.csv", first);
+    site.done(&["import", "delegates", &first]);
+    let list = r#"[
+        {"barcode": "B", "externalId": "new", "parent": "barcode:A"},
+        {"barcode": "A", "firstName": "Ann"},
+        {"barcode": "C", "owner": "externalId:old"},
+        {"barcode": "D", "owner": "externalId:new"},
+        {"barcode": "E", "owner": "barcode:C"}
+    ]"#;
+    let list = site.file("list.json", list);
+    let told = site.refused(&["import", "delegates", &list, "--key", "barcode"]);
+    for expected in [
+        // A stands below B in the file, and the list leaves it there.
+        "line 1: parent: is this row itself, stands below it",
+        // That row changes the code.
+        "line 3: owner: there is no delegate externalId:old, nor in this list",
+        // The code comes with a row that is bad.
+        "line 4: owner: stands in line 1, which is bad",
+        "line 5: owner: stands in line 3, which is bad",
+    ] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    let args = [
+        "import",
+        "delegates",
+        &list,
+        "--key",
+        "barcode",
+        "--skip-bad",
+    ];
+    let dry = site.told(&[&args[..], &["--dry-run"]].concat());
+    let told = site.told(&args);
+    assert_eq!(
+        (&told["updated"], &told["badRows"]),
+        (&json!(1), &json!(4)),
+        "{told}"
+    );
+    assert_eq!(dry["badRows"], told["badRows"]);
+}
+
+#[test]
+fn what_another_import_would_put_back_keeps_what_that_refers_to() {
+    let site = Site::new();
+    let first = site.file("first.csv", "barcode,parent\nP,\nA,barcode:P\nB,\n");
+    let second = site.file("second.csv", "barcode,parent\nA,barcode:B\n");
+    site.done(&["import", "delegates", &first]);
+    site.done(&["import", "delegates", &second, "--key", "barcode"]);
+    let told = site.refused(&["import", "--undo", "1"]);
+    assert!(
+        told.contains("line 2: delegate 1 is referred to by what another import can put back"),
+        "{told}"
+    );
+    site.told(&["import", "--undo", "2"]);
+    let told = site.told(&["import", "--undo", "1"]);
+    assert_eq!((&told["removed"], &told["left"]), (&json!(3), &json!(0)));
+}
+
+#[test]
+fn a_row_that_changed_nothing_puts_nothing_back() {
+    let site = Site::new();
+    for (name, rows) in [("1.csv", "A,Ann"), ("2.csv", "A,Anna"), ("3.csv", "A,Anna")] {
+        let list = site.file(name, format!("barcode,firstName\n{rows}\n"));
+        site.done(&["import", "delegates", &list, "--key", "barcode"]);
+    }
+    for (id, expected) in [("2", "Ann"), ("3", "Ann")] {
+        let told = site.told(&["import", "--undo", id]);
+        assert_eq!(told["left"], json!(0), "{told}");
+        assert_eq!(site.text("SELECT first_name FROM delegates"), expected);
+    }
 }
 
 const ROWS: usize = 3_000;
