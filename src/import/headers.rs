@@ -73,6 +73,10 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("ticketbarcode", "barcode"),
     ("ticketnumber", "barcode"),
     ("ticketnummer", "barcode"),
+    ("ticketno", "barcode"),
+    ("ticketnr", "barcode"),
+    ("ticketid", "barcode"),
+    ("ticketsecret", "barcode"),
     ("qrcode", "barcode"),
     ("strichcode", "barcode"),
     ("codebarre", "barcode"),
@@ -83,6 +87,7 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("stregkode", "barcode"),
     ("billetkode", "barcode"),
     ("billetnummer", "barcode"),
+    ("billetnr", "barcode"),
     ("tickettype", "delegateType"),
     ("attendeetype", "delegateType"),
     ("tickettyp", "delegateType"),
@@ -100,8 +105,26 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("flags", "rawFlags"),
 ];
 
-/// What a column of last names is called beside one of first names; alone it may hold whole names.
-pub(super) const LAST_NAMES: &[&str] = &["name", "navn"];
+/// What a column is called that holds last names beside one of first names, and whole names alone.
+pub(super) const NAMES: &[&str] = &["name", "navn"];
+
+/// What a column of whole names is called.
+pub(super) const WHOLE_NAMES: &[&str] = &[
+    "fullname",
+    "wholename",
+    "attendeename",
+    "participantname",
+    "guestname",
+    "vollername",
+    "vollstandigername",
+    "teilnehmername",
+    "nomcomplet",
+    "nometprenom",
+    "prenometnom",
+    "nombrecompleto",
+    "nombreyapellidos",
+    "fuldenavn",
+];
 
 /// What devices' columns are called.
 pub(super) const OF_DEVICES: &[(&str, &str)] = &[

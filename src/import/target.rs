@@ -3,8 +3,8 @@
 use super::{
     What,
     headers::{
-        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, LAST_NAMES, OF_DELEGATES, OF_DEVICES,
-        OF_INTERACTIONS, folded,
+        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, NAMES, OF_DELEGATES, OF_DEVICES,
+        OF_INTERACTIONS, WHOLE_NAMES, folded,
     },
 };
 use crate::{
@@ -276,17 +276,20 @@ pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
     property(what, name)
 }
 
-/// What a header means beside the columns that are known by themselves.
+/// What a header means beside the columns that are known by themselves: where nothing else is a last
+/// name, a column of names is one, with the first names where those have no column.
 pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {
     let is_known = |name: &str| {
         let mut names = known.iter().flatten().filter_map(Target::name);
         names.any(|known| known == name)
     };
-    let is_last_name = what == What::Delegates
-        && LAST_NAMES.contains(&folded(header).as_str())
-        && is_known("firstName")
-        && !is_known("lastName");
-    is_last_name.then(|| property(what, "lastName")).flatten()
+    if what != What::Delegates || is_known("lastName") {
+        return None;
+    }
+    let header = folded(header);
+    let is_name = NAMES.contains(&header.as_str())
+        || WHOLE_NAMES.contains(&header.as_str()) && !is_known("firstName");
+    is_name.then(|| property(what, "lastName")).flatten()
 }
 
 /// The participant that a header of interactions means: `delegate`, `delegate barcode`,

@@ -64,15 +64,27 @@ fn flag(cell: &str) -> Option<bool> {
     NO.contains(&cell.as_str()).then_some(false)
 }
 
-/// A time as the API takes it: digits alone are Unix seconds, `21.11.2026 09:02` is turned round;
-/// anything else is left for the API's own check.
+/// A time as the API takes it: digits alone are Unix seconds, `21.11.2026 09:02` is turned round, a
+/// date alone is its midnight; anything else is left for the API's own check.
 fn time(cell: &str) -> Value {
     if let Ok(seconds) = cell.parse::<i64>()
         && cell.len() > 8
     {
         return seconds.into();
     }
+    if is_date(cell) {
+        return format!("{cell} 00:00:00").into();
+    }
     turned(cell).unwrap_or_else(|| cell.to_owned()).into()
+}
+
+/// Whether it is a `2026-11-21`.
+fn is_date(cell: &str) -> bool {
+    let shape = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    cell.len() == 10 && cell.bytes().enumerate().all(shape)
 }
 
 /// `21.11.2026`, with a time of day or without, as `2026-11-21 …`.
@@ -117,6 +129,8 @@ mod tests {
             (Kind::Time, "1795248120", json!(1_795_248_120)),
             (Kind::Time, "21.11.2026 9:02", json!("2026-11-21 09:02:00")),
             (Kind::Time, "1.2.2026", json!("2026-02-01 00:00:00")),
+            (Kind::Time, "2026-02-01", json!("2026-02-01 00:00:00")),
+            (Kind::Time, "2026-02-0x", json!("2026-02-0x")),
             (
                 Kind::Time,
                 "2026-11-21T09:02:00Z",

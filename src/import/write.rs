@@ -275,7 +275,9 @@ impl Import {
         })?;
         let before = match before {
             // Whoever takes this back later undoes nothing that others changed in between.
-            Some(before) if !self.is_linked(number) && before.is_still(tx, resource, id)? => Some("{}".into()),
+            Some(before) if !self.is_linked(number) && before.is_still(tx, resource, id)? => {
+                Some("{}".into())
+            }
             before => before.map(|before| before.text()),
         };
         let interaction = match plan.join {

@@ -53,7 +53,7 @@ fn headers_are_matched_however_they_are_written() {
 }
 
 #[test]
-fn a_name_beside_a_first_name_is_the_last() {
+fn a_name_is_the_last_where_nothing_else_is() {
     let name = |headers: &[&str], mappings: &[&str]| {
         let found = columns(What::Delegates, headers, mappings).unwrap();
         found[0].clone()
@@ -63,7 +63,12 @@ fn a_name_beside_a_first_name_is_the_last() {
     assert_eq!(name(&["Name", "Vorname"], &[]), last);
     assert_eq!(name(&["NAME", "First name", "slug"], &[]), last);
     assert_eq!(name(&["Name", "Rufname", "Nachname"], &[]), data);
-    assert_eq!(name(&["Name", "Barcode"], &[]), data);
+    assert_eq!(name(&["Name", "Barcode"], &[]), last);
+    assert_eq!(name(&["Attendee name", "Barcode"], &[]), last);
+    assert_eq!(name(&["Full name", "Name"], &[]), last);
+    let whole = Some("data.Data.Full name".to_owned());
+    assert_eq!(name(&["Full name", "Vorname"], &[]), whole);
+    assert_eq!(name(&["Full name", "Vorname", "Name"], &[]), whole);
     assert_eq!(
         name(&["Name", "Vorname"], &["Name=company"]),
         Some("company".into())

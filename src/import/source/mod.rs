@@ -171,8 +171,11 @@ impl Source {
         }
         let row = self.rows_from_the_start()?.next().transpose()?;
         let cells = match row.map(|row| row.content) {
-            None => return Err(Error::invalid("is empty: it has no header")),
-            Some(Content::Unreadable(_) | Content::BadCell(..) | Content::Object(_)) => {
+            None => return Err(Error::invalid(self.nothing_there())),
+            Some(Content::BadCell(_, reason)) => {
+                return Err(Error::invalid(format!("a cell of the header {reason}")));
+            }
+            Some(Content::Unreadable(_) | Content::Object(_)) => {
                 return Err(Error::invalid(
                     "a quotation mark in the header is not closed",
                 ));
@@ -190,6 +193,22 @@ impl Source {
         }
         self.header = Some(cells.iter().map(|cell| cleaned(cell).to_owned()).collect());
         Ok(())
+    }
+
+    /// That there is not even a header; which other sheets there are.
+    fn nothing_there(&self) -> String {
+        match &self.format {
+            Format::Xlsx { sheets, there } if there.len() > 1 => {
+                let others = there.iter().filter(|sheet| !sheets.contains(sheet));
+                let others: Vec<_> = others.map(|sheet| format!("\"{sheet}\"")).collect();
+                format!(
+                    "its sheet \"{}\" is empty; there are others, for --sheet: {}",
+                    sheets.join("\", \""),
+                    others.join(", ")
+                )
+            }
+            _ => "is empty: it has no header".to_owned(),
+        }
     }
 
     /// The header's cells; a JSON file has none.

@@ -1,5 +1,5 @@
 //! One sheet of an XLSX file as rows of text: numbers as they are read, dates as
-//! `yyyy-mm-dd hh:mm:ss`. Read by a thread of its own, cell by cell.
+//! `yyyy-mm-dd hh:mm:ss`, without the time at midnight. Read by a thread of its own, cell by cell.
 
 use super::{COLUMNS_MAX, Content, Row, Rows, bomb};
 use crate::error::{Error, Result};
@@ -119,8 +119,10 @@ fn send(
     };
     let mut at: Option<u32> = None;
     loop {
-        let cell = reader.next_cell().map_err(|cause| unreadable(&cause))?;
-        let row = cell.as_ref().map(|cell| cell.get_position().0);
+        let cell = reader
+            .next_cell_with_formula_metadata()
+            .map_err(|cause| unreadable(&cause))?;
+        let row = cell.as_ref().map(|cell| cell.pos.0);
         if row != at {
             if let Some(line) = at
                 && let Some(row) = sheet.row(line)?
@@ -136,7 +138,13 @@ fn send(
         let Some(cell) = cell else {
             return Ok(());
         };
-        sheet.put(cell.get_position().1 as usize, cell.get_value())?;
+        let column = cell.pos.1 as usize;
+        if cell.formula.is_some() && cell.value == DataRef::Empty {
+            // Some programs write formulas and leave it to the next to compute them.
+            sheet.problem = Some((column, "holds a formula whose result was not saved; open the file in a spreadsheet and save it anew".into()));
+        } else {
+            sheet.put(column, &cell.value)?;
+        }
     }
 }
 
@@ -228,7 +236,11 @@ fn text(value: &DataRef<'_>) -> Result<String, String> {
         }
         DataRef::DateTime(at) if at.is_datetime() && at.as_f64() >= 1.0 => {
             let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
-            format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+            let date = format!("{year:04}-{month:02}-{day:02}");
+            match (hour, minute, second) {
+                (0, 0, 0) => date,
+                _ => format!("{date} {hour:02}:{minute:02}:{second:02}"),
+            }
         }
         DataRef::DateTime(at) => {
             let (_, _, _, hour, minute, second, _) = at.to_ymd_hms_milli();

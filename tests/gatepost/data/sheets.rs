@@ -3,6 +3,8 @@
 use super::Site;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
 use serde_json::json;
+use std::io::{Cursor, Read, Write};
+use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 #[test]
 fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
@@ -46,7 +48,10 @@ fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
     book.save(&path).unwrap();
 
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(told.contains("is empty"), "the first sheet is: {told}");
+    assert!(
+        told.contains("its sheet \"Notes\" is empty; there are others, for --sheet: \"Gäste\""),
+        "{told}"
+    );
     let told = site.refused(&["import", "delegates", &path, "--sheet", "Gast"]);
     assert!(told.contains("\"Gäste\""), "{told}");
     let told = site.told(&[
@@ -141,6 +146,87 @@ fn an_error_in_a_cell_makes_a_bad_row() {
         told.contains("line 2, column \"barcode\": holds the error #DIV/0!"),
         "{told}"
     );
+}
+
+#[test]
+fn a_formula_whose_result_was_not_saved_makes_a_bad_row() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    let formulas = [(1, "=1+1", "4711"), (2, "=IF(1=1,\"\",1)", "nothing")];
+    for (row, formula, result) in formulas {
+        sheet
+            .write_formula(row, 1, Formula::new(formula).set_result(result))
+            .unwrap();
+        sheet.write_string(row, 0, format!("G{row}")).unwrap();
+    }
+    for (column, header) in [(0, "barcode"), (1, "email")] {
+        sheet.write_string(0, column, header).unwrap();
+    }
+    let book = book.save_to_buffer().unwrap();
+    let path = site.file("computed.xlsx", &book);
+    site.done(&["import", "delegates", &path, "--dry-run"]);
+    // As libraries write it that compute nothing; what a formula made empty is empty.
+    let unsaved = with_sheet(&book, |xml| {
+        assert!(
+            xml.contains("<v>4711</v>") && xml.contains("<v>nothing</v>"),
+            "{xml}"
+        );
+        xml.replace("<v>4711</v>", "<v></v>")
+            .replace("<v>nothing</v>", "<v></v>")
+    });
+    let path = site.file("unsaved.xlsx", unsaved);
+    let told = site.refused(&["import", "delegates", &path]);
+    assert!(
+        told.contains("line 2, column \"email\": holds a formula whose result was not saved"),
+        "{told}"
+    );
+    assert_eq!(told.matches("bad: line").count(), 1, "{told}");
+}
+
+/// A workbook whose first sheet's XML is changed.
+fn with_sheet(book: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
+    let mut parts = ZipArchive::new(Cursor::new(book)).unwrap();
+    let mut changed = ZipWriter::new(Cursor::new(Vec::new()));
+    for at in 0..parts.len() {
+        let mut part = parts.by_index(at).unwrap();
+        let mut content = String::new();
+        part.read_to_string(&mut content).unwrap();
+        if part.name() == "xl/worksheets/sheet1.xml" {
+            content = change(content);
+        }
+        changed
+            .start_file(part.name(), SimpleFileOptions::default())
+            .unwrap();
+        changed.write_all(content.as_bytes()).unwrap();
+    }
+    changed.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_date_is_read_as_it_is_shown() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    let sheet = book.add_worksheet();
+    let date = Format::new().set_num_format("dd.mm.yyyy");
+    for (column, header) in [(0, "code"), (1, "name"), (2, "start"), (3, "Built")] {
+        sheet.write_string(0, column, header).unwrap();
+    }
+    for (column, text) in [(0, "hall"), (1, "Hall")] {
+        sheet.write_string(1, column, text).unwrap();
+    }
+    for column in [2, 3] {
+        sheet
+            .write_number_with_format(1, column, 46347.0, &date)
+            .unwrap();
+    }
+    let path = site.path("a.xlsx");
+    book.save(&path).unwrap();
+    site.done(&["import", "devices", &path]);
+    let found = &site.exported("devices")[0];
+    assert_eq!(found["data"]["Data"]["Built"], "2026-11-21");
+    let start = found["startAt"].as_str().unwrap_or_default();
+    assert!(start.starts_with("2026-11-21T00:00:00"), "{found}");
 }
 
 #[test]
