@@ -186,21 +186,21 @@ fn a_formula_whose_result_was_not_saved_makes_a_bad_row() {
 
 /// A workbook whose first sheet's XML is changed.
 fn with_sheet(book: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
-    let mut parts = ZipArchive::new(Cursor::new(book)).unwrap();
+    let mut parts = ZipArchive::new(Cursor::new(book)).expect("a workbook");
     let mut changed = ZipWriter::new(Cursor::new(Vec::new()));
     for at in 0..parts.len() {
-        let mut part = parts.by_index(at).unwrap();
+        let mut part = parts.by_index(at).expect("a part");
         let mut content = String::new();
-        part.read_to_string(&mut content).unwrap();
+        part.read_to_string(&mut content).expect("text");
         if part.name() == "xl/worksheets/sheet1.xml" {
             content = change(content);
         }
         changed
             .start_file(part.name(), SimpleFileOptions::default())
-            .unwrap();
-        changed.write_all(content.as_bytes()).unwrap();
+            .expect("room");
+        changed.write_all(content.as_bytes()).expect("room");
     }
-    changed.finish().unwrap().into_inner()
+    changed.finish().expect("room").into_inner()
 }
 
 #[test]
