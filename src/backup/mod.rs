@@ -153,10 +153,7 @@ fn refused(path: &Path, why: impl std::fmt::Display) -> Error {
 /// A target must not be there, and must never be the file itself or what belongs to it.
 fn check_target(db: &Path, target: &Path, force: bool) -> Result<()> {
     let place = |path: &Path| {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        let folder = fs::canonicalize(open::folder_of(path));
         folder.map(|folder| path.file_name().map(|name| folder.join(name)))
     };
     let real = fs::canonicalize(db).map_err(|cause| refused(db, cause))?;

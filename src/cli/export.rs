@@ -156,8 +156,8 @@ fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts>
     let told = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
-    let folder = folder_of(output);
-    let mut file = NamedTempFile::new_in(folder).map_err(|cause| told(&cause))?;
+    let mut file =
+        NamedTempFile::new_in(existing_folder_of(output)?).map_err(|cause| told(&cause))?;
     let on = |_| ControlFlow::Continue(());
     let written = if format == Format::Xlsx {
         let mut out = BufWriter::new(file.as_file_mut());
@@ -172,6 +172,19 @@ fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts>
     let file = file.persist(output).map_err(|cause| told(&cause.error))?;
     readable(&file);
     Ok(written)
+}
+
+/// The folder that an output goes into, which nobody makes for a mistyped name.
+fn existing_folder_of(output: &Path) -> Result<&Path> {
+    let folder = folder_of(output);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Error::invalid(format!(
+        "{}: there is no folder {}",
+        output.display(),
+        folder.display()
+    )))
 }
 
 /// A temporary file is its owner's alone; an export is as any file that a command writes.
@@ -201,8 +214,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     }
     let format = args.format.unwrap_or(Format::Csv);
     let store = open_existing(db)?;
-    let parent = folder_of(output);
-    let folder = tempfile::tempdir_in(parent).map_err(told)?;
+    let folder = tempfile::tempdir_in(existing_folder_of(output)?).map_err(told)?;
     let mut counts = Vec::new();
     for what in [
         What::Devices,

@@ -1,7 +1,7 @@
 //! What the file keeps of an import: a batch, so that it can be completed, taken back, and
 //! searched by.
 
-use super::{Mapping, What};
+use super::{Mapping, What, source::Fingerprint};
 use crate::{
     audit::{self, Change},
     auth::Context,
@@ -158,37 +158,21 @@ pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>
     Ok(batches.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The newest import of the same file that was not taken back.
+/// The newest import of the same list that was not taken back.
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn of_file(connection: &Connection, what: What, sha256: [u8; 32]) -> Result<Option<Batch>> {
+pub fn of_list(connection: &Connection, what: What, list: &Fingerprint) -> Result<Option<Batch>> {
     Ok(connection
         .prepare_cached(&format!(
             "SELECT {COLUMNS} FROM batches
-             WHERE kind = ?1 AND file_sha256 = ?2 AND undone_at IS NULL ORDER BY id DESC"
+             WHERE kind = ?1 AND file_sha256 = ?2 AND coalesce(options ->> 'sheet', ?3) IS ?4
+             AND undone_at IS NULL ORDER BY id DESC"
         ))?
-        .query_row(rusqlite::params![what.name(), sha256], Batch::read)
-        .optional()?)
-}
-
-/// As [`of_file`], of the same sheet of a spreadsheet.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn of_sheet(
-    connection: &Connection,
-    what: What,
-    sha256: [u8; 32],
-    sheet: Option<&str>,
-) -> Result<Option<Batch>> {
-    Ok(connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM batches
-             WHERE kind = ?1 AND file_sha256 = ?2 AND options ->> 'sheet' IS ?3 AND undone_at IS NULL
-             ORDER BY id DESC"
-        ))?
-        .query_row(rusqlite::params![what.name(), sha256, sheet], Batch::read)
+        .query_row(
+            rusqlite::params![what.name(), list.sha256, list.first_sheet, list.sheet],
+            Batch::read,
+        )
         .optional()?)
 }
 
@@ -277,19 +261,30 @@ pub(super) fn tell(
     )
 }
 
+/// Checks, before a slice is written, that it is still at the row where it was left.
+///
+/// # Errors
+/// [`crate::error::Kind::Invalid`] when somebody began to take it back, or goes on with it.
+pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
+    let (is_undone, at): (bool, u64) = tx
+        .prepare_cached("SELECT undone_at IS NOT NULL, done FROM batches WHERE id = ?1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if is_undone {
+        return Err(Error::invalid("it is being taken back"));
+    }
+    if at != done {
+        return Err(Error::invalid("it is gone on with elsewhere"));
+    }
+    Ok(())
+}
+
 /// Keeps how many rows are done with, in the transaction that wrote them.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`] when somebody began to take it back.
+/// When it cannot be written.
 pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
     let at = finished.then(|| tx.now());
-    let advanced = tx
-        .prepare_cached(
-            "UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1 AND undone_at IS NULL",
-        )?
+    tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?
         .execute(rusqlite::params![id, done, at])?;
-    if advanced == 0 {
-        return Err(Error::invalid("it is being taken back"));
-    }
     Ok(())
 }

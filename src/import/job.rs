@@ -69,7 +69,7 @@ impl Job {
     ) -> Result<Self> {
         let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         if let Some(store) = store.filter(|_| !request.again && request.options.key.is_none()) {
-            refuse_again(store, &source, request.what, &request.options)?;
+            refuse_again(store, &source, request.what)?;
         }
         let checked = check(&source, &plan, store, 0, told)?;
         if checked.rows == 0 {
@@ -228,9 +228,9 @@ fn plan(
 }
 
 /// A file that is imported twice by mistake would make everybody twice.
-fn refuse_again(store: &Store, source: &Source, what: What, options: &Options) -> Result<()> {
-    let (sha256, sheet) = (source.sha256(), options.sheet.as_deref());
-    let earlier = store.look_up(|connection| batches::of_sheet(connection, what, sha256, sheet))?;
+fn refuse_again(store: &Store, source: &Source, what: What) -> Result<()> {
+    let list = source.fingerprint();
+    let earlier = store.look_up(|connection| batches::of_list(connection, what, &list))?;
     let Some(earlier) = earlier else {
         return Ok(());
     };

@@ -171,6 +171,7 @@ impl Steps for Import {
     }
 
     fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
+        batches::take_up(tx, self.batch, self.done)?;
         self.made.clear();
         if self.plan.what == What::Delegates {
             delegates::index::later(tx)?;

@@ -127,6 +127,9 @@ impl<E: Endpoint> Door<E> {
     fn allow(&self, path: &str) -> String {
         let methods = routes::methods(&self.table, path).unwrap_or_default();
         let mut names: Vec<&str> = methods.iter().map(Method::as_str).collect();
+        if methods.contains(&Method::GET) {
+            names.push(Method::HEAD.as_str());
+        }
         names.sort_unstable();
         names.join(", ")
     }

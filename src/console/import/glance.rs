@@ -4,7 +4,10 @@
 use super::Choice;
 use crate::{
     error::{Error, Result},
-    import::{Columns, Mapping, Source, Target, What, source::Content},
+    import::{
+        Columns, Mapping, Source, Target, What,
+        source::{Content, Fingerprint},
+    },
     types::text::shortened,
 };
 use std::path::Path;
@@ -31,8 +34,8 @@ pub struct Glance {
     pub events: bool,
     /// The first rows: the line of each, and its cells or what stands in their place.
     pub shown: Vec<(i64, Vec<String>)>,
-    /// The file's SHA-256.
-    pub sha256: [u8; 32],
+    /// What tells it from other lists.
+    pub list: Fingerprint,
 }
 
 /// A column.
@@ -74,7 +77,7 @@ impl Glance {
                 .map(|(there, chosen)| (there.to_vec(), chosen.to_owned())),
             ours: source.is_ours(),
             events: columns.events,
-            sha256: source.sha256(),
+            list: source.fingerprint(),
             ..Self::default()
         };
         for row in source.rows()? {

@@ -95,13 +95,14 @@ fn to_complete(visit: &Visit) -> Result<Option<Batch>> {
 /// Looks at what was uploaded and keeps it: its id.
 async fn take(visit: &Visit, name: String, file: NamedTempFile, kind: What) -> Result<i64> {
     let file = file.into_temp_path();
+    let begun = to_complete(visit)?;
+    let sheet = begun.as_ref().and_then(|batch| batch.options.sheet.clone());
     let looked = tokio::task::spawn_blocking(move || {
-        let glance = Glance::at(&file, &name, kind, None)?;
+        let glance = Glance::at(&file, &name, kind, sheet.as_deref())?;
         Ok::<_, Error>((file, name, glance))
     });
     let (file, name, (glance, choice)) = looked.await.map_err(Error::defect)??;
-    let other = to_complete(visit)?.filter(|batch| batch.sha256 != glance.sha256);
-    if let Some(batch) = other {
+    if let Some(batch) = begun.filter(|batch| batch.sha256 != glance.list.sha256) {
         return Err(Error::invalid(format!(
             "{name}: is not the file that import {} was made from; it was changed, or is another one",
             batch.id

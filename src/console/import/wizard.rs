@@ -150,13 +150,13 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
 )]
 impl ListPage {
     async fn of(visit: &Visit, upload: Upload, failure: Option<String>) -> Result<Self> {
-        let (kind, sha256) = (upload.what, upload.glance.sha256);
+        let (kind, list) = (upload.what, upload.glance.list.clone());
         let (earlier, devices) = visit
             .console
             .store
             .read(move |connection| {
                 Ok((
-                    batches::of_file(connection, kind, sha256)?,
+                    batches::of_list(connection, kind, &list)?,
                     devices(connection)?,
                 ))
             })
@@ -290,7 +290,7 @@ fn refuse_again(visit: &Visit, upload: &Upload) -> Result<()> {
     let earlier = visit
         .console
         .store
-        .look_up(|connection| batches::of_file(connection, upload.what, upload.glance.sha256))?;
+        .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?;
     match earlier {
         Some(_) => Err(Error::invalid(
             "this file was imported before; tick \"Import it once more\" if everybody in it is really to be made a second time",
@@ -319,7 +319,7 @@ fn batch_to_resume(visit: &Visit, upload: &Upload) -> Result<Batch> {
     visit
         .console
         .store
-        .look_up(|connection| batches::of_file(connection, upload.what, upload.glance.sha256))?
+        .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?
         .filter(|batch| batch.finished_at.is_none())
         .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))
 }

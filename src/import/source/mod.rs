@@ -32,6 +32,17 @@ pub const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// stand.
 pub const OURS: &str = "_type";
 
+/// What tells a list from others: its file and, of a spreadsheet, its sheet.
+#[derive(Debug, Clone, Default)]
+pub struct Fingerprint {
+    /// The file's SHA-256.
+    pub sha256: [u8; 32],
+    /// The first sheet, which is meant where none is named.
+    pub first_sheet: Option<String>,
+    /// The sheet that is read.
+    pub sheet: Option<String>,
+}
+
 /// A file to import from.
 #[derive(Debug)]
 pub struct Source {
@@ -246,6 +257,17 @@ impl Source {
         match &self.format {
             Format::Xlsx { sheets, there } => Some((there, sheets.first()?)),
             _ => None,
+        }
+    }
+
+    /// What tells this list from others.
+    #[must_use]
+    pub fn fingerprint(&self) -> Fingerprint {
+        let sheets = self.sheets();
+        Fingerprint {
+            sha256: self.sha256,
+            first_sheet: sheets.and_then(|(there, _)| there.first().cloned()),
+            sheet: sheets.map(|(_, chosen)| chosen.to_owned()),
         }
     }
 

@@ -83,8 +83,12 @@ fn a_wrong_method_is_told_with_those_that_are_right() {
                     .bearer_auth(&caller.token);
                 let answer = whole(request);
                 answer.reply.refused(405, 1104, "method");
-                let mut allowed: Vec<&str> = answer.header("allow").split(", ").collect();
-                allowed.sort_unstable();
+                let allowed: Vec<&str> = answer.header("allow").split(", ").collect();
+                let mut known = known.clone();
+                if known.iter().any(|known| known == "GET") {
+                    known.push("HEAD".to_owned());
+                }
+                known.sort_unstable();
                 assert_eq!(allowed, known, "{method} {path}");
             }
         }

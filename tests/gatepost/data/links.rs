@@ -212,6 +212,38 @@ fn an_import_that_is_taken_back_while_it_goes_on_ends() {
 }
 
 #[test]
+fn two_commands_do_not_go_on_with_one_import() {
+    let (site, list) = prepared();
+    let file = site.open();
+    file.busy_timeout(Duration::from_secs(5))
+        .expect("a timeout");
+    let written = || {
+        let sql = "SELECT count(*) FROM delegates";
+        file.query_row(sql, [], |row| row.get::<_, usize>(0))
+            .expect(sql)
+    };
+    let child = site.start(&["import", "delegates", &list]);
+    while written() == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let other = site.run(&["import", "--resume", "1"]);
+    let outputs = [child.wait_with_output().expect("it ends"), other];
+    // One of them ends, or the first one was through before.
+    assert!(outputs.iter().any(|output| output.status.success()));
+    for output in outputs.iter().filter(|output| !output.status.success()) {
+        let told = String::from_utf8_lossy(&output.stderr);
+        let expected = ["is gone on with elsewhere", "is complete"];
+        assert!(expected.iter().any(|one| told.contains(one)), "{told}");
+    }
+    assert_eq!(written(), ROWS);
+    let linked = "SELECT count(*) FROM delegates WHERE parent_id IS NOT NULL";
+    assert_eq!(
+        site.count(linked),
+        i64::try_from(ROWS / 2).expect("a number")
+    );
+}
+
+#[test]
 fn what_stands_nowhere_or_above_itself_is_told_before_anything_is_written() {
     let site = Site::new();
     let list = site.file(

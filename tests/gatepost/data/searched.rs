@@ -132,4 +132,9 @@ fn the_format_follows_the_name_of_the_file() {
     assert!(told.contains(".xls is none of .csv"), "{told}");
     assert!(!std::path::Path::new(&path).exists());
     site.done(&["export", "delegates", "--output", &path, "--format", "csv"]);
+    // A folder that a typing mistake names is not made.
+    for what in ["delegates", "all"] {
+        let told = site.refused(&["export", what, "--output", &site.path("nowhere/a.csv")]);
+        assert!(told.contains("there is no folder"), "{told}");
+    }
 }

@@ -127,6 +127,9 @@ fn sheets_of_one_book_are_lists_of_their_own() {
     }
     let again = site.refused(&["import", "delegates", &path, "--sheet", "Day 2"]);
     assert!(again.contains("imported already (import 2)"), "{again}");
+    // The first sheet is the same one by its name and without.
+    let again = site.refused(&["import", "delegates", &path]);
+    assert!(again.contains("imported already (import 1)"), "{again}");
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
 }
 
