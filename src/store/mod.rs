@@ -8,6 +8,7 @@ pub mod connection;
 mod create;
 pub mod error;
 mod ids;
+mod job;
 pub mod migrate;
 pub mod open;
 pub mod references;
@@ -22,6 +23,7 @@ pub use tx::{Tx, in_transaction};
 
 use crate::error::{Error, Result};
 use checkpoint::{Checkpointer, Wiper};
+use job::{Once, Repeatable, Turn, Work};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use stats::Stats;
@@ -30,9 +32,9 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use writer::{Once, Repeatable, Turn, Work, Writer};
+use writer::Writer;
 
-pub use writer::BESIDE;
+pub use job::BESIDE;
 
 /// Marks a SQLite file as Gatepost's (`"GATE"`).
 pub const APPLICATION_ID: i32 = 0x4741_5445;

@@ -14,8 +14,9 @@
 
 use super::{
     checkpoint::Checkpointer,
+    job::{BESIDE, Guard, Job, JobOf, Turn, Work},
     stats::{Queued, Stats},
-    tx::{BEGIN, Group, Tx, caught, execute, savepoint},
+    tx::{BEGIN, Group, Tx, execute},
 };
 use crate::{
     error::{Error, Kind, Result},
@@ -25,7 +26,7 @@ use rusqlite::Connection;
 use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -46,132 +47,6 @@ const GROUP_MAX: Duration = Duration::from_millis(20);
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// How often the file is asked whether another process changed it.
 const FOREIGN_POLL: Duration = Duration::from_millis(200);
-
-/// The name of the file that stands beside ours for a `Turn::Alone`.
-pub const BESIDE: &str = "beside";
-
-/// How a job stands in the queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
-    /// Somebody waits at a gate.
-    Soon,
-    /// A slice of a batch or an import: after everybody who waits, one at a time.
-    Bulk,
-    /// Next, and with nobody else: it reads this other database file as [`BESIDE`].
-    Alone(PathBuf),
-    /// As that, without another file; with the log emptied before, unless somebody reads an old state.
-    Still,
-}
-
-/// How a job is kept from leaving half its work behind when it fails.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Guard {
-    /// The transaction is undone.
-    Transaction,
-    /// A savepoint is.
-    Savepoint,
-}
-
-/// What a job does, and whether it can be done again after it was undone.
-pub trait Work<T>: Send {
-    /// Whether it can.
-    const REPEATABLE: bool;
-
-    /// Does it.
-    ///
-    /// # Errors
-    /// What it fails with.
-    fn run(&mut self, tx: &Tx<'_>) -> Result<T>;
-}
-
-/// Work that can be done once.
-pub struct Once<F>(Option<F>);
-
-impl<F> Once<F> {
-    pub fn new(work: F) -> Self {
-        Self(Some(work))
-    }
-}
-
-/// Work that can be done again.
-pub struct Repeatable<F>(pub F);
-
-impl<T, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Work<T> for Once<F> {
-    const REPEATABLE: bool = false;
-
-    fn run(&mut self, tx: &Tx<'_>) -> Result<T> {
-        let work = self.0.take();
-        work.ok_or_else(|| Error::defect("a write ran twice"))?(tx)
-    }
-}
-
-impl<T, F: Fn(&Tx<'_>) -> Result<T> + Send> Work<T> for Repeatable<F> {
-    const REPEATABLE: bool = true;
-
-    fn run(&mut self, tx: &Tx<'_>) -> Result<T> {
-        (self.0)(tx)
-    }
-}
-
-trait Job: Send {
-    fn turn(&self) -> &Turn;
-    fn waiting_since(&self) -> Instant;
-    fn is_repeatable(&self) -> bool;
-    /// Runs it in the open transaction.
-    ///
-    /// # Errors
-    /// What kind of error it failed with, which it keeps for its answer.
-    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind>;
-    /// Answers the caller: with what the job gave, or with why the group did not take place.
-    fn answer(self: Box<Self>, lost: Option<&str>);
-}
-
-struct JobOf<T, W> {
-    turn: Turn,
-    since: Instant,
-    work: W,
-    outcome: Option<Result<T>>,
-    reply: oneshot::Sender<Result<T>>,
-    _queued: Queued,
-}
-
-impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
-    fn turn(&self) -> &Turn {
-        &self.turn
-    }
-
-    fn waiting_since(&self) -> Instant {
-        self.since
-    }
-
-    fn is_repeatable(&self) -> bool {
-        W::REPEATABLE
-    }
-
-    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind> {
-        let work = || self.work.run(tx);
-        let outcome = tx.counting(|| match guard {
-            Guard::Transaction => caught(tx.connection, work).flatten(),
-            Guard::Savepoint => savepoint(tx.connection, "job", work),
-        });
-        let told = match &outcome {
-            Ok(_) => Ok(()),
-            Err(cause) => Err(cause.kind),
-        };
-        self.outcome = Some(outcome);
-        told
-    }
-
-    fn answer(self: Box<Self>, lost: Option<&str>) {
-        let outcome = match (lost, self.outcome) {
-            (Some(why), _) => Err(Error::unavailable(why)),
-            (None, Some(outcome)) => outcome,
-            (None, None) => Err(Error::unavailable("it waited too long for the writer")),
-        };
-        // The caller may be gone; the write stands all the same.
-        let _ = self.reply.send(outcome);
-    }
-}
 
 /// A handle to the writer thread.
 pub struct Writer {
@@ -222,17 +97,9 @@ impl Writer {
         turn: Turn,
         work: impl Work<T> + 'static,
     ) -> Result<oneshot::Receiver<Result<T>>> {
-        let (reply, outcome) = oneshot::channel();
-        let job = Box::new(JobOf {
-            turn,
-            since: Instant::now(),
-            work,
-            outcome: None,
-            reply,
-            _queued: Queued::take(&self.stats),
-        });
+        let (job, outcome) = JobOf::queued(turn, work, Queued::take(&self.stats));
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
-        match queue.try_send(job) {
+        match queue.try_send(Box::new(job)) {
             Ok(()) => Ok(outcome),
             Err(TrySendError::Full(_)) => Err(Error::unavailable("the write queue is full")),
             Err(TrySendError::Disconnected(_)) => Err(stopped()),
