@@ -9,7 +9,7 @@ use crate::{
     records::{self, Resource},
     store::Tx,
 };
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, Params, Row};
 
 /// Keeps what a row became.
 pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
@@ -29,13 +29,60 @@ pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> R
 
 /// What is kept of a row.
 pub(super) struct Kept {
-    /// The record that it became.
+    /// Where it stands; see [`super::source::Row::line`].
+    pub line: i64,
+    /// The record or interaction that it became.
     pub record: i64,
+    /// What it changed of the record, as that was; none where it was made.
+    pub before: Option<String>,
     /// The newest change to anything when it was written.
-    pub audit: Option<i64>,
+    audit: Option<i64>,
+    /// The interaction that was made beside.
+    pub interaction: Option<i64>,
 }
 
 impl Kept {
+    /// That of the row of a line; none where it became nothing.
+    pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Self>> {
+        Self::find(tx, "line = ?2", rusqlite::params![batch, line])
+    }
+
+    /// That of the last row before a line.
+    pub(super) fn before_line(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
+        let last = "line < ?2 ORDER BY line DESC LIMIT 1";
+        Self::find(tx, last, [batch, line])
+    }
+
+    /// That of the row that made or changed a record.
+    pub(super) fn of_record(tx: &Tx<'_>, batch: i64, record: i64) -> Result<Option<Self>> {
+        let last = "record_id = ?2 ORDER BY line DESC LIMIT 1";
+        Self::find(tx, last, [batch, record])
+    }
+
+    fn find(tx: &Tx<'_>, which: &str, parameters: impl Params) -> Result<Option<Self>> {
+        let mut statement = tx.prepare_cached(&format!(
+            "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
+             WHERE batch_id = ?1 AND {which}"
+        ))?;
+        let read = |row: &Row<'_>| {
+            Ok(Self {
+                line: row.get(0)?,
+                record: row.get(1)?,
+                before: row.get(2)?,
+                audit: row.get(3)?,
+                interaction: row.get(4)?,
+            })
+        };
+        Ok(statement.query_row(parameters, read).optional()?)
+    }
+
+    /// Forgets it: nothing is left of what the row did.
+    pub(super) fn forget(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
+        tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
+            .execute([batch, self.line])?;
+        Ok(())
+    }
+
     /// Whether the audit knows of a change to the record after the import's own; with a property, of
     /// one to that.
     pub(super) fn changed_since(
@@ -57,6 +104,16 @@ impl Kept {
                 property
             ])?)
     }
+
+    /// Keeps that the newest change to anything is the import's own, to the record of this row.
+    pub(super) fn keep_change(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
+        tx.prepare_cached(
+            "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+             WHERE batch_id = ?1 AND line = ?2",
+        )?
+        .execute([batch, self.line])?;
+        Ok(())
+    }
 }
 
 /// What the audit may call the same record, too: an event is a device.
@@ -66,31 +123,6 @@ pub(super) fn other_name(resource: &Resource) -> &'static str {
     } else {
         resource.name
     }
-}
-
-/// What is kept of the row of a line; none where it became nothing.
-pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Kept>> {
-    Ok(tx
-        .prepare_cached(
-            "SELECT record_id, audit_id FROM batch_rows WHERE batch_id = ?1 AND line = ?2",
-        )?
-        .query_row(rusqlite::params![batch, line], |row| {
-            Ok(Kept {
-                record: row.get(0)?,
-                audit: row.get(1)?,
-            })
-        })
-        .optional()?)
-}
-
-/// Keeps that the newest change to anything is the import's own, to the record of a row.
-pub(super) fn keep_change(tx: &Tx<'_>, batch: i64, line: u64) -> Result<()> {
-    tx.prepare_cached(
-        "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
-         WHERE batch_id = ?1 AND line = ?2",
-    )?
-    .execute(rusqlite::params![batch, line])?;
-    Ok(())
 }
 
 /// What is added to the columns of a record as it was: its newest change by then.

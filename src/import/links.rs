@@ -3,7 +3,7 @@
 
 use super::{
     bad::{BadRow, Problem},
-    kept::{self, Kept},
+    kept::Kept,
     lineage::{Above, Lineage, Parent},
     marks::Marks,
     plan::{Plan, Unresolved, is_of_row},
@@ -196,7 +196,7 @@ impl Links {
 /// # Errors
 /// When the store cannot take it.
 pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Option<Problem>> {
-    let Some(kept) = kept::of_line(tx, batch, row.line)? else {
+    let Some(kept) = Kept::of_line(tx, batch, row.line)? else {
         // It was bad when it was written.
         return Ok(None);
     };
@@ -213,7 +213,7 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
             if changed {
                 return Ok(());
             }
-            kept::keep_change(tx, batch, row.line)
+            kept.keep_change(tx, batch)
         })
     };
     match linked.and(missing.map_or(Ok(()), |missing| Err(missing.told(plan.what)))) {

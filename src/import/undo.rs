@@ -15,7 +15,6 @@ use crate::{
     records::{self, Resource},
     store::{Store, Tx},
 };
-use rusqlite::OptionalExtension;
 use serde_json::json;
 use std::{collections::HashSet, fmt};
 
@@ -126,55 +125,9 @@ pub fn undo(
     slices::write(store, work, told)
 }
 
-/// A row of the batch.
-struct Row {
-    line: i64,
-    kept: Kept,
-    before: Option<String>,
-    interaction: Option<i64>,
-}
-
-impl Row {
-    const COLUMNS: &str = "line, record_id, before, audit_id, interaction_id";
-
-    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            line: row.get(0)?,
-            kept: Kept {
-                record: row.get(1)?,
-                audit: row.get(3)?,
-            },
-            before: row.get(2)?,
-            interaction: row.get(4)?,
-        })
-    }
-
-    /// The last one before a line.
-    fn before(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
-        let sql = format!(
-            "SELECT {} FROM batch_rows WHERE batch_id = ?1 AND line < ?2 ORDER BY line DESC LIMIT 1",
-            Self::COLUMNS
-        );
-        let mut statement = tx.prepare_cached(&sql)?;
-        Ok(statement.query_row([batch, line], Self::read).optional()?)
-    }
-
-    /// The one that made or changed a record.
-    fn of_record(tx: &Tx<'_>, batch: i64, record: i64) -> Result<Option<Self>> {
-        let sql = format!(
-            "SELECT {} FROM batch_rows WHERE batch_id = ?1 AND record_id = ?2 ORDER BY line DESC LIMIT 1",
-            Self::COLUMNS
-        );
-        let mut statement = tx.prepare_cached(&sql)?;
-        Ok(statement
-            .query_row([batch, record], Self::read)
-            .optional()?)
-    }
-}
-
 /// A row that is taken back after those that refer to its record.
 struct Waiting {
-    row: Row,
+    row: Kept,
     /// Those up to this id were looked at.
     after: i64,
 }
@@ -190,10 +143,10 @@ impl Steps for Undo {
             return Ok(false);
         }
         if let (Some(waiting), Some(uses)) = (self.waiting.last_mut(), &self.uses) {
-            if let Some(referring) = uses.referring(tx, waiting.row.kept.record, waiting.after)? {
+            if let Some(referring) = uses.referring(tx, waiting.row.record, waiting.after)? {
                 waiting.after = referring;
                 if !self.seen.contains(&referring)
-                    && let Some(row) = Row::of_record(tx, self.batch.id, referring)?
+                    && let Some(row) = Kept::of_record(tx, self.batch.id, referring)?
                 {
                     self.wait(row);
                 }
@@ -205,13 +158,13 @@ impl Steps for Undo {
             return Ok(true);
         }
         // The last rows first: most refer to what stands above them.
-        let Some(row) = Row::before(tx, self.batch.id, self.before_line)? else {
+        let Some(row) = Kept::before_line(tx, self.batch.id, self.before_line)? else {
             return Ok(self.once_more());
         };
         self.before_line = row.line;
         if self.uses.is_none() {
             self.end(tx, &row)?;
-        } else if !self.seen.contains(&row.kept.record) {
+        } else if !self.seen.contains(&row.record) {
             self.wait(row);
         }
         Ok(true)
@@ -241,20 +194,20 @@ impl Undo {
         !self.finished
     }
 
-    fn wait(&mut self, row: Row) {
-        self.seen.insert(row.kept.record);
+    fn wait(&mut self, row: Kept) {
+        self.seen.insert(row.record);
         self.waiting.push(Waiting { row, after: 0 });
     }
 
     /// Takes a row back, or tells why it is left.
-    fn end(&mut self, tx: &Tx<'_>, row: &Row) -> Result<()> {
+    fn end(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<()> {
         match self.row(tx, row)? {
             None => {
-                self.seen.remove(&row.kept.record);
-                forget(tx, self.batch.id, row)
+                self.seen.remove(&row.record);
+                row.forget(tx, self.batch.id)
             }
             Some(reason) => {
-                self.stays.insert(row.kept.record);
+                self.stays.insert(row.record);
                 self.left += 1;
                 if self.told.len() < TOLD_MAX {
                     let resource = self.batch.what.resource();
@@ -262,7 +215,7 @@ impl Undo {
                     self.told.push(Left {
                         line: row.line,
                         kind,
-                        record: row.kept.record,
+                        record: row.record,
                         reason,
                     });
                 }
@@ -272,33 +225,33 @@ impl Undo {
     }
 
     /// Takes a row back; why not, where it is left as it is.
-    fn row(&mut self, tx: &Tx<'_>, row: &Row) -> Result<Option<&'static str>> {
+    fn row(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<Option<&'static str>> {
         let (Some(resource), Some(uses)) = (self.batch.what.resource(), &self.uses) else {
-            remove::take_back(tx, row.kept.record)?;
+            remove::take_back(tx, row.record)?;
             if let Some(connected) = row.interaction {
                 remove::take_back(tx, connected)?;
             }
             self.removed += 1;
             return Ok(None);
         };
-        if !is_there(tx, resource, row.kept.record)? {
+        if !is_there(tx, resource, row.record)? {
             // It went with its ring, or with the import that made it.
             return Ok(None);
         }
-        if row.kept.changed_since(tx, resource, None)? {
+        if row.changed_since(tx, resource, None)? {
             return Ok(Some("was changed since"));
         }
         let Some(before) = &row.before else {
-            if uses.is_used(tx, row.kept.record, row.interaction)? {
+            if uses.is_used(tx, row.record, row.interaction)? {
                 return Ok(Some("was used since"));
             }
-            if uses.is_named(row.kept.record) {
+            if uses.is_named(row.record) {
                 return Ok(Some(
                     "is referred to by what another import can put back; take that back first",
                 ));
             }
-            let ring = if uses.referring(tx, row.kept.record, 0)?.is_some() {
-                match self.ring(tx, resource, uses, row.kept.record)? {
+            let ring = if uses.referring(tx, row.record, 0)?.is_some() {
+                match self.ring(tx, resource, uses, row.record)? {
                     Some(ring) => ring,
                     None => return Ok(Some("was used since: others that stay refer to it")),
                 }
@@ -306,11 +259,11 @@ impl Undo {
                 Vec::new()
             };
             for other in &ring {
-                uses.let_go(tx, other.kept.record)?;
+                uses.let_go(tx, other.record)?;
             }
             for other in ring.iter().filter(|other| other.line != row.line) {
                 remove_for_good(tx, resource, other)?;
-                forget(tx, self.batch.id, other)?;
+                other.forget(tx, self.batch.id)?;
                 self.removed += 1;
             }
             remove_for_good(tx, resource, row)?;
@@ -320,8 +273,8 @@ impl Undo {
         if joined_and_used(tx, row)? {
             return Ok(Some("was used since at the device it was joined with"));
         }
-        match records::write::restore(tx, &self.ctx, resource, row.kept.record, before) {
-            Ok(()) => kept::keep_restored(tx, &self.batch, row.kept.record, before)?,
+        match records::write::restore(tx, &self.ctx, resource, row.record, before) {
+            Ok(()) => kept::keep_restored(tx, &self.batch, row.record, before)?,
             Err(cause) if cause.kind == Kind::CodeTaken => {
                 return Ok(Some("had a code that another record has by now"));
             }
@@ -347,17 +300,17 @@ impl Undo {
         resource: &Resource,
         uses: &Uses,
         record: i64,
-    ) -> Result<Option<Vec<Row>>> {
+    ) -> Result<Option<Vec<Kept>>> {
         let (mut known, mut to_see) = (HashSet::from([record]), vec![record]);
         let mut ring = Vec::new();
         while let Some(record) = to_see.pop() {
-            let Some(row) = Row::of_record(tx, self.batch.id, record)? else {
+            let Some(row) = Kept::of_record(tx, self.batch.id, record)? else {
                 return Ok(None);
             };
             let stays = row.before.is_some()
-                || row.kept.changed_since(tx, resource, None)?
+                || row.changed_since(tx, resource, None)?
                 || uses.is_named(record)
-                || uses.is_used(tx, row.kept.record, row.interaction)?;
+                || uses.is_used(tx, row.record, row.interaction)?;
             if stays || ring.len() >= RING_MAX {
                 return Ok(None);
             }
@@ -377,19 +330,13 @@ impl Undo {
     }
 }
 
-fn forget(tx: &Tx<'_>, batch: i64, row: &Row) -> Result<()> {
-    tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
-        .execute([batch, row.line])?;
-    Ok(())
-}
-
 fn is_there(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {} WHERE id = ?1", resource.table);
     Ok(tx.prepare_cached(&sql)?.exists([record])?)
 }
 
 /// Whether a delegate that the import changed and joined did anything since where it was joined.
-fn joined_and_used(tx: &Tx<'_>, row: &Row) -> Result<bool> {
+fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
     let Some(join) = row.interaction else {
         return Ok(false);
     };
@@ -398,11 +345,11 @@ fn joined_and_used(tx: &Tx<'_>, row: &Row) -> Result<bool> {
             "SELECT 1 FROM interactions WHERE first_delegate_id = ?1 AND id > ?2
              AND first_device_id = (SELECT first_device_id FROM interactions WHERE id = ?2)",
         )?
-        .exists([row.kept.record, join])?)
+        .exists([row.record, join])?)
 }
 
 /// Removes a record that the import made, with its join and what the audit tells of it.
-fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<()> {
+fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     if let Some(join) = row.interaction {
         tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
             .execute([join])?;
@@ -410,21 +357,21 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Row) -> Result<()> {
     if resource.name == delegates::RESOURCE.name {
         // Nothing is left that it could follow from.
         tx.prepare_cached("DELETE FROM presence WHERE delegate_id = ?1")?
-            .execute([row.kept.record])?;
+            .execute([row.record])?;
     }
     if resource.name == devices::LISTED.name {
         tx.prepare_cached(
             "UPDATE batches SET device_id = NULL WHERE device_id = ?1 AND undone_at IS NOT NULL",
         )?
-        .execute([row.kept.record])?;
+        .execute([row.record])?;
     }
     tx.prepare_cached(&format!("DELETE FROM {} WHERE id = ?1", resource.table))?
-        .execute([row.kept.record])?;
+        .execute([row.record])?;
     tx.prepare_cached("DELETE FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3")?
         .execute(rusqlite::params![
             resource.name,
             other_name(resource),
-            row.kept.record
+            row.record
         ])?;
     Ok(())
 }
