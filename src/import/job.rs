@@ -119,6 +119,14 @@ impl Job {
         options.skip_bad |= skip_bad;
         let plan = plan(&source, ctx, batch.what, &options, batch.device)?;
         let checked = check(&source, &plan, Some(store), batch.done, told)?;
+        // Rows that another command wrote meanwhile would be told as bad ones.
+        let now = store.look_up(|connection| batches::find(connection, batch.id))?;
+        if now.done != batch.done {
+            return Err(Error::invalid(format!(
+                "import {} is gone on with elsewhere",
+                batch.id
+            )));
+        }
         Ok(Self {
             source,
             plan,
