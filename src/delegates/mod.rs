@@ -57,7 +57,7 @@ pub const PROPERTIES: &[Property] = &[
     Property::new("rawFlags", "raw_flags", Kind::Text, "Single-letter flags; stored lowercase, each once, sorted."),
     Property::new("sources", "sources", Kind::Sources, "Where the record came from: `api`, `admin`, `import`, `tx`, `discovery`."),
     Property::new("data", "data", Kind::Document, "Named sections; a PATCH merges by key (RFC 7396)."),
-    Property::new("firstInteractions", "", Kind::Attached, "Interactions with this delegate as the first, the newest 1,000."),
+    Property::new("firstInteractions", "", Kind::Attached, "Interactions with this delegate as the first, the newest 1,000, or fewer of 4 MiB."),
     Property::new("secondInteractions", "", Kind::Attached, "… as the second."),
     Property::new("thirdInteractions", "", Kind::Attached, "… as the third."),
     Property::new("createdAt", "created_at", Kind::Stamp, ""),

@@ -181,6 +181,8 @@ impl Draft {
                 ));
             }
         };
+        self.values.check(&data)?;
+        self.values.unfold_form(&mut data);
         forms::reshape(&mut data)?;
         self.shared = self.values.places(&data)?;
         if !data.is_empty() {

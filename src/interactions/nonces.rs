@@ -9,8 +9,8 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension};
 
-/// What a nonce stands for already; `None` when it is new. The inner is `None` when the
-/// interaction was deleted since.
+/// What a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
+/// the interaction was deleted since.
 ///
 /// # Errors
 /// [`Kind::KeyReused`] when it came with another type or body.
@@ -32,7 +32,7 @@ pub fn recall(
         None if is_erased(tx, client, nonce, fingerprint)? => Ok(Some(None)),
         None => Ok(None),
         Some((known, interaction)) if known == *fingerprint => {
-            Ok(Some(rows::find(tx, interaction)?))
+            Ok(Some(rows::find_stored(tx, interaction)?))
         }
         Some(_) => Err(reused()),
     }

@@ -93,8 +93,11 @@ fn settle(
     participants: &mut Participants,
 ) -> Result<Outcome> {
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
-        && let Some(earlier) = nonces::recall(tx, client, nonce, fingerprint)?
+        && let Some(mut earlier) = nonces::recall(tx, client, nonce, fingerprint)?
     {
+        if let Some(earlier) = &mut earlier {
+            as_answered(tx, draft, earlier)?;
+        }
         return Ok(Outcome::Replayed(earlier));
     }
     let places: Rc<Places> = tx.memory();
@@ -122,6 +125,18 @@ fn settle(
     }
     follow::from(tx, ctx, &interaction)?;
     Ok(Outcome::Created(interaction))
+}
+
+/// Shows an interaction again as it was answered first: references to shared values stand in it where
+/// they stand in what is sent again.
+fn as_answered(connection: &Connection, draft: &Draft, earlier: &mut Interaction) -> Result<()> {
+    if draft.shared.is_empty() {
+        return earlier.complete(connection);
+    }
+    if earlier.shared.take().is_some() {
+        earlier.data.clone_from(&draft.data);
+    }
+    Ok(())
 }
 
 /// What became of a draft of the past.

@@ -137,13 +137,22 @@ impl Interaction {
 /// # Errors
 /// When it cannot be read.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Interaction>> {
-    let found = connection
+    let mut found = find_stored(connection, id)?;
+    if let Some(interaction) = &mut found {
+        interaction.complete(connection)?;
+    }
+    Ok(found)
+}
+
+/// The interaction of an id, as it is stored; see [`Interaction::complete`].
+///
+/// # Errors
+/// When it cannot be read.
+pub fn find_stored(connection: &Connection, id: i64) -> Result<Option<Interaction>> {
+    Ok(connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM interactions WHERE id = ?1"))?
         .query_row([id], Interaction::read)
-        .optional()?;
-    found
-        .map(|mut interaction| interaction.complete(connection).map(|()| interaction))
-        .transpose()
+        .optional()?)
 }
 
 /// The properties that `fields` names, separated by commas; `None` for all.

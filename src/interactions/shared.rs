@@ -67,6 +67,71 @@ impl SharedValues {
         })
     }
 
+    /// Checks the references of `data` as it was sent: what an item shares counts where it stands, as it
+    /// will be read there.
+    ///
+    /// # Errors
+    /// As [`Self::places`], and [`Kind::TooLarge`].
+    pub fn check(&self, data: &Map<String, Value>) -> Result<()> {
+        let named = self.places(data)?;
+        let bytes = named.iter().filter_map(|(_, name)| self.0.get(name));
+        if bytes.map(|shared| shared.text.len()).sum::<usize>() > json::RECORD_MAX_BYTES {
+            return Err(Error::new(
+                Kind::TooLarge,
+                format!(
+                    "data: the shared values of an item may have at most {} bytes, each counted wherever it stands",
+                    json::RECORD_MAX_BYTES
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Puts the values of references in their places where a form says what it is and what was asked;
+    /// answers stay shared.
+    pub fn unfold_form(&self, data: &mut Map<String, Value>) {
+        if self.0.is_empty() {
+            return;
+        }
+        if let Some(Value::Object(whole)) =
+            self.whole(data).filter(|whole| whole.get("form").is_some())
+        {
+            *data = whole;
+        }
+        if !data.contains_key("form") {
+            return;
+        }
+        let unfold = |value: Option<&mut Value>| {
+            if let Some(value) = value
+                && let Some(full) = self.value(value)
+            {
+                *value = full;
+            }
+        };
+        unfold(data.get_mut("form"));
+        unfold(data.get_mut("answers"));
+        let Some(Value::Array(answers)) = data.get_mut("answers") else {
+            return;
+        };
+        for answer in answers {
+            unfold(Some(&mut *answer));
+            for key in ["field", "fieldLabel"] {
+                unfold(answer.get_mut(key));
+            }
+        }
+    }
+
+    /// The value that all of `data` is.
+    fn whole(&self, data: &Map<String, Value>) -> Option<Value> {
+        let name = data.get(MARK).filter(|_| data.len() == 1)?.as_str()?;
+        serde_json::from_str(&self.0.get(name)?.text).ok()
+    }
+
+    /// The value that a reference stands for.
+    fn value(&self, reference: &Value) -> Option<Value> {
+        reference.as_object().and_then(|object| self.whole(object))
+    }
+
     /// Where the references of `data` stand.
     ///
     /// # Errors

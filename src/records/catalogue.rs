@@ -132,18 +132,33 @@ impl Kind {
 
 /// JSON text by property name and record id; what has none is left out.
 #[derive(Default)]
-pub struct Attachments(HashMap<(&'static str, i64), String>);
+pub struct Attachments {
+    texts: HashMap<(&'static str, i64), String>,
+    complete: Option<usize>,
+}
 
 impl Attachments {
+    /// That it is complete for the first so many of the records that were asked for; the others are to
+    /// be asked for anew.
+    pub fn end_after(&mut self, records: usize) {
+        self.complete = Some(records);
+    }
+
+    /// Those of the records asked for that it is complete for.
+    #[must_use]
+    pub fn complete_for<'a>(&self, ids: &'a [i64]) -> &'a [i64] {
+        &ids[..self.complete.unwrap_or(ids.len()).min(ids.len())]
+    }
+
     /// The JSON text of a property of a record.
     #[must_use]
     pub fn get(&self, property: &'static str, id: i64) -> Option<&str> {
-        self.0.get(&(property, id)).map(String::as_str)
+        self.texts.get(&(property, id)).map(String::as_str)
     }
 
     /// Sets the JSON text of a property of a record.
     pub fn set(&mut self, property: &'static str, id: i64, json: String) {
-        self.0.insert((property, id), json);
+        self.texts.insert((property, id), json);
     }
 }
 

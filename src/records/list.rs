@@ -102,6 +102,7 @@ impl Listing for Records {
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written> {
         let resource = self.selection.resource;
         let attachments = (resource.attach)(connection, &self.selection, ids, &self.zone)?;
+        let ids = attachments.complete_for(ids);
         let sql = format!(
             "{} AND id IN (SELECT value FROM json_each(?1)) ORDER BY id",
             self.selection.sql()

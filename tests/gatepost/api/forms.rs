@@ -148,3 +148,127 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
     let alone = json!({"delegate": delegate, "data": {"p": {"$shared": "photo"}}});
     caller.interact("lead", &alone).refused(400, 1503, "photo");
 }
+
+#[test]
+fn a_form_may_share_what_it_asks() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let item = |data: Value| json!({"interactionType": "lead", "delegate": delegate, "data": data});
+    let shared = |name: &str| json!({"$shared": name});
+    let answers = caller.post("/interaction/batch", &json!({
+        "interactions": {
+            "form": item(json!({"form": shared("form"), "answers": [{"field": "a.0.b", "answer": shared("answer")}]})),
+            "answers": item(json!({"form": "f", "answers": shared("answers")})),
+            "one": item(json!({"form": "f", "answers": [shared("one")]})),
+            "field": item(json!({"form": "f", "answers": [{"field": shared("field"), "answer": 5}]})),
+            "whole": item(shared("whole")),
+            "unknown": item(json!({"form": shared("nope"), "answers": []})),
+        },
+        "sharedValues": {
+            "form": "f", "answer": 5, "field": "a.0.b",
+            "one": {"field": "a.0.b", "answer": 5}, "answers": [{"field": "a.0.b", "answer": 5}],
+            "whole": {"form": "f", "answers": [{"field": "a.0.b", "answer": 5}]},
+        },
+    }));
+    for (at, status) in [201, 201, 201, 201, 201, 400].iter().enumerate() {
+        assert_eq!(
+            answers.data()[at]["status"],
+            *status,
+            "{}",
+            answers.data()[at]
+        );
+    }
+    for read in caller
+        .get("/interaction/list")
+        .data()
+        .as_array()
+        .expect("a list")
+    {
+        assert_eq!(
+            read["data"]["answersData"],
+            json!({"a": [{"b": 5}]}),
+            "{read}"
+        );
+        assert_eq!(read["data"]["reportData"], json!({"a.0.b": 5}), "{read}");
+    }
+}
+
+#[test]
+fn what_is_shared_cannot_grow_into_more_than_a_record_holds() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({"barcode": "X"}));
+    let photo = "x".repeat(600_000);
+    let item = |number: usize, references: usize| {
+        let data = json!({"p": vec![json!({"$shared": "photo"}); references]});
+        json!({"interactionType": "lead", "delegate": delegate, "data": data, "nonce": number.to_string()})
+    };
+    let mut items = serde_json::Map::new();
+    for number in 0..20 {
+        items.insert(number.to_string(), item(number, 1));
+    }
+    items.insert("twice".into(), item(20, 2));
+    let batch = json!({"interactions": items, "sharedValues": {"photo": photo}});
+    let first = caller.post("/interaction/batch", &batch);
+    let twice = &first.data()[20];
+    assert_eq!(
+        (&twice["status"], &twice["meta"]["error"]["internalCode"]),
+        (&json!(413), &json!(1106)),
+        "{twice}"
+    );
+    // Sent again it answers as it did, and not with twenty photographs.
+    let again = caller.post("/interaction/batch", &batch);
+    for number in 0..20 {
+        let (first, again) = (&first.data()[number], &again.data()[number]);
+        assert_eq!(
+            (&first["status"], &again["status"]),
+            (&json!(201), &json!(200))
+        );
+        assert_eq!(first["data"], again["data"]);
+    }
+    // A delegate carries the newest of them, as far as they are not too many bytes.
+    let found = caller.get("/delegate/barcode:X");
+    let shown = found.data()["firstInteractions"]
+        .as_array()
+        .expect("a list")
+        .clone();
+    assert!((7..=8).contains(&shown.len()), "{}", shown.len());
+    let newest = caller
+        .get("/interaction/list")
+        .data()
+        .as_array()
+        .expect("a list")
+        .clone();
+    assert_eq!(shown, newest[20 - shown.len()..]);
+    let list = caller.get("/delegate/list").data().clone();
+    assert_eq!(
+        list[0]["firstInteractions"].as_array().map(Vec::len),
+        Some(shown.len())
+    );
+}
+
+#[test]
+fn a_list_of_delegates_with_many_bytes_of_interactions_is_whole() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let note = "x".repeat(900_000);
+    for number in 0..6 {
+        let delegate = caller.delegate(&json!({"barcode": number.to_string()}));
+        let body = json!({"delegate": delegate, "data": {"note": note}});
+        assert_eq!(caller.interact("lead", &body).status, 201);
+    }
+    let list = caller
+        .get("/delegate/list")
+        .data()
+        .as_array()
+        .expect("a list")
+        .clone();
+    assert_eq!(list.len(), 6);
+    for delegate in list {
+        assert_eq!(
+            delegate["firstInteractions"].as_array().map(Vec::len),
+            Some(1)
+        );
+    }
+}
