@@ -399,6 +399,8 @@ CREATE TABLE batch_rows (
     audit_id       INTEGER,
     -- What the row made beside its record: a join, or the `connected` of two delegates.
     interaction_id INTEGER,
+    -- References that wait for other rows: names of properties, separated by commas.
+    unlinked       TEXT,
     PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_rows_record ON batch_rows (record_id);

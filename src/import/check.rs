@@ -4,6 +4,7 @@
 use super::{
     Source, What,
     bad::{BadRow, BadRows, Problem},
+    kept::Kept,
     lineage::Parent,
     links::{At, Ended, Links, Reference},
     marks::Marks,
@@ -51,6 +52,15 @@ impl Checked {
     }
 }
 
+/// An import that was interrupted.
+#[derive(Clone, Copy)]
+pub struct Begun {
+    /// Its batch.
+    pub batch: i64,
+    /// How many rows it is done with.
+    pub done: u64,
+}
+
 /// How far a check came.
 pub struct Looked<'a> {
     /// Rows that were looked at.
@@ -60,8 +70,8 @@ pub struct Looked<'a> {
 }
 
 /// Checks every row of a file: by itself, against the rows before it, and against what is in the
-/// store, where there is one. The first `done` rows are written already. `told` hears how far
-/// it came, and may stop it.
+/// store, where there is one. Of an import that was `begun`, the first rows are written already. `told`
+/// hears how far it came, and may stop it.
 ///
 /// # Errors
 /// When the file or the store cannot be read, or when `told` stopped it.
@@ -69,12 +79,12 @@ pub fn check(
     source: &Source,
     plan: &Plan,
     store: Option<&Store>,
-    done: u64,
+    begun: Option<Begun>,
     mut told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
 ) -> Result<Checked> {
     let mut check = Check {
         plan,
-        done,
+        begun,
         codes: HashMap::new(),
         changed: HashSet::new(),
         hasher: RandomState::new(),
@@ -114,7 +124,7 @@ pub fn check(
 
 struct Check<'a> {
     plan: &'a Plan,
-    done: u64,
+    begun: Option<Begun>,
     /// The line at which a code stands, by a hash of it and its column; of good rows only.
     codes: HashMap<u64, u32>,
     /// Codes that records of the store have until a row changes them.
@@ -137,7 +147,8 @@ impl Check<'_> {
                 let number = self.checked.rows;
                 self.checked.rows += 1;
                 let line = row.line;
-                match self.row(tx, row, number < self.done) {
+                let begun = self.begun.filter(|begun| number < begun.done);
+                match self.row(tx, row, begun.map(|begun| begun.batch)) {
                     Ok(()) => {}
                     Err(Trouble::Problem(problem)) => {
                         self.checked.bad.mark(number);
@@ -150,10 +161,11 @@ impl Check<'_> {
         })
     }
 
-    fn row(&mut self, tx: &Tx<'_>, row: Row, is_done: bool) -> Result<(), Trouble> {
+    /// Looks at a row; `written` is the batch that is done with it already.
+    fn row(&mut self, tx: &Tx<'_>, row: Row, written: Option<i64>) -> Result<(), Trouble> {
         let body = self.plan.body(row.content)?;
         if self.plan.what == What::Interactions {
-            if is_done {
+            if written.is_some() {
                 return Ok(());
             }
             let draft = self.of_plan(self.plan.draft(body))?;
@@ -166,11 +178,10 @@ impl Check<'_> {
             line: line_number(row.line),
             known: None,
         };
-        if is_done {
-            self.written(tx, at, resource, &body)?;
-        } else {
-            self.record(tx, at, resource, &body)?;
+        if let Some(batch) = written {
+            return self.written(tx, batch, at, resource, &body);
         }
+        self.record(tx, at, resource, &body)?;
         self.remember_codes(resource, &body, at.line)?;
         Ok(())
     }
@@ -185,7 +196,7 @@ impl Check<'_> {
         at.known = self.of_plan(self.plan.existing(tx, resource, body))?;
         let mut resolved = body.clone();
         let mut unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
-        for (property, selector) in Plan::references(resource, body) {
+        for (property, selector) in Plan::selectors(resource, body) {
             if self.changed.contains(&self.target(selector))
                 && resolved.remove(property.name).is_some()
             {
@@ -230,32 +241,33 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A row that is written already: what it refers to may still have to be linked.
+    /// A row of an interrupted import that is written already, or was left out.
     fn written(
         &mut self,
         tx: &Tx<'_>,
+        batch: i64,
         mut at: At,
         resource: &'static Resource,
         body: &Map<String, Value>,
     ) -> Result<(), Trouble> {
-        if Plan::references(resource, body).next().is_none() {
-            return Ok(());
-        }
-        self.links.written(at);
-        let Some(selector) = body.get(PARENT).and_then(Value::as_str) else {
+        let Some(kept) = Kept::of_line(tx, batch, at.line.into())? else {
             return Ok(());
         };
-        for (_, name, code) in codes(resource, body) {
-            at.known = at.known.or(by_code(tx, resource, name, code)?);
+        at.known = Some(kept.record);
+        if kept.unlinked().next().is_some() {
+            self.links.written(at);
         }
-        let mut resolved = Map::from_iter([(PARENT.to_owned(), selector.into())]);
-        let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
-        let parent = if unresolved.is_empty() {
-            parent(&resolved)
-        } else {
-            Some(Parent::Code(self.target(selector)))
-        };
-        self.links.written_above(at, parent);
+        if kept.unlinked().any(|name| name == PARENT) {
+            let named = body.get(PARENT).cloned().unwrap_or_default();
+            let mut resolved = Map::from_iter([(PARENT.to_owned(), named)]);
+            let mut unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+            let parent = match unresolved.pop() {
+                Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
+                None => parent(&resolved),
+            };
+            self.links.written_above(at, parent);
+        }
+        self.remember_codes(resource, body, at.line)?;
         Ok(())
     }
 

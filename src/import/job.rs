@@ -4,7 +4,8 @@
 use super::{
     BadRows, Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
     batches::{self, NewBatch, Options},
-    check, write,
+    check::{Begun, check},
+    write,
 };
 use crate::{
     auth::Context,
@@ -71,7 +72,7 @@ impl Job {
         if let Some(store) = store.filter(|_| !request.again && request.options.key.is_none()) {
             refuse_again(store, &source, request.what)?;
         }
-        let checked = check(&source, &plan, store, 0, told)?;
+        let checked = check(&source, &plan, store, None, told)?;
         if checked.rows == 0 {
             return Err(Error::invalid(format!(
                 "{}: has a header and no rows",
@@ -118,7 +119,11 @@ impl Job {
         let mut options = batch.options.clone();
         options.skip_bad |= skip_bad;
         let plan = plan(&source, ctx, batch.what, &options, batch.device)?;
-        let checked = check(&source, &plan, Some(store), batch.done, told)?;
+        let begun = Begun {
+            batch: batch.id,
+            done: batch.done,
+        };
+        let checked = check(&source, &plan, Some(store), Some(begun), told)?;
         // Rows that another command wrote meanwhile would be told as bad ones.
         let now = store.look_up(|connection| batches::find(connection, batch.id))?;
         if now.done != batch.done {

@@ -9,20 +9,21 @@ use crate::{
     records::{self, Resource},
     store::Tx,
 };
-use rusqlite::{OptionalExtension, Params, Row};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 /// Keeps what a row became.
 pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
     tx.prepare_cached(
-        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id)
-         VALUES (?1, ?2, ?3, ?4, (SELECT max(id) FROM audit), ?5)",
+        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked)
+         VALUES (?1, ?2, ?3, ?4, (SELECT max(id) FROM audit), ?5, ?6)",
     )?
     .execute(rusqlite::params![
         batch,
         line,
         became.record,
         became.before,
-        became.interaction
+        became.interaction,
+        (!became.unlinked.is_empty()).then(|| became.unlinked.join(","))
     ])?;
     Ok(())
 }
@@ -39,11 +40,13 @@ pub(super) struct Kept {
     audit: Option<i64>,
     /// The interaction that was made beside.
     pub interaction: Option<i64>,
+    /// The references that wait for other rows, separated by commas.
+    unlinked: Option<String>,
 }
 
 impl Kept {
     /// That of the row of a line; none where it became nothing.
-    pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Self>> {
+    pub(super) fn of_line(tx: &Connection, batch: i64, line: u64) -> Result<Option<Self>> {
         Self::find(tx, "line = ?2", rusqlite::params![batch, line])
     }
 
@@ -59,9 +62,9 @@ impl Kept {
         Self::find(tx, last, [batch, record])
     }
 
-    fn find(tx: &Tx<'_>, which: &str, parameters: impl Params) -> Result<Option<Self>> {
+    fn find(tx: &Connection, which: &str, parameters: impl Params) -> Result<Option<Self>> {
         let mut statement = tx.prepare_cached(&format!(
-            "SELECT line, record_id, before, audit_id, interaction_id FROM batch_rows
+            "SELECT line, record_id, before, audit_id, interaction_id, unlinked FROM batch_rows
              WHERE batch_id = ?1 AND {which}"
         ))?;
         let read = |row: &Row<'_>| {
@@ -71,6 +74,7 @@ impl Kept {
                 before: row.get(2)?,
                 audit: row.get(3)?,
                 interaction: row.get(4)?,
+                unlinked: row.get(5)?,
             })
         };
         Ok(statement.query_row(parameters, read).optional()?)
@@ -105,13 +109,58 @@ impl Kept {
             ])?)
     }
 
-    /// Keeps that the newest change to anything is the import's own, to the record of this row.
-    pub(super) fn keep_change(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
+    /// The references that wait for other rows.
+    pub(super) fn unlinked(&self) -> impl Iterator<Item = &str> {
+        let names = self.unlinked.as_deref().unwrap_or_default();
+        names.split(',').filter(|name| !name.is_empty())
+    }
+
+    /// Keeps that nothing waits any more.
+    pub(super) fn keep_linked(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
         tx.prepare_cached(
-            "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
-             WHERE batch_id = ?1 AND line = ?2",
+            "UPDATE batch_rows SET unlinked = NULL WHERE batch_id = ?1 AND line = ?2",
         )?
         .execute([batch, self.line])?;
+        Ok(())
+    }
+
+    /// Makes a change to the record that belongs to this row, though another import may have changed
+    /// the record since: then that knows of it, so that either can be taken back.
+    pub(super) fn change(
+        &self,
+        tx: &Tx<'_>,
+        batch: i64,
+        resource: &'static Resource,
+        columns: &[&str],
+        change: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let newest = newest_change(tx, resource, self.record)?;
+        change()?;
+        if self.audit.is_some_and(|audit| newest <= audit) {
+            tx.prepare_cached(
+                "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+                 WHERE batch_id = ?1 AND line = ?2",
+            )?
+            .execute([batch, self.line])?;
+            return Ok(());
+        }
+        tx.prepare_cached(
+            "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+             WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= ?3
+             AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
+        )?
+        .execute([self.record, batch, newest])?;
+        for column in columns {
+            tx.prepare_cached(&format!(
+                "UPDATE batch_rows SET before = json_set(before, '$.{column}',
+                    (SELECT {column} FROM {} WHERE id = ?1))
+                 WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id > ?3
+                 AND json_type(before, '$.{column}') IS NOT NULL
+                 AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
+                resource.table
+            ))?
+            .execute(rusqlite::params![self.record, batch, self.audit])?;
+        }
         Ok(())
     }
 }
@@ -192,4 +241,6 @@ pub(super) struct Became {
     pub before: Option<String>,
     /// The interaction that was made beside.
     pub interaction: Option<i64>,
+    /// The references that wait for other rows.
+    pub unlinked: Vec<&'static str>,
 }

@@ -43,6 +43,11 @@ impl Lineage {
         self.0.remove(&record);
     }
 
+    /// All rows that are judged.
+    pub(super) fn judged(&self) -> impl Iterator<Item = At> {
+        self.0.values().filter_map(|above| above.row)
+    }
+
     /// Rows that would stand above themselves, or below too many others; `of_code` tells what a row
     /// of the list makes of a code.
     ///

@@ -11,15 +11,17 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
-    records::{self, Property, Resource},
+    records::{self, Resource, write::PARENT},
     store::Tx,
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
 /// The most references between rows; a row's weight in memory each.
 const REFERENCES_MAX: usize = 2_000_000;
+/// How often bad rows may leave others without their place, which are looked for in the whole list.
+const ROUNDS_MAX: usize = 50;
 
 /// The references of a list, as its rows are checked one after the other.
 #[derive(Default)]
@@ -146,7 +148,7 @@ impl Links {
                 None => news.push_back((*at, reference.nowhere(plan))),
             }
         }
-        loop {
+        for round in 0.. {
             while let Some((at, cause)) = news.pop_front() {
                 if bad.contains_key(&at.line) {
                     continue;
@@ -159,7 +161,14 @@ impl Links {
                 bad.insert(at.line, (at, cause));
             }
             // Without the bad rows their records stay where they are.
-            if let Some(resource) = plan.what.resource() {
+            if round == ROUNDS_MAX {
+                let told = format!("{PARENT}: cannot be told before the other bad rows are mended");
+                news.extend(
+                    lineage
+                        .judged()
+                        .map(|at| (at, Error::invalid(told.clone()))),
+                );
+            } else if let Some(resource) = plan.what.resource() {
                 let of_code = |code| {
                     let line = line_of(code)?;
                     let known = self.renamed.get(&line).copied();
@@ -204,18 +213,19 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
         return Ok(None);
     };
     let resource = plan.resource(&body);
-    let (references, missing) = references(tx, plan, resource, body, &kept)?;
+    let (references, missing) = references(tx, plan, resource, &body, &kept)?;
+    let columns: Vec<_> = Plan::references(resource)
+        .filter(|property| references.contains_key(property.name))
+        .map(|property| property.column)
+        .collect();
     let linked = if references.is_empty() {
         Ok(())
     } else {
-        let changed = kept.changed_since(tx, resource, None)?;
-        records::write::patch(tx, &plan.ctx, resource, kept.record, references).and_then(|()| {
-            if changed {
-                return Ok(());
-            }
-            kept.keep_change(tx, batch)
+        kept.change(tx, batch, resource, &columns, || {
+            records::write::patch(tx, &plan.ctx, resource, kept.record, references)
         })
     };
+    kept.keep_linked(tx, batch)?;
     match linked.and(missing.map_or(Ok(()), |missing| Err(missing.told(plan.what)))) {
         Ok(()) => Ok(None),
         Err(cause) if is_of_row(cause.kind) => {
@@ -226,50 +236,28 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
     }
 }
 
-/// The references of a body that its record is to have and has not, and one that is nowhere. What
-/// somebody set since the row was written stays.
+/// The references of a row that wait, and one that is nowhere. What somebody set since the row was
+/// written stays.
 fn references(
     tx: &Tx<'_>,
     plan: &Plan,
     resource: &'static Resource,
-    body: Map<String, Value>,
+    body: &Map<String, Value>,
     kept: &Kept,
 ) -> Result<(Map<String, Value>, Option<Unresolved>)> {
-    let named: Vec<_> = Plan::references(resource, &body)
-        .map(|(property, selector)| (property, selector.to_owned()))
-        .collect();
     let (mut references, mut missing) = (Map::new(), None);
-    for (property, selector) in named {
-        if kept.changed_since(tx, resource, Some(property.name))? {
+    for name in kept.unlinked() {
+        let Some(value) = body.get(name) else {
+            continue;
+        };
+        if kept.changed_since(tx, resource, Some(name))? {
             continue;
         }
-        let stored = stored(tx, resource, property, kept.record)?;
-        let mut one = Map::from_iter([(property.name.to_owned(), selector.into())]);
+        let mut one = Map::from_iter([(name.to_owned(), value.clone())]);
         match plan.resolve(tx, resource, &mut one)?.pop() {
-            // Found when the row was written, by a code that another row took from it.
-            Some(_) if stored.is_some() => {}
             Some(unresolved) => missing = Some(unresolved),
-            None if one.get(property.name).and_then(Value::as_i64) == stored => {}
             None => references.append(&mut one),
         }
     }
     Ok((references, missing))
-}
-
-/// The id that a record has in a reference.
-fn stored(
-    tx: &Tx<'_>,
-    resource: &Resource,
-    property: &Property,
-    record: i64,
-) -> Result<Option<i64>> {
-    let sql = format!(
-        "SELECT {} FROM {} WHERE id = ?1",
-        property.column, resource.table
-    );
-    Ok(tx
-        .prepare_cached(&sql)?
-        .query_row([record], |row| row.get(0))
-        .optional()?
-        .flatten())
 }

@@ -144,21 +144,30 @@ impl Plan {
         };
         let key = in_other_words(resource, key);
         match body.get(key) {
-            Some(Value::String(code)) => by_code(connection, resource, key, code),
+            Some(Value::String(code)) => {
+                let found = by_code(connection, resource, key, code)?;
+                found
+                    .map(|id| check_is(connection, resource, id, key))
+                    .transpose()
+            }
             _ => Err(Error::invalid(format!(
                 "{key}: is empty; it is the key that the row is matched by"
             ))),
         }
     }
 
+    /// The properties that refer to other records.
+    pub fn references(resource: &'static Resource) -> impl Iterator<Item = &'static Property> {
+        let references = resource.properties.iter();
+        references.filter(|property| property.kind == Kind::Reference)
+    }
+
     /// The references of a body that are selectors such as `code:hall-a`.
-    pub fn references<'a>(
+    pub fn selectors<'a>(
         resource: &'static Resource,
         body: &'a Map<String, Value>,
     ) -> impl Iterator<Item = (&'static Property, &'a str)> {
-        let references = resource.properties.iter();
-        references
-            .filter(|property| property.kind == Kind::Reference)
+        Self::references(resource)
             .filter_map(|property| Some((property, body.get(property.name)?.as_str()?)))
     }
 
@@ -173,7 +182,7 @@ impl Plan {
         resource: &'static Resource,
         body: &mut Map<String, Value>,
     ) -> Result<Vec<Unresolved>> {
-        let selectors: Vec<_> = Self::references(resource, body)
+        let selectors: Vec<_> = Self::selectors(resource, body)
             .map(|(property, selector)| (property.name, selector.to_owned()))
             .collect();
         let mut unresolved = Vec::new();
@@ -311,6 +320,21 @@ pub fn by_code(
         Some(row) => Some(row.get(0)?),
         None => None,
     })
+}
+
+/// The id, where its record is what a row takes it for: a device may be no event.
+fn check_is(connection: &Connection, resource: &Resource, id: i64, key: &str) -> Result<i64> {
+    let sql = format!(
+        "SELECT 1 FROM {} WHERE id = ?1 AND {}",
+        resource.table, resource.alive
+    );
+    if connection.prepare_cached(&sql)?.exists([id])? {
+        return Ok(id);
+    }
+    Err(Error::invalid(format!(
+        "{key}: is that of device {id}, which is no {}",
+        resource.name
+    )))
 }
 
 /// Whether a failure is about what a row says, and not about the store.

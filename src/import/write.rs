@@ -222,6 +222,7 @@ impl Import {
             record: id,
             before: None,
             interaction: past.connected,
+            unlinked: Vec::new(),
         }))
     }
 
@@ -239,7 +240,8 @@ impl Import {
         if let Some(missing) = unresolved.first().filter(|_| !is_linked) {
             return Err(missing.told(plan.what).into());
         }
-        if unresolved.iter().any(|one| one.property == PARENT) {
+        let mut unlinked: Vec<_> = unresolved.iter().map(|one| one.property).collect();
+        if unlinked.contains(&PARENT) {
             body.insert(PARENT.to_owned(), Value::Null);
         }
         if let (Some(parent), Some(to_link)) =
@@ -249,6 +251,7 @@ impl Import {
             if above.is_err_and(|cause| is_of_row(cause.kind)) {
                 // Rows further down make room for it; until then it stands nowhere.
                 body.insert(PARENT.to_owned(), Value::Null);
+                unlinked.push(PARENT);
                 to_link.which.set(number);
             }
         }
@@ -276,7 +279,7 @@ impl Import {
         })?;
         let before = match before {
             // Whoever takes this back later undoes nothing that others changed in between.
-            Some(before) if !self.is_linked(number) && before.is_still(tx, resource, id)? => {
+            Some(before) if unlinked.is_empty() && before.is_still(tx, resource, id)? => {
                 Some("{}".into())
             }
             before => before.map(|before| before.text()),
@@ -289,6 +292,7 @@ impl Import {
             record: id,
             before,
             interaction,
+            unlinked,
         }))
     }
 }

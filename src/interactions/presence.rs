@@ -151,11 +151,12 @@ pub fn advance(
 pub fn rebuild(tx: &Tx<'_>, delegate: DelegateId, device: DeviceId) -> Result<()> {
     let known = load(tx, delegate, device)?;
     let mut after = Standing::default();
+    // By the delegate's interactions (the plus says so), which are few; the device's may be all.
     let mut statement = tx.prepare_cached(
         "SELECT interaction_type, first_delegate_id, second_delegate_id,
                 min(recorded_at, created_at), id
          FROM interactions
-         WHERE (first_delegate_id = ?1 OR second_delegate_id = ?1) AND first_device_id = ?2",
+         WHERE (first_delegate_id = ?1 OR second_delegate_id = ?1) AND +first_device_id = ?2",
     )?;
     let mut rows = statement.query([delegate.0, device.0])?;
     while let Some(row) = rows.next()? {

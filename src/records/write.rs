@@ -205,8 +205,10 @@ fn check_stored_references(
                 let told = format!("{}: is gone by now", property.name);
                 return Err(Error::invalid(told));
             }
-            Some((parent, true)) if property.name == PARENT => {
-                check_ancestors(tx, resource, Some(id), parent)?;
+            Some((above, true))
+                if property.name == PARENT && parent(tx, resource, id)? != Some(above) =>
+            {
+                check_ancestors(tx, resource, Some(id), above)?;
             }
             _ => {}
         }

@@ -24,6 +24,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0012_follow_up.sql")),
     M::up(include_str!("migrations/0013_purchases.sql")),
     M::up(include_str!("migrations/0014_interactions.sql")),
+    M::up(include_str!("migrations/0015_lists.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -85,7 +85,7 @@ pub fn csv(bytes: &[u8]) {
                 device: None,
                 ctx: Context::of_command("import", Arc::default()),
             };
-            import::check(&source, &plan, None, 0, |_| ControlFlow::Continue(()))
+            import::check(&source, &plan, None, None, |_| ControlFlow::Continue(()))
                 .expect("rows are told, not failed over");
         }
     }

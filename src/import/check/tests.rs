@@ -24,7 +24,7 @@ fn checked(what: What, text: &str) -> Checked {
         device: None,
         ctx: Context::of_command("import", Arc::default()),
     };
-    check(&source, &plan, None, 0, |_| ControlFlow::Continue(())).unwrap()
+    check(&source, &plan, None, None, |_| ControlFlow::Continue(())).unwrap()
 }
 
 fn told(what: What, text: &str) -> Vec<String> {

@@ -371,6 +371,11 @@ fn what_the_list_says_of_a_parent_counts_and_not_what_the_file_still_does() {
     assert_eq!(site.text(parents), "B,A 1");
     site.told(&["import", "--undo", "3"]);
     assert_eq!(site.text(parents), "B 2,A");
+    // However the parent is named.
+    let by_id = r#"[{"barcode": "A", "parent": {"id": 1}}, {"barcode": "B", "parent": null}]"#;
+    let by_id = site.file("by_id.json", by_id);
+    site.told(&["import", "delegates", &by_id, "--key", "barcode"]);
+    assert_eq!(site.text(parents), "B,A 1");
 }
 
 #[test]
@@ -508,4 +513,55 @@ fn an_import_that_was_killed_while_it_linked_is_completed_or_taken_back() {
     let told = site.told(&["import", "--undo", "1"]);
     assert_eq!(told["left"], json!(0), "{told}");
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+}
+
+#[test]
+fn a_record_that_another_import_changed_before_it_was_linked_is_taken_back() {
+    let (site, list) = prepared();
+    kill_while_linking(&site, &list);
+    // Of the rows that are not linked yet.
+    let waits = "SELECT barcode FROM delegates d JOIN batch_rows r ON r.record_id = d.id
+                 WHERE unlinked IS NOT NULL ORDER BY d.id DESC LIMIT 1";
+    let barcode = site.text(waits);
+    let other = site.file("other.csv", format!("barcode,lastName\n{barcode},Meyer\n"));
+    site.done(&["import", "delegates", &other, "--key", "barcode"]);
+    site.done(&["import", "--resume", "1"]);
+    let parent = format!("SELECT count(parent_id) FROM delegates WHERE barcode = '{barcode}'");
+    assert_eq!(site.count(&parent), 1);
+    let told = site.told(&["import", "--undo", "2"]);
+    assert_eq!(told["left"], json!(0), "{told}");
+    assert_eq!(site.count(&parent), 1);
+    let told = site.told(&["import", "--undo", "1"]);
+    assert_eq!(told["left"], json!(0), "{told}");
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+}
+
+#[test]
+fn a_completed_import_leaves_out_what_was_bad_when_it_began() {
+    let site = Site::new();
+    site.done(&["client", "add", "gate", "--gate"]);
+    let mut list = String::from("barcode,owner,available\n");
+    let _ = writeln!(list, "\"bad\0\",,");
+    for n in 0..ROWS {
+        let _ = writeln!(list, "{n},,");
+    }
+    list.push_str("last,barcode:0,\n");
+    let list = site.file("list.csv", list);
+    let child = site.start(&["import", "delegates", &list, "--skip-bad"]);
+    let file = site.open();
+    file.busy_timeout(Duration::from_secs(5))
+        .expect("a timeout");
+    let written = || {
+        let sql = "SELECT count(*) FROM delegates";
+        file.query_row(sql, [], |row| row.get::<_, i64>(0))
+            .expect(sql)
+    };
+    kill_when(child, || written() > 0);
+    // It was told then.
+    let told = site.told(&["import", "--resume", "1"]);
+    assert_eq!(told["badRows"], json!(0), "{told}");
+    assert_eq!(
+        site.count("SELECT count(*) FROM delegates"),
+        i64::try_from(ROWS).expect("a number") + 1
+    );
 }

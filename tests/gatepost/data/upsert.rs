@@ -119,3 +119,20 @@ fn good_rows_go_in_where_bad_ones_may_be_left_out() {
         301
     );
 }
+
+#[test]
+fn a_device_that_is_no_event_is_not_taken_for_one() {
+    let site = Site::new();
+    let first = site.file("first.csv", "code,name,deviceType\nhall,Hall,room\n");
+    site.done(&["import", "devices", &first]);
+    let second = site.file(
+        "second.csv",
+        "_type,code,eventName\nevent,hall,Big\nevent,new,New\n",
+    );
+    let told = site.refused(&["import", "devices", &second, "--key", "code"]);
+    assert!(
+        told.contains("line 2, column \"code\": code: is that of device 1, which is no event"),
+        "{told}"
+    );
+    assert_eq!(site.count("SELECT count(*) FROM devices"), 1);
+}
