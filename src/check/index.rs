@@ -52,12 +52,11 @@ pub fn first_missing(connection: &Connection) -> Result<Option<i64>> {
 }
 
 /// Makes the index anew. It holds the file for as long as that takes (some ten seconds a million
-/// delegates), so it is not done beside a server.
+/// delegates), so it is not done beside a server; the server does it before it begins.
 ///
 /// # Errors
-/// When a server has the file, or it cannot be written.
-pub fn rebuild(store: &Store) -> Result<()> {
-    let _lock = ServeLock::take(store.path())?;
+/// When it cannot be written.
+pub fn rebuild(store: &Store, _: &ServeLock) -> Result<()> {
     store.write_blocking(|tx| {
         tx.execute(
             "INSERT INTO delegates_search (delegates_search) VALUES ('rebuild')",

@@ -120,6 +120,10 @@ fn look_at_pages(connection: &Connection, report: &mut Report) -> Result<()> {
         let of_value = line.contains("value in");
         match line.as_str() {
             "ok" => {}
+            _ if open::is_of_search_index(&line) => {
+                report.index = true;
+                report.add(line, REPAIR_INDEX);
+            }
             _ if of_index => report.add(line, REINDEX),
             _ if of_value => report.add(line, TELL),
             _ => report.add(line, RESTORE),

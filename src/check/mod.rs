@@ -10,6 +10,7 @@ mod index;
 mod look;
 mod repair;
 
+pub use index::rebuild as rebuild_index;
 pub use look::look;
 pub use repair::repair;
 

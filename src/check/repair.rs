@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     import::slices::{self, Steps},
     interactions::{presence, recount},
-    store::{Store, Tx},
+    store::{ServeLock, Store, Tx},
     types::{DelegateId, DeviceId},
 };
 
@@ -17,7 +17,7 @@ use crate::{
 /// When they cannot be written; what was mended by then stays.
 pub fn repair(store: &Store, report: &mut Report) -> Result<(usize, usize)> {
     if report.index {
-        index::rebuild(store)?;
+        index::rebuild(store, &ServeLock::take(store.path())?)?;
     }
     let presences = std::mem::take(&mut report.presences);
     let mended = presences.len();

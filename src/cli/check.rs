@@ -4,6 +4,7 @@ use super::{aside::nice, print, print_json};
 use crate::{
     check::{self, Report},
     error::Result,
+    store::{Durability, Store},
 };
 use serde_json::json;
 use std::path::Path;
@@ -31,10 +32,14 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
     nice();
     let mut report = check::look(db)?;
-    let mut mended = (0, 0);
+    let (mut mended, mut mended_index) = ((0, 0), false);
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
-        mended = check::repair(&super::open(db)?, &mut report)?;
+        // As it is: a command would refuse a file whose index is damaged.
+        let store = Store::open_existing(db, Durability::Full)?;
+        mended = check::repair(&store, &mut report)?;
+        drop(store);
+        mended_index = report.index;
         report = check::look(db)?;
     }
     if json {
@@ -47,9 +52,12 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
             "clean": findings.is_empty(),
             "findings": findings,
             "lastBackup": report.last_backup,
-            "mended": {"presences": mended.0, "occupancies": mended.1},
+            "mended": {"presences": mended.0, "occupancies": mended.1, "searchIndex": mended_index},
         }))?;
     } else {
+        if mended_index {
+            print("made the index for searching anew")?;
+        }
         tell(&report, db, mended)?;
     }
     Ok(report.findings.is_empty())

@@ -28,7 +28,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         Found::Nothing | Found::Torn => {
             return Err(Error::invalid(format!("{} does not exist", db.display())));
         }
-        Found::Version(version) => version,
+        Found::Version(version) | Found::Unindexed(version) => version,
     };
     if args.check {
         tell(json, db, found)?;

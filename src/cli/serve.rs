@@ -3,6 +3,7 @@
 use super::{log, print, print_json};
 use crate::{
     app::App,
+    check,
     console::{Console, Reach},
     error::{Error, Result},
     server::{self, Limits, Options, Tls},
@@ -64,7 +65,7 @@ pub struct Args {
 /// A sentence for the operator when the file, the certificate or the address cannot be used.
 pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _log = log::start(&args.log)?;
-    let _lock = ServeLock::take(db)?;
+    let lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -76,6 +77,10 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
         .map_err(|cause| unusable(args.listen, &cause))?;
     let store = Store::open(db, args.durability)?;
     super::tell_of_copy(&store)?;
+    if store.lacks_index() {
+        tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
+        check::rebuild_index(&store, &lock)?;
+    }
     let tls = tls(&args, &store)?;
     let public_url = args
         .public_url

@@ -64,6 +64,7 @@ pub struct Store {
     durability: Durability,
     file: &'static File,
     was_copy: bool,
+    lacks_index: bool,
 }
 
 /// The database file, to be read as bytes.
@@ -98,6 +99,7 @@ impl Store {
 
     fn open_found(found: Found, path: &Path, durability: Durability) -> Result<Self> {
         let mut was_copy = false;
+        let lacks_index = matches!(found, Found::Unindexed(_));
         let mut connection = match found {
             Found::Nothing => {
                 create::create(path)?;
@@ -111,7 +113,7 @@ impl Store {
                 migrate::create(&connection)?;
                 connection
             }
-            Found::Version(version) => {
+            Found::Version(version) | Found::Unindexed(version) => {
                 let connection = Connection::open(path)?;
                 was_copy = !connection::keeps_log(&connection)?;
                 if version < migrate::CURRENT {
@@ -131,6 +133,7 @@ impl Store {
             durability,
             file,
             was_copy,
+            lacks_index,
             wiper: checkpointer.wiper(),
             writer: Writer::start(connection, checkpointer)?,
             lookups: pool(path, 4)?,
@@ -150,6 +153,13 @@ impl Store {
     #[must_use]
     pub fn was_copy(&self) -> bool {
         self.was_copy
+    }
+
+    /// Whether the index for searching was damaged when it was opened; it is to be made anew before a
+    /// delegate is written.
+    #[must_use]
+    pub fn lacks_index(&self) -> bool {
+        self.lacks_index
     }
 
     /// How much an acknowledged write survives.

@@ -22,6 +22,8 @@ pub enum Found {
     Torn,
     /// A file of this schema version.
     Version(i64),
+    /// One whose index for searching is damaged, and nothing else: it is made anew from the records.
+    Unindexed(i64),
 }
 
 /// Looks at the file without changing it.
@@ -96,7 +98,7 @@ pub fn look(path: &Path) -> Result<Found> {
         if !log {
             look_at_size(path, &header, number(28))?;
         }
-        look_inside(path, &connection)?;
+        return look_inside(path, &connection, version);
     }
     Ok(Found::Version(version))
 }
@@ -237,23 +239,38 @@ fn look_at_size(path: &Path, header: &[u8; 100], pages: i64) -> Result<()> {
 }
 
 /// Reads the schema and as many pages as the time allows.
-fn look_inside(path: &Path, connection: &Connection) -> Result<()> {
+fn look_inside(path: &Path, connection: &Connection, version: i64) -> Result<Found> {
     let damaged = |cause: &dyn std::fmt::Display| damaged(path, cause);
     let deadline = Instant::now() + LOOK_MAX;
     connection
         .progress_handler(10_000, Some(move || Instant::now() > deadline))
         .map_err(|cause| damaged(&cause))?;
-    let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-    match verdict {
-        Ok(verdict) if verdict == "ok" => Ok(()),
-        Ok(verdict) => Err(damaged(&verdict)),
+    let lines = || -> rusqlite::Result<Vec<String>> {
+        let mut statement = connection.prepare("PRAGMA quick_check(10)")?;
+        let lines = statement.query_map([], |row| row.get(0))?;
+        lines.collect()
+    };
+    let lines = match lines() {
+        Ok(lines) => lines,
         Err(cause)
             if cause.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
         {
-            Ok(())
+            return Ok(Found::Version(version));
         }
-        Err(cause) => Err(damaged(&cause)),
+        Err(cause) => return Err(damaged(&cause)),
+    };
+    match lines.iter().find(|line| !is_of_search_index(line)) {
+        Some(line) if line == "ok" => Ok(Found::Version(version)),
+        Some(line) => Err(damaged(line)),
+        None => Ok(Found::Unindexed(version)),
     }
+}
+
+/// Whether a line of SQLite's own check is about what the index for searching says, and not about a
+/// page that it stands on.
+#[must_use]
+pub fn is_of_search_index(line: &str) -> bool {
+    line.contains("fts5") || line.contains("FTS5") || line.contains("inverted index")
 }
 
 /// The address by which SQLite reads a file that nobody writes to, without a lock and without a file

@@ -294,6 +294,33 @@ fn presence_and_occupancy_are_mended_beside_gates_that_go_on() {
 }
 
 #[test]
+fn a_damaged_index_for_searching_stops_nobody() {
+    let site = visited();
+    let damage = || {
+        let file = Connection::open(&site.db).expect("the file");
+        let sql = "DELETE FROM delegates_search_data
+                   WHERE id = (SELECT max(id) FROM delegates_search_data)";
+        file.execute_batch(sql).expect("damage");
+    };
+    damage();
+    let found = check(&site.db, &[]);
+    let advice = found["findings"][0]["advice"].as_str().unwrap_or_default();
+    assert!(advice.contains("gatepost check --repair"), "{found}");
+    let refused = gatepost(&site.db, &["client", "add", "x", "--gate"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(told.contains("no record is lost"), "{told}");
+    let mended = check(&site.db, &["--repair"]);
+    assert_eq!(
+        (&mended["findings"], &mended["mended"]["searchIndex"]),
+        (&json!([]), &json!(true))
+    );
+    // The server mends it by itself before it lets anybody in.
+    damage();
+    Served::start(&site.db).stop();
+    assert_eq!(check(&site.db, &[])["findings"], json!([]));
+}
+
+#[test]
 fn the_index_for_searching_is_mended_without_a_server() {
     let site = visited();
     let file = Connection::open(&site.db).expect("the file");
