@@ -4,7 +4,7 @@ use super::marks::Marks;
 use std::fmt;
 
 /// Bad rows that are told one by one; more are counted.
-pub const TOLD_MAX: usize = 100;
+pub const TOLD_MAX: usize = 10_000;
 
 /// A row that cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]

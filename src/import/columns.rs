@@ -5,7 +5,7 @@ use super::{
     What,
     bad::Problem,
     source::{OURS, Source},
-    target::{Mapping, Target, beside, participant, property, synonym},
+    target::{Mapping, Target, beside, of_attendee, participant, property, synonym},
     values,
 };
 use crate::{
@@ -61,6 +61,10 @@ impl Columns {
     pub fn new(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
         let columns = Self::matched(what, headers, mappings)?;
         match columns.misfit() {
+            // Somebody said what the columns are.
+            Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.target.is_empty()) => {
+                Ok(columns)
+            }
             Some(misfit) => Err(Error::invalid(misfit.told(what, headers))),
             None => Ok(columns),
         }
@@ -77,7 +81,7 @@ impl Columns {
         let finders: &[fn(What, &str) -> Option<Target>] = if ours {
             &[Target::of_ours]
         } else {
-            &[property, synonym, participant]
+            &[of_attendee, property, synonym, participant]
         };
         for find in finders {
             for (at, header) in headers.iter().enumerate() {

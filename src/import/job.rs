@@ -5,6 +5,7 @@ use super::{
     BadRows, Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
     batches::{self, NewBatch, Options},
     check::{Begun, check},
+    source::Fingerprint,
     write,
 };
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     store::Store,
     types::DeviceId,
 };
+use rusqlite::Connection;
 use std::ops::ControlFlow;
 
 /// What is asked for.
@@ -36,6 +38,8 @@ pub struct Job {
     pub checked: Checked,
     /// The batch that it takes up again.
     resumed: Option<Batch>,
+    /// The same list may have been imported before.
+    again: bool,
 }
 
 /// What an import did.
@@ -69,8 +73,10 @@ impl Job {
         told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
-        if let Some(store) = store.filter(|_| !request.again && request.options.key.is_none()) {
-            refuse_again(store, &source, request.what)?;
+        let again = request.again || request.options.key.is_some();
+        if let Some(store) = store.filter(|_| !again) {
+            let list = source.fingerprint();
+            store.look_up(|connection| refuse_again(connection, request.what, &list))?;
         }
         let checked = check(&source, &plan, store, None, told)?;
         if checked.rows == 0 {
@@ -85,6 +91,7 @@ impl Job {
             options: request.options,
             checked,
             resumed: None,
+            again,
         })
     }
 
@@ -138,6 +145,7 @@ impl Job {
             options,
             checked,
             resumed: Some(batch),
+            again: true,
         })
     }
 
@@ -212,7 +220,15 @@ impl Job {
             total: self.checked.rows,
         };
         let ctx = self.plan.ctx.clone();
-        store.write_blocking(move |tx| batches::begin(tx, &ctx, &new))
+        let list = self.source.fingerprint();
+        let again = self.again;
+        store.write_blocking(move |tx| {
+            if !again {
+                // Another command may have begun with it since the check.
+                refuse_again(tx, new.what, &list)?;
+            }
+            batches::begin(tx, &ctx, &new)
+        })
     }
 }
 
@@ -241,9 +257,8 @@ fn plan(
 }
 
 /// A file that is imported twice by mistake would make everybody twice.
-fn refuse_again(store: &Store, source: &Source, what: What) -> Result<()> {
-    let list = source.fingerprint();
-    let earlier = store.look_up(|connection| batches::of_list(connection, what, &list))?;
+fn refuse_again(connection: &Connection, what: What, list: &Fingerprint) -> Result<()> {
+    let earlier = batches::of_list(connection, what, list)?;
     let Some(earlier) = earlier else {
         return Ok(());
     };
@@ -254,7 +269,7 @@ fn refuse_again(store: &Store, source: &Source, what: What) -> Result<()> {
         )
     } else {
         format!(
-            "an import of this file was interrupted after {} of {} rows; complete it with `gatepost import --resume {id}`, or take it back with `gatepost import --undo {id}`",
+            "an import of this file came to {} of {} rows; if it goes on no more, complete it with `gatepost import --resume {id}`, or take it back with `gatepost import --undo {id}`",
             earlier.done, earlier.total
         )
     }))

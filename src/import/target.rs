@@ -276,6 +276,12 @@ pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
     property(what, name)
 }
 
+/// The property that a header means which says whose it is: a shop's list has the buyer's e-mail, too.
+pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
+    let is_theirs = folded(header).starts_with("attendee");
+    is_theirs.then(|| synonym(what, header)).flatten()
+}
+
 /// What a header means beside the columns that are known by themselves: where nothing else is a last
 /// name, a column of names is one, with the first names where those have no column.
 pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {

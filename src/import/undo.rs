@@ -19,7 +19,7 @@ use serde_json::json;
 use std::{collections::HashSet, fmt};
 
 /// Records left as they are that are told one by one.
-pub const TOLD_MAX: usize = 100;
+pub const TOLD_MAX: usize = 10_000;
 
 /// Rows that refer to each other in a ring are taken back together, in one step; so many at most.
 const RING_MAX: usize = 1_000;

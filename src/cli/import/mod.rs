@@ -9,6 +9,7 @@ use crate::{
     error::{Error, Result},
     import::{
         Batch, Job, Looked, Mapping, Source, Stop, What,
+        bad::TOLD_MAX,
         batches::{self, Options},
         job::Request,
         undo,
@@ -20,10 +21,14 @@ use progress::Progress;
 use report::Report;
 use serde_json::json;
 use std::{
+    io::IsTerminal,
     ops::ControlFlow,
     path::{Path, PathBuf},
     time::Instant,
 };
+
+/// Lines that are shown of many at a terminal.
+const AT_A_TERMINAL: usize = 100;
 
 /// Take a list into the file: all of it or, when anything in it is wrong, nothing.
 #[derive(clap::Args)]
@@ -305,7 +310,7 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     progress.clear();
     let undone = undone?;
     let (removed, restored, left) = (undone.removed, undone.restored, undone.left);
-    let mut lines: Vec<_> = undone.told.iter().map(ToString::to_string).collect();
+    let lines: Vec<_> = undone.told.iter().map(ToString::to_string).collect();
     let failure = (left > 0).then(|| {
         Error::invalid(format!(
             "{left} of import {id} were changed or used since and stay as they are"
@@ -315,15 +320,26 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
         let answer = json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines});
         return tell(answer, failure);
     }
-    let untold = left - lines.len() as u64;
-    if untold > 0 {
-        lines.push(format!("… and {untold} more"));
-    }
+    let mut lines = shown(lines, left);
     lines.push(format!(
         "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
     ));
     print(&lines.join("\n"))?;
     Ok(failure.inspect(complain).is_none())
+}
+
+/// Lines of so many, as they are shown: to a person at a terminal the first of them.
+fn shown(mut lines: Vec<String>, all: u64) -> Vec<String> {
+    if std::io::stdout().is_terminal() {
+        lines.truncate(AT_A_TERMINAL);
+    }
+    let untold = all - lines.len() as u64;
+    if untold > 0 {
+        lines.push(format!(
+            "… and {untold} more; a pipe or a file gets up to {TOLD_MAX}"
+        ));
+    }
+    lines
 }
 
 fn list(store: &Store, json: bool) -> Result<()> {

@@ -129,11 +129,8 @@ impl Report {
         if self.done_before > 0 {
             lines.push(format!("{} rows were written before", self.done_before));
         }
-        lines.extend(self.bad.iter().map(|row| format!("bad: {row}")));
-        let untold = self.bad_count - self.bad.len() as u64;
-        if untold > 0 {
-            lines.push(format!("bad: … and {untold} more"));
-        }
+        let bad = self.bad.iter().map(|row| format!("bad: {row}")).collect();
+        lines.extend(super::shown(bad, self.bad_count));
         lines.extend(self.unlinked.iter().map(ToString::to_string));
         if self.dry_run {
             lines.push(format!(

@@ -362,7 +362,7 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
             removed: count(undo.removed),
             restored: count(undo.restored),
             left: count(undo.left),
-            told: undo.told,
+            told: undo.told.into_iter().take(TOLD_MAX).collect(),
             finished: !stop.is_stopped(),
         });
         desk.keep(id, outcome);

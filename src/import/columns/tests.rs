@@ -78,6 +78,34 @@ fn a_name_is_the_last_where_nothing_else_is() {
 }
 
 #[test]
+fn a_shops_list_has_the_buyer_beside_the_guest() {
+    let headers = [
+        "Order code",
+        "Email",
+        "Attendee name",
+        "Attendee name: Given name",
+        "Attendee name: Family name",
+        "Attendee email",
+        "Ticket secret",
+    ];
+    let found = columns(What::Delegates, &headers, &[]).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|one| one.as_deref().unwrap_or_default())
+        .collect();
+    let expected = [
+        "data.Data.Order code",
+        "data.Data.Email",
+        "data.Data.Attendee name",
+        "firstName",
+        "lastName",
+        "email",
+        "barcode",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn devices_and_interactions_have_headers_of_their_own() {
     for (what, header, name) in [
         (What::Devices, "Bezeichnung", "name"),

@@ -33,6 +33,11 @@ impl Dialect {
             Some(encoding_rs::UTF_16LE)
         } else if scan.utf_8 {
             None
+        } else if scan.is_nearly_utf_8() {
+            return Err(Error::invalid(format!(
+                "is UTF-8, but for a byte in line {}; save it anew as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
+                scan.not_utf_8_in
+            )));
         } else if scan.windows_1252 {
             Some(WINDOWS_1252)
         } else {

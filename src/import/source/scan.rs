@@ -15,8 +15,12 @@ pub(super) struct Scan {
     pub utf_8: bool,
     /// Nothing in it that Windows-1252 has no letter for.
     pub windows_1252: bool,
-    /// Where it stops being UTF-8, in bytes.
+    /// Where it stops being UTF-8, in bytes, and in which line.
     pub not_utf_8_at: u64,
+    pub not_utf_8_in: u64,
+    /// Letters past ASCII that are UTF-8, and bytes that are not.
+    letters: u64,
+    strays: u64,
 }
 
 impl Scan {
@@ -28,6 +32,9 @@ impl Scan {
             utf_8: true,
             windows_1252: true,
             not_utf_8_at: 0,
+            not_utf_8_in: 1,
+            letters: 0,
+            strays: 0,
         };
         let mut buffer = vec![0; 128 * 1024];
         // The start of a letter that the next bytes complete.
@@ -55,21 +62,35 @@ impl Scan {
 
     /// Looks at so many bytes; how many of them wait for more, moved to the front.
     fn look_at(&mut self, buffer: &mut [u8], length: usize) -> usize {
-        if !self.utf_8 {
-            return 0;
-        }
-        let Err(cause) = std::str::from_utf8(&buffer[..length]) else {
-            self.not_utf_8_at += length as u64;
-            return 0;
-        };
-        let valid = cause.valid_up_to();
-        self.not_utf_8_at += valid as u64;
-        if cause.error_len().is_some() {
+        let mut from = 0;
+        while let Err(cause) = std::str::from_utf8(&buffer[from..length]) {
+            let until = from + cause.valid_up_to();
+            self.pass(&buffer[from..until]);
+            let Some(strays) = cause.error_len() else {
+                buffer.copy_within(until..length, 0);
+                return length - until;
+            };
             self.utf_8 = false;
-            return 0;
+            self.strays += 1;
+            from = until + strays;
         }
-        buffer.copy_within(valid..length, 0);
-        length - valid
+        self.pass(&buffer[from..length]);
+        0
+    }
+
+    /// Counts what is UTF-8.
+    fn pass(&mut self, text: &[u8]) {
+        let count = |is: fn(&u8) -> bool| text.iter().filter(|byte| is(byte)).count() as u64;
+        self.letters += count(|byte| *byte >= 0xc0);
+        if self.utf_8 {
+            self.not_utf_8_at += text.len() as u64;
+            self.not_utf_8_in += count(|byte| *byte == b'\n');
+        }
+    }
+
+    /// Whether it is UTF-8 but for a few bytes: in another encoding hardly any letter would look like it.
+    pub(super) fn is_nearly_utf_8(&self) -> bool {
+        !self.utf_8 && (self.letters > self.strays || self.head.starts_with(b"\xef\xbb\xbf"))
     }
 
     /// Whether it begins with a byte order mark of UTF-16.

@@ -144,6 +144,14 @@ fn what_is_no_list_is_refused_in_words() {
         (b" , ,\n", "has no header"),
         (b"a,\"b\nc,d\n", "is not closed"),
         (b"\x01\x02\xff\xfe\x00", "is no text"),
+        (
+            b"a,b\nJ\xc3\xb6rg,Zo\xc3\xab\nJ\xf6rg,1\n",
+            "but for a byte in line 3",
+        ),
+        (
+            b"\xef\xbb\xbfa,b\nJ\xf6rg,Zo\xeb\n",
+            "but for a byte in line 2",
+        ),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "password"),
         (b"  <!DOCTYPE html><html>", "web page"),
         (b"PK\x03\x04 and nothing more", "damaged"),

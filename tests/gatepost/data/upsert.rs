@@ -107,7 +107,8 @@ fn good_rows_go_in_where_bad_ones_may_be_left_out() {
     });
     let list = site.file("list.csv", format!("barcode,slug\n{rows}"));
     let told = site.refused(&["import", "delegates", &list]);
-    assert!(told.contains("… and 199 more"), "{told}");
+    // Where nobody reads along, every one.
+    assert_eq!(told.matches("bad: line ").count(), 299, "{told}");
     assert!(told.contains("299 of 600 rows are bad"), "{told}");
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
     assert_eq!(site.count("SELECT count(*) FROM batches"), 2);
@@ -135,4 +136,25 @@ fn a_device_that_is_no_event_is_not_taken_for_one() {
         "{told}"
     );
     assert_eq!(site.count("SELECT count(*) FROM devices"), 1);
+}
+
+#[test]
+fn one_list_is_imported_once_also_by_two_commands_at_once() {
+    let site = Site::new();
+    site.done(&["client", "add", "gate", "--gate"]);
+    let list = site.file(
+        "list.csv",
+        format!("firstName\n{}", lines(2_000, |n| format!("N{n}"))),
+    );
+    let both = [(); 2].map(|()| site.start(&["import", "delegates", &list]));
+    let outputs = both.map(|child| child.wait_with_output().expect("it ends"));
+    let (done, refused): (Vec<_>, Vec<_>) =
+        outputs.iter().partition(|output| output.status.success());
+    assert_eq!((done.len(), refused.len()), (1, 1), "{outputs:?}");
+    let told = String::from_utf8_lossy(&refused[0].stderr);
+    assert!(
+        told.contains("an import of this file") || told.contains("imported already"),
+        "{told}"
+    );
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2_000);
 }
