@@ -3,7 +3,7 @@
 
 use super::{
     limits::Limits,
-    pulse::{Clock, Ended, Pulse, TICK},
+    pulse::{Clock, Ended, Priority, Pulse, TICK},
 };
 use std::{
     collections::HashMap,
@@ -132,17 +132,19 @@ impl Connections {
         }
     }
 
-    /// Ends the connection that nobody has waited on for longest, if there is one.
+    /// Ends the connection that is the first to give way, if one has to: where some may be about to ask
+    /// for the first time, those who were answered stay until that is known.
     pub fn make_room(&self) {
-        let idlest = {
+        let first = {
             let open = self.lock();
-            let idle = open.pulses.values();
-            idle.filter_map(|pulse| Some((pulse.idle_since()?, pulse)))
-                .min_by_key(|(since, _)| *since)
-                .map(|(_, pulse)| Arc::clone(pulse))
+            let all = open.pulses.values();
+            all.filter_map(|pulse| Some((pulse.gives_way()?, pulse)))
+                .min_by_key(|(priority, _)| *priority)
+                .map(|(priority, pulse)| (priority, Arc::clone(pulse)))
         };
-        if let Some(pulse) = idlest {
-            self.end(&pulse, Ended::Room);
+        match first {
+            Some((Priority::Mute(_) | Priority::Idle(_), pulse)) => self.end(&pulse, Ended::Room),
+            Some((Priority::New(_), _)) | None => {}
         }
     }
 
@@ -288,6 +290,25 @@ mod tests {
         assert!(place.is_some());
         assert_eq!(all.ended().last(), Some(("room", 1)));
         drop(busy);
+    }
+
+    #[tokio::test]
+    async fn a_gate_between_two_scans_gives_way_after_who_never_asked() {
+        let all = connections(2, 2);
+        let gate = all.admit(address("10.0.0.1")).await.unwrap();
+        gate.pulse.serving();
+        gate.pulse.answered();
+        let mute = all.admit(address("10.0.0.9")).await.unwrap();
+        all.make_room();
+        assert_eq!(all.ended().last(), Some(("room", 0)), "it has its moment");
+        (0..8).for_each(|_| all.clock.tick());
+        all.make_room();
+        mute.pulse.ended().await;
+        drop(mute);
+        // Among those who were answered it is who was idle for longest.
+        all.make_room();
+        gate.pulse.ended().await;
+        assert_eq!(all.ended().last(), Some(("room", 2)));
     }
 
     #[tokio::test]

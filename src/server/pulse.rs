@@ -72,6 +72,18 @@ pub enum Ended {
     Room,
 }
 
+/// Who gives way first where there is no more room, each with the tick since when: a gate between two
+/// scans does after whoever never asked for anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// It was to send a head by now.
+    Mute(u32),
+    /// It was accepted a moment ago, and has that moment.
+    New(u32),
+    /// It was answered, and is idle since.
+    Idle(u32),
+}
+
 /// One connection's doings.
 #[derive(Debug)]
 pub struct Pulse {
@@ -80,6 +92,8 @@ pub struct Pulse {
     since: AtomicU32,
     /// When its client last stopped taking what is sent; 0 while it takes it.
     stalled: AtomicU32,
+    /// A request was answered on it, or is being.
+    served: AtomicBool,
     /// A body on it was given up.
     spoilt: AtomicBool,
     end: Notify,
@@ -95,6 +109,7 @@ impl Pulse {
             phase: AtomicU8::new(Phase::Arriving as u8),
             since: AtomicU32::new(now),
             stalled: AtomicU32::new(0),
+            served: AtomicBool::new(false),
             spoilt: AtomicBool::new(false),
             end: Notify::new(),
         }
@@ -123,6 +138,9 @@ impl Pulse {
 
     /// A request's head is there.
     pub fn serving(&self) {
+        if !self.served.load(Relaxed) {
+            self.served.store(true, Relaxed);
+        }
         self.enter(Phase::Served);
     }
 
@@ -169,13 +187,19 @@ impl Pulse {
         }
     }
 
-    /// Since when nobody waits for an answer on it; `None` while somebody does, or may be about to
-    /// send a request.
+    /// How soon it is to give way to another, the least first; `None` while somebody waits for an answer
+    /// on it, or may be about to send a request.
     #[must_use]
-    pub fn idle_since(&self) -> Option<u32> {
+    pub fn gives_way(&self) -> Option<Priority> {
         let since = self.since.load(Relaxed);
         let given_up = self.clock.now().saturating_sub(since) > HURRIED;
-        (self.is(Phase::Idle) || (self.is(Phase::Arriving) && given_up)).then_some(since)
+        let served = self.served.load(Relaxed);
+        match (self.is(Phase::Idle), self.is(Phase::Arriving)) {
+            (true, _) => Some(Priority::Idle(since)),
+            (_, true) if given_up => Some(Priority::Mute(since)),
+            (_, true) if !served => Some(Priority::New(since)),
+            _ => None,
+        }
     }
 
     /// The request's body took too long: the connection cannot be used again.
@@ -221,7 +245,7 @@ mod tests {
         pulse.serving();
         after(&clock, 1000);
         assert_eq!(pulse.overdue(&limits), None);
-        assert_eq!(pulse.idle_since(), None);
+        assert_eq!(pulse.gives_way(), None);
         pulse.answered();
         after(&clock, 74);
         assert_eq!(pulse.overdue(&limits), None);
