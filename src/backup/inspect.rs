@@ -73,7 +73,7 @@ pub fn inspect(backup: &Path, database: &Path) -> Result<Inspected> {
     };
     folder::check_apart(backup, database)?;
     // Header, application id, size and version, each with a sentence of its own.
-    let open::Found::Version(version) = open::look(backup)? else {
+    let Some(version) = open::sound_version(backup)? else {
         return Err(refused(backup, "is empty"));
     };
     let damaged = |cause: Error| {

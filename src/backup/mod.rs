@@ -47,7 +47,7 @@ use crate::{
     audit,
     auth::Context,
     error::{Error, Result},
-    store::{Found, Source, Tx, connection, migrate, open},
+    store::{Source, Tx, connection, migrate, open},
 };
 use copy::Copier;
 use rusqlite::{Connection, OpenFlags};
@@ -88,7 +88,7 @@ pub struct Backup {
 /// # Errors
 /// A sentence for the operator; there is then no copy, nor a part of one.
 pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
-    let Found::Version(version) = open::look(db)? else {
+    let Some(version) = open::sound_version(db)? else {
         return Err(refused(db, "does not exist"));
     };
     let file = File::open(db).map_err(|cause| refused(db, cause))?;

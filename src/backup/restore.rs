@@ -14,7 +14,7 @@ use crate::{
     error::{Error, Result},
     settings,
     store::{
-        Durability, Found, ServeLock, Tx, connection, in_transaction, migrate,
+        Durability, ServeLock, Tx, connection, in_transaction, migrate,
         open::{self, beside},
     },
     types::Timestamp,
@@ -56,7 +56,7 @@ pub fn restore(
 ) -> Result<Restored> {
     let _lock = ServeLock::take(database)?;
     folder::check_apart(backup, database)?;
-    let Found::Version(version) = open::look(backup)? else {
+    let Some(version) = open::sound_version(backup)? else {
         return Err(refused(backup, "there is no backup there"));
     };
     let partial = Partial(beside(database, ".restoring"));

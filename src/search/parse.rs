@@ -166,8 +166,11 @@ impl Parser<'_> {
     }
 
     fn sees(&self, property: &str) -> bool {
-        self.visible
-            .is_none_or(|visible| visible.iter().any(|name| name == property))
+        // The id stands in every answer.
+        property == "id"
+            || self
+                .visible
+                .is_none_or(|visible| visible.iter().any(|name| name == property))
     }
 
     /// What a field, or a value of unknown kind, is compared with.

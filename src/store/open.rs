@@ -103,6 +103,22 @@ pub fn look(path: &Path) -> Result<Found> {
     Ok(Found::Version(version))
 }
 
+/// The schema version of a file in which everything is sound, as far as [`look`] sees; none where there
+/// is no file.
+///
+/// # Errors
+/// As [`look`], and for an index for searching that is damaged.
+pub fn sound_version(path: &Path) -> Result<Option<i64>> {
+    match look(path)? {
+        Found::Version(version) => Ok(Some(version)),
+        Found::Unindexed(_) => Err(refused(format!(
+            "{}: its index for searching is damaged, and no record is lost: run `gatepost check --repair` on it",
+            path.display()
+        ))),
+        Found::Nothing | Found::Torn => Ok(None),
+    }
+}
+
 /// Makes an empty file that its owner alone may read: it holds people, and what opens doors. What SQLite
 /// makes beside it is as private.
 ///

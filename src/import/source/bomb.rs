@@ -189,7 +189,7 @@ fn announced(tag: &[u8]) -> u64 {
 
 fn damaged(cause: impl std::fmt::Display) -> Error {
     Error::invalid(format!(
-        "is cut off, damaged, or no spreadsheet ({cause}); open it in a spreadsheet and save it anew"
+        "is cut off, damaged, or no .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx"
     ))
 }
 

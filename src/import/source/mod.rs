@@ -388,6 +388,11 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
     let is_called = |names: &[&str]| extension.as_deref().is_some_and(|end| names.contains(&end));
     let head = scan.head.as_slice();
     if head.starts_with(b"PK\x03\x04") {
+        if is_called(&["ods", "zip", "numbers", "docx"]) {
+            return Err(Error::invalid(
+                "is no .xlsx; save the list as .xlsx or as CSV in the program that made it",
+            ));
+        }
         let (sheets, there) = xlsx::find_sheets(path, sheet)?;
         return Ok(Format::Xlsx { sheets, there });
     }

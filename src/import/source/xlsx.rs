@@ -67,7 +67,7 @@ fn open(file: File) -> Result<Workbook> {
 
 fn unreadable(cause: &dyn std::fmt::Display) -> Error {
     Error::invalid(format!(
-        "is damaged, or no spreadsheet ({cause}); open it in a spreadsheet and save it anew"
+        "is damaged, or no list in an .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx, or name another sheet with --sheet"
     ))
 }
 
