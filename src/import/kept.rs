@@ -4,12 +4,13 @@
 use super::Batch;
 use crate::{
     devices,
-    error::Result,
+    error::{Error, Result},
     events,
     records::{self, Resource},
     store::Tx,
 };
 use rusqlite::{Connection, OptionalExtension, Params, Row};
+use serde_json::{Value, json};
 
 /// Keeps what a row became.
 pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
@@ -194,6 +195,12 @@ impl Before {
     /// Whether the record is as it was, and there is nothing to put back.
     pub(super) fn is_still(&self, tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
         Ok(newest_change(tx, resource, record)? == self.newest_change)
+    }
+
+    /// What is kept of it where nothing was changed but when that was.
+    pub(super) fn time_alone(&self) -> Result<String> {
+        let columns: Value = serde_json::from_str(&self.columns).map_err(Error::defect)?;
+        Ok(json!({"updated_at": columns["updated_at"]}).to_string())
     }
 
     /// As it is kept.

@@ -280,7 +280,7 @@ impl Import {
         let before = match before {
             // Whoever takes this back later undoes nothing that others changed in between.
             Some(before) if unlinked.is_empty() && before.is_still(tx, resource, id)? => {
-                Some("{}".into())
+                Some(before.time_alone()?)
             }
             before => before.map(|before| before.text()),
         };

@@ -78,8 +78,9 @@ impl Report {
         if self.good {
             return Ok(());
         }
+        let more = if self.done_before > 0 { " more" } else { "" };
         Err(Error::invalid(format!(
-            "{} of {} rows are bad: nothing was imported; mend them, or leave them out with --skip-bad",
+            "{} of {} rows are bad: nothing{more} was imported; mend them, or leave them out with --skip-bad",
             self.bad_count, self.rows
         )))
     }

@@ -20,8 +20,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub struct Files {
     certificate: PathBuf,
     key: PathBuf,
-    /// What stood in them when they were last tried.
-    tried: Mutex<Content>,
+    /// What stood in them when they were last tried, or why they could not be read.
+    tried: Mutex<Result<Content, String>>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Tls {
         tls.files = Some(Arc::new(Files {
             certificate: certificate.to_owned(),
             key: key.to_owned(),
-            tried: Mutex::new(content),
+            tried: Mutex::new(Ok(content)),
         }));
         Ok(tls)
     }
@@ -74,12 +74,12 @@ impl Files {
     /// The certificate of files that changed and can be used. Those that cannot are told of once;
     /// one of the two may be new while the other is still to come.
     fn changed(&self) -> Option<CertifiedKey> {
-        let content = read(&self.certificate, &self.key).ok()?;
+        let content = read(&self.certificate, &self.key);
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         if *tried == content {
             return None;
         }
-        let parsed = parse(&content);
+        let parsed = content.as_ref().map_err(Clone::clone).and_then(parse);
         *tried = content;
         parsed
             .inspect_err(|cause| {

@@ -451,6 +451,14 @@ fn a_row_that_changed_nothing_puts_nothing_back() {
         assert_eq!(told["left"], json!(0), "{told}");
         assert_eq!(site.text("SELECT first_name FROM delegates"), expected);
     }
+    // But when it was changed.
+    let changed = "SELECT updated_at FROM delegates";
+    let before = site.count(changed);
+    let list = site.file("4.csv", "barcode,firstName\nA,Ann\n");
+    site.done(&["import", "delegates", &list, "--key", "barcode"]);
+    assert_ne!(site.count(changed), before);
+    site.told(&["import", "--undo", "4"]);
+    assert_eq!(site.count(changed), before);
 }
 
 const ROWS: usize = 3_000;

@@ -118,6 +118,10 @@ fn certificates_from_files_are_followed_and_broken_ones_are_not() {
         until(told, || log().contains(told));
         assert!(is_served(address, &old.der, "old.example.org"));
     }
+    std::fs::remove_file(&files.certificate).expect("removed");
+    let told = format!("stays: {}:", files.certificate.display());
+    until("that it is gone", || log().contains(&told));
+    assert!(is_served(address, &old.der, "old.example.org"));
     files.write(&new);
     until("the new certificate is shown", || {
         is_served(address, &new.der, "new.example.org")
