@@ -49,6 +49,17 @@ fn row() -> impl Strategy<Value = Map<String, Value>> {
     )
 }
 
+/// A row without a parent. Of those an import that is taken back in part may leave some turned round,
+/// which keeps another from being taken back: last first is the promise there.
+fn row_without_parent() -> impl Strategy<Value = Map<String, Value>> {
+    row().prop_map(|mut row| {
+        if let Some(named) = row.remove("parent") {
+            row.insert("owner".to_owned(), named);
+        }
+        row
+    })
+}
+
 /// Imports rows over each other, without the bad ones; the batch's id.
 fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value>]) -> i64 {
     let path = folder.join(format!("{number}.json"));
@@ -88,7 +99,7 @@ fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value
 
 /// That a row's references by barcodes and ids, which nothing changes, are as it says.
 fn assert_has(store: &Store, row: &Map<String, Value>) {
-    for property in ["parent", "previous"] {
+    for property in ["parent", "previous", "owner"] {
         let Some(said) = row.get(property) else {
             continue;
         };
@@ -133,7 +144,7 @@ fn taken_back(store: &Store, batch: i64) -> Vec<Left> {
 /// All delegates, but for when they were changed.
 fn dump(store: &Store) -> String {
     let sql = "SELECT group_concat(concat_ws(' ', id, barcode, coalesce(external_id, '-'),
-               coalesce(parent_id, '-'), coalesce(previous_id, '-')), '; ' ORDER BY id) FROM delegates";
+               coalesce(parent_id, '-'), coalesce(previous_id, '-'), coalesce(owner_id, '-')), '; ' ORDER BY id) FROM delegates";
     let text: Option<String> = store
         .look_up(|connection| Ok(connection.query_row(sql, [], |row| row.get(0))?))
         .unwrap();
@@ -162,7 +173,7 @@ proptest! {
     fn in_whatever_order_nothing_is_stranded(
         (lists, order) in (2..5_usize).prop_flat_map(|count| {
             let order = Just((0..count).collect::<Vec<_>>()).prop_shuffle();
-            (vec(vec(row(), 1..8), count), order)
+            (vec(vec(row_without_parent(), 1..8), count), order)
         })
     ) {
         let folder = tempfile::tempdir().unwrap();
