@@ -78,6 +78,19 @@ fn a_name_is_the_last_where_nothing_else_is() {
 }
 
 #[test]
+fn a_list_of_data_alone_goes_in_where_somebody_says_so() {
+    let headers = ["Foo", "Bar"];
+    assert!(columns(What::Delegates, &headers, &[]).is_err());
+    let found = columns(What::Delegates, &headers, &["Foo=Section.key"]).unwrap();
+    let expected = [Some("data.Section.key"), Some("data.Data.Bar")];
+    assert_eq!(
+        found.iter().map(Option::as_deref).collect::<Vec<_>>(),
+        expected
+    );
+    assert!(columns(What::Delegates, &headers, &["Foo="]).is_err());
+}
+
+#[test]
 fn a_shops_list_has_the_buyer_beside_the_guest() {
     let headers = [
         "Order code",

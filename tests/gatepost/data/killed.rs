@@ -32,17 +32,12 @@ const OPTIONS: [&str; 4] = ["--key", "barcode", "--join", "code:hall"];
 /// Starts the import and kills it after some slices; how many rows were done with by then.
 fn kill_one(site: &Site, list: &str) -> i64 {
     let child = site.start(&[&["import", "delegates", list][..], &OPTIONS].concat());
-    let file = site.open();
-    file.busy_timeout(Duration::from_secs(5))
-        .expect("a timeout");
     let after = i64::from(getrandom::u32().expect("a number")) % (ROWS * 3 / 4);
-    let done = || {
-        let sql = "SELECT max(done) FROM batches WHERE file_name = 'list.csv'";
-        file.query_row(sql, [], |row| row.get::<_, Option<i64>>(0))
-            .expect(sql)
-    };
-    kill_when(child, || done().is_some_and(|done| done >= after));
-    done().expect("a batch")
+    // -1 before it began.
+    let done =
+        site.watch("SELECT coalesce(max(done), -1) FROM batches WHERE file_name = 'list.csv'");
+    kill_when(child, || done() >= after);
+    done()
 }
 
 /// Rows without what differs from run to run: ids made at random, and times.

@@ -1,6 +1,7 @@
 //! Lists into the file and out of it, by the real binary (contract §10).
 
 mod bad;
+mod interrupted;
 mod killed;
 mod links;
 mod round;
@@ -8,6 +9,7 @@ mod schemas;
 mod searched;
 mod sheets;
 mod taken;
+mod undone;
 mod upsert;
 
 use rusqlite::Connection;
@@ -75,6 +77,14 @@ impl Site {
 
     fn open(&self) -> Connection {
         Connection::open(&self.db).expect("the file")
+    }
+
+    /// A count that is taken again and again while others write.
+    fn watch(&self, sql: &'static str) -> impl Fn() -> i64 {
+        let file = self.open();
+        let timeout = std::time::Duration::from_secs(5);
+        file.busy_timeout(timeout).expect("a timeout");
+        move || file.query_row(sql, [], |row| row.get(0)).expect(sql)
     }
 
     fn count(&self, sql: &str) -> i64 {

@@ -236,6 +236,13 @@ fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
     assert_eq!(first, "Ada");
     let path = format!("/console/import/batches/{batch}");
     assert!(crew.get(&path).shown().contains("Gäste"));
+    // Another sheet of the file is another list, the same one is told.
+    let again = crew.uploaded("delegates", "gäste.xlsx", &bytes);
+    let told = "was imported already";
+    assert!(!crew.get(&again).shown().contains(told));
+    crew.post(&format!("{again}/sheet"), &[("sheet", "Gäste")])
+        .taken();
+    assert!(crew.get(&again).shown().contains(told));
     crew.post(&format!("{path}/undo"), &[]).taken();
     assert!(crew.done(&path).contains("2 removed for good"));
     assert_eq!(count(&server, "delegates"), 0);
