@@ -4,7 +4,6 @@ use super::{aside::nice, print, print_json};
 use crate::{
     check::{self, Report},
     error::Result,
-    store::{Durability, Store},
 };
 use serde_json::json;
 use std::path::Path;
@@ -35,8 +34,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     let (mut mended, mut mended_index) = ((0, 0), false);
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
-        // As it is: a command would refuse a file whose index is damaged.
-        let store = Store::open_existing(db, Durability::Full)?;
+        let store = super::open_existing(db)?;
         mended = check::repair(&store, &mut report)?;
         drop(store);
         mended_index = report.index;

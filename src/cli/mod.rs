@@ -130,7 +130,6 @@ pub fn run() -> ExitCode {
 fn open_existing(db: &std::path::Path) -> Result<Store> {
     let store = Store::open_existing(db, Durability::Full)?;
     tell_of_copy(&store)?;
-    refuse_without_index(&store)?;
     Ok(store)
 }
 
@@ -138,19 +137,7 @@ fn open_existing(db: &std::path::Path) -> Result<Store> {
 fn open(db: &std::path::Path) -> Result<Store> {
     let store = Store::open(db, Durability::Full)?;
     tell_of_copy(&store)?;
-    refuse_without_index(&store)?;
     Ok(store)
-}
-
-/// A command writes nothing where searches would not find it.
-fn refuse_without_index(store: &Store) -> Result<()> {
-    if store.lacks_index() {
-        return Err(Error::invalid(format!(
-            "{}: its index for searching is damaged, and no record is lost; stop the server and run `gatepost check --repair`, or start the server anew",
-            store.path().display()
-        )));
-    }
-    Ok(())
 }
 
 /// Tells, once and in the audit for good, that somebody put a backup in the file's place by hand: that

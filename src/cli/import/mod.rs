@@ -145,10 +145,10 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     }
     let store = open_existing(db)?;
     if let Some(id) = args.undo {
-        return take_back(&store, id, json);
+        return take_back(&indexed(store)?, id, json);
     }
     if let Some(id) = args.resume {
-        return resume(&store, id, args.file, args.skip_bad, json);
+        return resume(&indexed(store)?, id, args.file, args.skip_bad, json);
     }
     list(&store, json)?;
     Ok(true)
@@ -188,7 +188,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
     let store = if args.dry_run && !db.exists() {
         None
     } else {
-        Some(open(db)?)
+        Some(indexed(open(db)?)?)
     };
     let join = find_device("--join", store.as_ref(), args.join.as_ref())?;
     let device = find_device("--device", store.as_ref(), args.device.as_ref())?;
@@ -295,6 +295,17 @@ fn tell(mut answer: serde_json::Value, failure: Option<Error>) -> Result<bool> {
         .as_ref()
         .inspect(|failure| complain(failure))
         .is_none())
+}
+
+/// The file, where its index for searching is sound: nobody is written whom searches would not find.
+fn indexed(store: Store) -> Result<Store> {
+    if store.lacks_index() {
+        return Err(Error::invalid(format!(
+            "{}: its index for searching is damaged, and no record is lost; stop the server and run `gatepost check --repair`, or start the server anew",
+            store.path().display()
+        )));
+    }
+    Ok(store)
 }
 
 fn complain(failure: &Error) {

@@ -306,9 +306,17 @@ fn a_damaged_index_for_searching_stops_nobody() {
     let found = check(&site.db, &[]);
     let advice = found["findings"][0]["advice"].as_str().unwrap_or_default();
     assert!(advice.contains("gatepost check --repair"), "{found}");
-    let refused = gatepost(&site.db, &["client", "add", "x", "--gate"]);
+    // Nobody is written whom searches would not find; everything else goes on.
+    let list = site.folder.path().join("list.csv");
+    std::fs::write(&list, "barcode\nnew\n").expect("a list");
+    let list = list.to_str().expect("a name");
+    let refused = gatepost(&site.db, &["import", "delegates", list]);
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(told.contains("no record is lost"), "{told}");
+    for command in [&["client", "list"][..], &["export", "delegates"]] {
+        let output = gatepost(&site.db, command);
+        assert!(output.status.success(), "{command:?}: {output:?}");
+    }
     let mended = check(&site.db, &["--repair"]);
     assert_eq!(
         (&mended["findings"], &mended["mended"]["searchIndex"]),
