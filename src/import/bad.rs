@@ -3,7 +3,8 @@
 use super::marks::Marks;
 use std::fmt;
 
-/// Bad rows that are told one by one; more are counted.
+/// Bad rows, and records that are left when an import is taken back, that are told one by one; more are
+/// counted.
 pub const TOLD_MAX: usize = 10_000;
 
 /// A row that cannot be imported.

@@ -206,10 +206,7 @@ impl Check<'_> {
                 });
             }
         }
-        let parent = match unresolved.iter().find(|one| one.property == PARENT) {
-            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
-            None => parent(&resolved),
-        };
+        let parent = self.parent(&unresolved, &resolved);
         let ctx = &self.plan.ctx;
         self.of_plan(records::write::check(tx, ctx, resource, at.known, resolved))?;
         for (column, name, code) in codes(resource, body) {
@@ -260,11 +257,8 @@ impl Check<'_> {
         if kept.unlinked().any(|name| name == PARENT) {
             let named = body.get(PARENT).cloned().unwrap_or_default();
             let mut resolved = Map::from_iter([(PARENT.to_owned(), named)]);
-            let mut unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
-            let parent = match unresolved.pop() {
-                Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
-                None => parent(&resolved),
-            };
+            let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+            let parent = self.parent(&unresolved, &resolved);
             self.links.written_above(at, parent);
         }
         self.remember_codes(resource, body, at.line)?;
@@ -311,6 +305,15 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// The parent that a body names, where `unresolved` are those of its references that are not in the
+    /// store.
+    fn parent(&self, unresolved: &[Unresolved], body: &Map<String, Value>) -> Option<Parent> {
+        match unresolved.iter().find(|one| one.property == PARENT) {
+            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
+            None => body.get(PARENT).and_then(referred).map(Parent::Record),
+        }
+    }
+
     /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
     fn target(&self, selector: &str) -> u64 {
         let (name, code) = selector.split_once(':').unwrap_or_default();
@@ -353,11 +356,6 @@ impl Check<'_> {
         }
         Ok(())
     }
-}
-
-/// The parent that a body names by its id.
-fn parent(body: &Map<String, Value>) -> Option<Parent> {
-    body.get(PARENT).and_then(referred).map(Parent::Record)
 }
 
 /// Lines are kept in four bytes: no list that may be imported has more.

@@ -9,7 +9,7 @@ use crate::{
     records::{self, Resource},
     store::Tx,
 };
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{OptionalExtension, Params, Row};
 use serde_json::{Value, json};
 
 /// Keeps what a row became.
@@ -47,7 +47,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// That of the row of a line; none where it became nothing.
-    pub(super) fn of_line(tx: &Connection, batch: i64, line: u64) -> Result<Option<Self>> {
+    pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Self>> {
         Self::find(tx, "line = ?2", rusqlite::params![batch, line])
     }
 
@@ -63,7 +63,7 @@ impl Kept {
         Self::find(tx, last, [batch, record])
     }
 
-    fn find(tx: &Connection, which: &str, parameters: impl Params) -> Result<Option<Self>> {
+    fn find(tx: &Tx<'_>, which: &str, parameters: impl Params) -> Result<Option<Self>> {
         let mut statement = tx.prepare_cached(&format!(
             "SELECT line, record_id, before, audit_id, interaction_id, unlinked FROM batch_rows
              WHERE batch_id = ?1 AND {which}"

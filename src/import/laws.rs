@@ -1,7 +1,7 @@
 //! Laws of lists, on random ones that refer to each other and to what is in the store in every
 //! direction: what the check lets in is written as it said, and what is taken back is as before.
 
-use super::{Left, Source, Stop, What, batches::Options, job::*, undo};
+use super::{Job, Left, Source, Stop, What, batches::Options, job::Request, undo};
 use crate::{
     auth::Context,
     store::{Durability, Store},

@@ -18,9 +18,9 @@ use rusqlite::Connection;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
-/// The most references between rows; a row's weight in memory each.
+/// The most references between rows; some hundred bytes of memory each.
 const REFERENCES_MAX: usize = 2_000_000;
-/// How often bad rows may leave others without their place, which are looked for in the whole list.
+/// How often the list is looked through again for those whom bad rows left without a place.
 const ROUNDS_MAX: usize = 50;
 
 /// The references of a list, as its rows are checked one after the other.
@@ -214,7 +214,8 @@ pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Opt
     };
     let resource = plan.resource(&body);
     let (references, missing) = references(tx, plan, resource, &body, &kept)?;
-    let columns: Vec<_> = Plan::references(resource)
+    let columns: Vec<_> = resource
+        .references()
         .filter(|property| references.contains_key(property.name))
         .map(|property| property.column)
         .collect();

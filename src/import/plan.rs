@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Kind as ErrorKind, Result},
     events,
     interactions::draft::Draft,
-    records::{Kind, Property, Resource},
+    records::{Property, Resource},
     types::{DelegateSelector, DeviceId, DeviceSelector},
 };
 use rusqlite::Connection;
@@ -156,19 +156,13 @@ impl Plan {
         }
     }
 
-    /// The properties that refer to other records.
-    pub fn references(resource: &'static Resource) -> impl Iterator<Item = &'static Property> {
-        let references = resource.properties.iter();
-        references.filter(|property| property.kind == Kind::Reference)
-    }
-
     /// The references of a body that are selectors such as `code:hall-a`.
     pub fn selectors<'a>(
         resource: &'static Resource,
         body: &'a Map<String, Value>,
     ) -> impl Iterator<Item = (&'static Property, &'a str)> {
-        Self::references(resource)
-            .filter_map(|property| Some((property, body.get(property.name)?.as_str()?)))
+        let references = resource.references();
+        references.filter_map(|property| Some((property, body.get(property.name)?.as_str()?)))
     }
 
     /// Puts ids in the place of references such as `code:hall-a`. Those to records that are not in

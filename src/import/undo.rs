@@ -2,7 +2,9 @@
 //! changed is put back. What somebody changed or used since is left as it is, and told.
 
 use super::{
-    Batch, Stop, batches,
+    Batch, Stop,
+    bad::TOLD_MAX,
+    batches,
     kept::{self, Kept, other_name},
     slices::{self, Steps},
     uses::Uses,
@@ -17,9 +19,6 @@ use crate::{
 };
 use serde_json::json;
 use std::{collections::HashSet, fmt};
-
-/// Records left as they are that are told one by one.
-pub const TOLD_MAX: usize = 10_000;
 
 /// Rows that refer to each other in a ring are taken back together, in one step; so many at most.
 const RING_MAX: usize = 1_000;

@@ -1,12 +1,7 @@
 //! What points to a record, and keeps it from being removed for good.
 
 use super::Batch;
-use crate::{
-    delegates,
-    error::Result,
-    records::{Kind, Resource},
-    store::Tx,
-};
+use crate::{delegates, error::Result, records::Resource, store::Tx};
 use rusqlite::Connection;
 use std::collections::HashSet;
 
@@ -101,8 +96,7 @@ impl Uses {
 /// Records to which others would refer if imports but one were taken back.
 fn named(connection: &Connection, resource: &Resource, batch: &Batch) -> Result<HashSet<i64>> {
     let mut named = HashSet::new();
-    let references = resource.properties.iter();
-    for reference in references.filter(|property| property.kind == Kind::Reference) {
+    for reference in resource.references() {
         let mut statement = connection.prepare(&format!(
             "SELECT json_extract(r.before, '$.{}') AS named FROM batches b JOIN batch_rows r ON r.batch_id = b.id
              WHERE b.id <> ?1 AND b.kind = ?2 AND r.before IS NOT NULL AND named IS NOT NULL",

@@ -49,10 +49,12 @@ impl SharedValues {
 
     /// The name that a value refers to, if it is a reference to one of these.
     fn referred(value: &Value) -> Option<&str> {
-        match value {
-            Value::Object(object) if object.len() == 1 => object.get(MARK)?.as_str(),
-            _ => None,
-        }
+        value.as_object().and_then(Self::named)
+    }
+
+    /// The name that an object refers to, which is nothing but a reference.
+    fn named(object: &Map<String, Value>) -> Option<&str> {
+        object.get(MARK).filter(|_| object.len() == 1)?.as_str()
     }
 
     /// The fingerprint of a document in which references stand.
@@ -73,6 +75,9 @@ impl SharedValues {
     /// # Errors
     /// As [`Self::places`], and [`Kind::TooLarge`].
     pub fn check(&self, data: &Map<String, Value>) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
         let named = self.places(data)?;
         let bytes = named.iter().filter_map(|(_, name)| self.0.get(name));
         if bytes.map(|shared| shared.text.len()).sum::<usize>() > json::RECORD_MAX_BYTES {
@@ -93,17 +98,16 @@ impl SharedValues {
         if self.0.is_empty() {
             return;
         }
-        if let Some(Value::Object(whole)) =
-            self.whole(data).filter(|whole| whole.get("form").is_some())
-        {
-            *data = whole;
+        match Self::named(data).and_then(|name| self.value(name)) {
+            Some(Value::Object(whole)) if whole.contains_key("form") => *data = whole,
+            _ => {}
         }
         if !data.contains_key("form") {
             return;
         }
         let unfold = |value: Option<&mut Value>| {
             if let Some(value) = value
-                && let Some(full) = self.value(value)
+                && let Some(full) = Self::referred(value).and_then(|name| self.value(name))
             {
                 *value = full;
             }
@@ -121,15 +125,9 @@ impl SharedValues {
         }
     }
 
-    /// The value that all of `data` is.
-    fn whole(&self, data: &Map<String, Value>) -> Option<Value> {
-        let name = data.get(MARK).filter(|_| data.len() == 1)?.as_str()?;
+    /// The value of a name.
+    fn value(&self, name: &str) -> Option<Value> {
         serde_json::from_str(&self.0.get(name)?.text).ok()
-    }
-
-    /// The value that a reference stands for.
-    fn value(&self, reference: &Value) -> Option<Value> {
-        reference.as_object().and_then(|object| self.whole(object))
     }
 
     /// Where the references of `data` stand.
@@ -139,8 +137,7 @@ impl SharedValues {
     pub fn places(&self, data: &Map<String, Value>) -> Result<Places> {
         let mut places = Places::new();
         if !self.0.is_empty()
-            && data.len() == 1
-            && let Some(Value::String(name)) = data.get(MARK)
+            && let Some(name) = Self::named(data)
         {
             // All of data is one shared value.
             let shared = self.0.get(name).ok_or_else(|| unknown("", name))?;
@@ -150,7 +147,7 @@ impl SharedValues {
                     "data: must be an object, and so must a shared value that stands for all of it",
                 ));
             }
-            places.push((String::new(), name.clone()));
+            places.push((String::new(), name.to_owned()));
             return Ok(places);
         }
         for (key, value) in data {

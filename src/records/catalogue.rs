@@ -172,6 +172,12 @@ impl Resource {
         }
     }
 
+    /// Its properties that refer to other records.
+    pub fn references(&self) -> impl Iterator<Item = &'static Property> {
+        let properties = self.properties.iter();
+        properties.filter(|property| property.kind == Kind::Reference)
+    }
+
     /// The property of a name.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&'static Property> {

@@ -188,8 +188,7 @@ fn check_stored_references(
     id: i64,
     stored: &str,
 ) -> Result<()> {
-    let references = resource.properties.iter();
-    for property in references.filter(|property| property.kind == Kind::Reference) {
+    for property in resource.references() {
         let column = property.column;
         let sql = format!(
             "SELECT id, EXISTS (SELECT 1 FROM {0} WHERE {0}.id = r.id)
@@ -311,10 +310,7 @@ fn with_source(tx: &Tx<'_>, resource: &Resource, ctx: &Context, id: i64) -> Resu
 
 /// Every reference that is set must be to a living record.
 fn check_references(tx: &Tx<'_>, resource: &'static Resource, changes: &Changes) -> Result<()> {
-    for property in resource.properties {
-        if property.kind != Kind::Reference {
-            continue;
-        }
+    for property in resource.references() {
         let Some(target) = changes.reference(property.column) else {
             continue;
         };
@@ -340,8 +336,7 @@ fn check_parent(
     id: Option<i64>,
     changes: &Changes,
 ) -> Result<()> {
-    let mut references = resource.properties.iter();
-    let property = references.find(|property| property.name == PARENT);
+    let property = resource.references().find(|one| one.name == PARENT);
     match property.and_then(|property| changes.reference(property.column)) {
         Some(parent) => check_ancestors(tx, resource, id, parent),
         None => Ok(()),

@@ -15,6 +15,9 @@ type Workbook = Xlsx<BufReader<File>>;
 
 /// Rows that a sheet can have.
 const SHEET_ROWS: u64 = 1_048_576;
+/// What is wrong with a formula without a value.
+const NOT_COMPUTED: &str =
+    "holds a formula whose result was not saved; open the file in a spreadsheet and save it anew";
 /// Rows that are read ahead.
 const AHEAD_ROWS: usize = 64;
 
@@ -141,7 +144,7 @@ fn send(
         let column = cell.pos.1 as usize;
         if cell.formula.is_some() && cell.value == DataRef::Empty {
             // Some programs write formulas and leave it to the next to compute them.
-            sheet.problem = Some((column, "holds a formula whose result was not saved; open the file in a spreadsheet and save it anew".into()));
+            sheet.problem = Some((column, NOT_COMPUTED.to_owned()));
         } else {
             sheet.put(column, &cell.value)?;
         }
