@@ -152,8 +152,6 @@ fn insert_bare(path: &Path, duration: Duration) -> Result<f64> {
 
 struct Rows<'a> {
     interaction: Statement<'a>,
-    enter: Statement<'a>,
-    leave: Statement<'a>,
     count: Statement<'a>,
 }
 
@@ -164,17 +162,6 @@ impl<'a> Rows<'a> {
                 "INSERT INTO interactions (interaction_type, first_delegate_id, first_device_id,
                                            recorded_at, created_at, client_id)
                  VALUES (?1, ?2, ?3, ?4, ?5, 1)",
-            )?,
-            enter: connection.prepare(
-                "INSERT INTO presence (delegate_id, device_id, entries, in_at, in_id)
-                 VALUES (?1, ?2, 1, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET entries = entries + 1, in_at = excluded.in_at,
-                                           in_id = excluded.in_id",
-            )?,
-            leave: connection.prepare(
-                "INSERT INTO presence (delegate_id, device_id, out_at, out_id)
-                 VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO UPDATE SET out_at = excluded.out_at, out_id = excluded.out_id",
             )?,
             count: connection.prepare(
                 "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
@@ -188,14 +175,9 @@ impl<'a> Rows<'a> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let now_ms = i64::try_from(now.as_millis())?;
         let recorded_at = now_ms - now_ms % 1000;
-        let id =
-            self.interaction
-                .insert(params![kind, delegate, pair.device, recorded_at, now_ms])?;
-        let (presence, change) = match kind {
-            "check-in" => (&mut self.enter, 1),
-            _ => (&mut self.leave, -1),
-        };
-        presence.execute(params![delegate, pair.device, recorded_at, id])?;
+        self.interaction
+            .execute(params![kind, delegate, pair.device, recorded_at, now_ms])?;
+        let change = if kind == "check-in" { 1 } else { -1 };
         self.count.execute(params![pair.device, change])?;
         Ok(())
     }

@@ -63,7 +63,6 @@ pub fn prepare(options: &Options) -> Result<()> {
     insert_devices(&connection, options, history.begin_ms)?;
     insert_delegates(&connection, options, history.begin_ms)?;
     insert_interactions(&connection, &history)?;
-    insert_presence(&connection, &history)?;
     connection.execute_batch("COMMIT")?;
     for index in indexes {
         connection.execute_batch(&index)?;
@@ -120,7 +119,7 @@ pub fn remove(path: &Path) -> Result<()> {
 fn take_indexes_away(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
-         AND tbl_name IN ('delegates', 'interactions', 'presence')",
+         AND tbl_name IN ('delegates', 'interactions')",
     )?;
     let indexes = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -198,9 +197,8 @@ fn insert_delegates(connection: &Connection, options: &Options, at: i64) -> Resu
     Ok(())
 }
 
-/// Who went where and when, as a formula, so that interactions come out in the order of time and
-/// presence in the order of its key, without a table in between. Visits go round after round:
-/// each delegate once, in a scattered order, to the session after the one of the round before.
+/// Who went where and when, as a formula, so that interactions come out in the order of time without a
+/// table in between. Visits go round after round: each delegate once, in a scattered order, to the session after the one of the round before.
 struct History {
     delegates: i64,
     sessions: i64,
@@ -264,45 +262,6 @@ fn insert_interactions(connection: &Connection, history: &History) -> Result<()>
         let (at, id) = history.check_in(visit);
         insert.execute(params![id, "check-in", delegate, device, at])?;
         insert.execute(params![id + 1, "check-out", delegate, device, at + STAY_MS])?;
-    }
-    Ok(())
-}
-
-fn insert_presence(connection: &Connection, history: &History) -> Result<()> {
-    let mut insert_join = connection.prepare(
-        "INSERT INTO presence (delegate_id, device_id, join_at, join_id) VALUES (?1, ?2, ?3, ?1)",
-    )?;
-    let mut insert_visits = connection.prepare(
-        "INSERT INTO presence (delegate_id, device_id, entries, in_at, in_id, out_at, out_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
-    let mut places: Vec<_> = (0..history.delegates)
-        .map(|place| (history.delegate_at(place), place))
-        .collect();
-    places.sort_unstable();
-    for (delegate, place) in places {
-        insert_join.execute(params![delegate, EVENT, history.begin_ms])?;
-        let rounds = (history.visits - place + history.delegates - 1) / history.delegates;
-        let first_session = history.first_session_of(delegate);
-        for session in 0..history.sessions {
-            let first_round = (session - first_session).rem_euclid(history.sessions);
-            if first_round >= rounds {
-                continue;
-            }
-            let entries = (rounds - 1 - first_round) / history.sessions + 1;
-            let last_round = first_round + (entries - 1) * history.sessions;
-            let (at, id) = history.check_in(last_round * history.delegates + place);
-            let device = EVENT + 1 + session;
-            insert_visits.execute(params![
-                delegate,
-                device,
-                entries,
-                at,
-                id,
-                at + STAY_MS,
-                id + 1
-            ])?;
-        }
     }
     Ok(())
 }

@@ -7,15 +7,13 @@ use crate::{
     interactions::recount,
     settings,
     store::{Found, migrate, open, references},
-    types::{DelegateId, Timestamp},
+    types::Timestamp,
 };
 use rusqlite::Connection;
 use std::path::Path;
 
 /// Lines of SQLite's own check that are shown.
 const LINES_MAX: usize = 20;
-/// Delegates looked at in one read transaction; between two of them the log may be begun anew.
-const DELEGATES_AT_ONCE: usize = 500;
 
 const RESTORE: &str = "stop the server, and put the last backup in the file's place with `gatepost restore`, which sets the file aside; see \"Backup and restore\" in the README";
 const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
@@ -100,7 +98,6 @@ fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Resu
         look_at_references,
         look_at_documents,
         look_at_answers_kept,
-        look_at_presences,
         look_at_occupancy,
         look_at_search_index,
     ] {
@@ -269,42 +266,13 @@ fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<
     )
 }
 
-fn look_at_presences(connection: &Connection, report: &mut Report) -> Result<()> {
-    let mut last = i64::MIN;
-    loop {
-        connection.execute_batch("BEGIN")?;
-        let delegates: Vec<i64> = connection
-            .prepare_cached("SELECT id FROM delegates WHERE id > ?1 ORDER BY id LIMIT ?2")?
-            .query_map((last, DELEGATES_AT_ONCE), |row| row.get(0))?
-            .collect::<rusqlite::Result<_>>()?;
-        for delegate in delegates.iter().copied().map(DelegateId) {
-            for device in recount::differing(connection, delegate)? {
-                report.presences.push((delegate, device));
-            }
-        }
-        connection.execute_batch("COMMIT")?;
-        let Some(end) = delegates.last() else {
-            break;
-        };
-        last = *end;
-    }
-    if let Some((delegate, device)) = report.presences.first() {
-        let count = report.presences.len();
-        let what = format!(
-            "{count} presences do not follow from the interactions, the first of delegate {delegate} at device {device}"
-        );
-        report.add(what, REPAIR);
-    }
-    Ok(())
-}
-
 fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()> {
     connection.execute_batch("BEGIN")?;
     let drift = recount::drift(connection);
     connection.execute_batch("COMMIT")?;
     for (device, off) in drift? {
         report.add(
-            format!("device {device} counts {off:+} inside against its presences"),
+            format!("device {device} counts {off:+} inside against its check-ins and check-outs"),
             REPAIR,
         );
     }

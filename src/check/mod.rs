@@ -4,7 +4,7 @@
 //!
 //! - `look`: what can be wrong with a file
 //! - `index`: whether searches find everybody
-//! - `repair`: what follows from the rest made anew: presence and occupancy in slices, the index
+//! - `repair`: what follows from the rest made anew: the counts of those inside, the index
 
 mod index;
 mod look;
@@ -13,8 +13,6 @@ mod repair;
 pub use index::rebuild as rebuild_index;
 pub use look::look;
 pub use repair::repair;
-
-use crate::types::{DelegateId, DeviceId};
 
 /// Something that is wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +35,6 @@ impl Finding {
 pub struct Report {
     /// Everything that is wrong, the worst first.
     pub findings: Vec<Finding>,
-    /// Presences that do not follow from the interactions; [`repair()`] mends them.
-    pub presences: Vec<(DelegateId, DeviceId)>,
     /// Whether the index for searching misses somebody; [`repair()`] makes it anew.
     pub index: bool,
     /// When the last backup was made, ISO 8601, as far as the file knows.

@@ -17,8 +17,8 @@ use std::path::Path;
     after_help = "Examples:\n  gatepost check --db event.db\n  gatepost check --repair --json"
 )]
 pub struct Args {
-    /// Mend what follows from the rest: presence and occupancy, and, with the server stopped, the
-    /// index for searching. Nothing else is written.
+    /// Mend what follows from the rest: how many are inside, and, with the server stopped, the index
+    /// for searching. Nothing else is written.
     #[arg(long)]
     repair: bool,
 }
@@ -31,11 +31,11 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
     nice();
     let mut report = check::look(db)?;
-    let (mut mended, mut mended_index) = ((0, 0), false);
+    let (mut mended, mut mended_index) = (0, false);
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
         let store = super::open_existing(db)?;
-        mended = check::repair(&store, &mut report)?;
+        mended = check::repair(&store, &report)?;
         drop(store);
         mended_index = report.index;
         report = check::look(db)?;
@@ -50,7 +50,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
             "clean": findings.is_empty(),
             "findings": findings,
             "lastBackup": report.last_backup,
-            "mended": {"presences": mended.0, "occupancies": mended.1, "searchIndex": mended_index},
+            "mended": {"occupancies": mended, "searchIndex": mended_index},
         }))?;
     } else {
         if mended_index {
@@ -61,12 +61,9 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     Ok(report.findings.is_empty())
 }
 
-fn tell(report: &Report, db: &Path, mended: (usize, usize)) -> Result<()> {
-    if mended != (0, 0) {
-        print(&format!(
-            "mended {} presences, {} counts of those inside",
-            mended.0, mended.1
-        ))?;
+fn tell(report: &Report, db: &Path, mended: usize) -> Result<()> {
+    if mended > 0 {
+        print(&format!("mended {mended} counts of those inside"))?;
     }
     for finding in &report.findings {
         print(&format!("{}\n  → {}", finding.what, finding.advice))?;

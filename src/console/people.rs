@@ -1,5 +1,5 @@
-//! How many people are inside now, each counted once wherever they are. Every presence in the file is
-//! looked at for it, which takes the longer the more there are: so it is done the more seldom, and
+//! How many people are inside now, each counted once wherever they are. All interactions in the file are
+//! gone through for it, which takes the longer the more there are: so it is done the more seldom, and
 //! check-ins pay nothing for it.
 
 use crate::{error::Result, interactions::presence};

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     auth::Context,
-    delegates, devices,
+    devices,
     error::{Error, Kind, Result},
     interactions::remove,
     records::{self, Resource},
@@ -352,11 +352,6 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     if let Some(join) = row.interaction {
         tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
             .execute([join])?;
-    }
-    if resource.name == delegates::RESOURCE.name {
-        // Nothing is left that it could follow from.
-        tx.prepare_cached("DELETE FROM presence WHERE delegate_id = ?1")?
-            .execute([row.record])?;
     }
     if resource.name == devices::LISTED.name {
         tx.prepare_cached(

@@ -310,7 +310,8 @@ impl From<Error> for Failure {
 
 /// Joins a delegate with a device, unless it is; the id of the `join`.
 fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> Result<Option<i64>> {
-    if presence::load(tx, delegate, device)?.is_some_and(|standing| standing.is_joined()) {
+    let standing = presence::standing(tx, delegate, device)?;
+    if presence::is_joined(tx, delegate, device, &standing)? {
         return Ok(None);
     }
     let draft = Draft {

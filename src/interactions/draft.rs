@@ -106,16 +106,26 @@ impl Draft {
                 format!("interactionType: differs from \"{kind}\" in the path"),
             ));
         }
-        let delegates = delegates([
-            one_of("delegate", input.delegate, input.first_delegate)?,
-            input.second_delegate,
-            input.third_delegate,
-        ])?;
-        let devices = devices([
-            one_of("device", input.device, input.first_device)?,
-            input.second_device,
-            input.third_device,
-        ])?;
+        let (name, first) = one_of(
+            ("delegate", input.delegate),
+            ("firstDelegate", input.first_delegate),
+        )?;
+        let delegates = in_order(
+            [name, "secondDelegate", "thirdDelegate"],
+            [first, input.second_delegate, input.third_delegate],
+            |id| DelegateSelector::Id(DelegateId(id)),
+            DelegateSelector::parse,
+        )?;
+        let (name, first) = one_of(
+            ("device", input.device),
+            ("firstDevice", input.first_device),
+        )?;
+        let devices = in_order(
+            [name, "secondDevice", "thirdDevice"],
+            [first, input.second_device, input.third_device],
+            |id| DeviceSelector::Id(DeviceId(id)),
+            DeviceSelector::parse,
+        )?;
         if delegates[0].is_none() && devices[0].is_none() {
             return Err(participants("neither a delegate nor a device takes part"));
         }
@@ -258,35 +268,20 @@ fn participants(message: impl Into<String>) -> Error {
     Error::new(Kind::Participants, message)
 }
 
+/// A participant that may be sent under a short name or its full one, with the name that it was sent
+/// under.
 fn one_of(
-    short: &str,
-    by_short: Option<Participant>,
-    by_full: Option<Participant>,
-) -> Result<Option<Participant>> {
-    match (by_short, by_full) {
+    short: (&'static str, Option<Participant>),
+    full: (&'static str, Option<Participant>),
+) -> Result<(&'static str, Option<Participant>)> {
+    match (&short.1, &full.1) {
         (Some(_), Some(_)) => Err(participants(format!(
-            "{short}: stands beside its full form; send one of them"
+            "{}: stands beside its full form; send one of them",
+            short.0
         ))),
-        (one, other) => Ok(one.or(other)),
+        (Some(_), None) => Ok(short),
+        (None, _) => Ok(full),
     }
-}
-
-fn delegates(sent: Three<Participant>) -> Result<Three<DelegateSelector>> {
-    in_order(
-        ["firstDelegate", "secondDelegate", "thirdDelegate"],
-        sent,
-        |id| DelegateSelector::Id(DelegateId(id)),
-        DelegateSelector::parse,
-    )
-}
-
-fn devices(sent: Three<Participant>) -> Result<Three<DeviceSelector>> {
-    in_order(
-        ["firstDevice", "secondDevice", "thirdDevice"],
-        sent,
-        |id| DeviceSelector::Id(DeviceId(id)),
-        DeviceSelector::parse,
-    )
 }
 
 fn in_order<T: fmt::Debug>(
@@ -386,6 +381,14 @@ mod tests {
     fn draft(kind: &str, body: &Value) -> Result<Draft> {
         let input = crate::types::json::parse(body.to_string().as_bytes())?;
         Draft::new(kind, input, &Arc::default(), &Zone::default())
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_the_name_that_was_sent() {
+        for name in ["delegate", "firstDelegate", "device", "firstDevice"] {
+            let told = draft("check-in", &json!({name: "12"})).unwrap_err().message;
+            assert!(told.starts_with(&format!("{name}: ")), "{told}");
+        }
     }
 
     #[test]

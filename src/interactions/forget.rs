@@ -1,10 +1,7 @@
 //! Taking the interactions of a person out for good, with all that is kept along with them
 //! (contract §8). What takes a while to find is found first, beside the writer.
 
-use super::{
-    nonces,
-    presence::{self, subject},
-};
+use super::{nonces, presence::Before};
 use crate::{
     error::Result,
     store::Tx,
@@ -87,12 +84,12 @@ fn orphans(connection: &Connection, values: &[i64], delegate: DelegateId) -> Res
     Ok(own.copied().collect())
 }
 
-/// Takes them out; presence and occupancy are made anew as if they had never been.
+/// Takes them out; who is inside is counted as if they had never been.
 ///
 /// # Errors
 /// When they cannot be written.
 pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> {
-    let touched = touched(tx, delegate)?;
+    let before = Before::of(tx, places(tx, delegate)?)?;
     tx.prepare_cached(&format!(
         "DELETE FROM batch_rows WHERE batch_id IN (SELECT id FROM batches WHERE kind = 'interactions')
          AND record_id IN (SELECT id FROM interactions WHERE {OF})"
@@ -100,11 +97,7 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
     .execute([delegate])?;
     tx.prepare_cached(&format!("DELETE FROM interactions WHERE {OF}"))?
         .execute([delegate])?;
-    for (of, device) in touched {
-        presence::rebuild(tx, of, device)?;
-    }
-    tx.prepare_cached("DELETE FROM presence WHERE delegate_id = ?1")?
-        .execute([delegate])?;
+    before.count(tx)?;
     tx.prepare_cached(&format!("DELETE FROM audit WHERE {OF_DELETED}"))?
         .execute([delegate])?;
     nonces::erase(tx, &traces.nonces)?;
@@ -119,19 +112,12 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
     Ok(())
 }
 
-/// Whose presence at which device follows from these interactions.
-fn touched(tx: &Tx<'_>, delegate: DelegateId) -> Result<BTreeSet<(DelegateId, DeviceId)>> {
+/// Who went in or out where by these interactions: the first delegate of each, whoever it is.
+fn places(tx: &Tx<'_>, delegate: DelegateId) -> Result<BTreeSet<(DelegateId, DeviceId)>> {
     let mut statement = tx.prepare_cached(&format!(
-        "SELECT interaction_type, first_delegate_id, second_delegate_id, first_device_id
-         FROM interactions WHERE {OF} AND first_device_id IS NOT NULL"
+        "SELECT first_delegate_id, first_device_id FROM interactions
+         WHERE {OF} AND effect <= 1 AND first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL"
     ))?;
-    let mut rows = statement.query([delegate])?;
-    let mut touched = BTreeSet::new();
-    while let Some(row) = rows.next()? {
-        let kind: String = row.get(0)?;
-        if let Some(of) = subject(&kind, row.get(1)?, row.get(2)?) {
-            touched.insert((of, row.get(3)?));
-        }
-    }
-    Ok(touched)
+    let pairs = statement.query_map([delegate], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(pairs.collect::<rusqlite::Result<_>>()?)
 }

@@ -18,8 +18,8 @@ pub struct Question<'a> {
     pub delegate: DelegateId,
     /// Where.
     pub device: DeviceId,
-    /// What the delegate did there so far.
-    pub standing: Option<Standing>,
+    /// What the delegate last did there.
+    pub standing: Standing,
     /// When it happened: the earlier of recording and arrival.
     pub at: Timestamp,
     /// Now.
@@ -45,15 +45,24 @@ pub fn passage(kind: &str) -> Option<Passage> {
 pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) -> Result<()> {
     let settings = question.settings;
     let known = places.get(connection, question.device)?;
-    let standing = question.standing.unwrap_or_default();
     let entering = question.passage == Passage::In;
     // None where they cannot be read, which is for the rules to say.
     let rules = known.rules.map(|own| own.or(settings.access));
     let in_force = rules.unwrap_or_default();
     let joined = entering
         && in_force.needs_join()
-        && (standing.is_joined()
-            || joined_above(connection, places, question.delegate, known.parent)?);
+        && (presence::is_joined(
+            connection,
+            question.delegate,
+            question.device,
+            &question.standing,
+        )? || joined_above(connection, places, question.delegate, known.parent)?);
+    let entries = match in_force.max_check_ins {
+        Some(most) if entering => {
+            presence::entries(connection, question.delegate, question.device, most)?
+        }
+        _ => 0,
+    };
     let inside_now = if entering && in_force.capacity.is_some() {
         presence::inside_now(connection, question.device)?
     } else {
@@ -63,7 +72,8 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
         passage: question.passage,
         place: &known.place,
         rules,
-        standing: &standing,
+        standing: &question.standing,
+        entries,
         joined,
         inside_now,
         at: question.at,
@@ -82,9 +92,11 @@ fn joined_above(
     let mut above = parent;
     while let Some(device) = above {
         let known = places.get(connection, device)?;
-        let standing = presence::load(connection, delegate, device)?;
-        if known.alive && standing.is_some_and(|standing| standing.is_joined()) {
-            return Ok(true);
+        if known.alive {
+            let standing = presence::standing(connection, delegate, device)?;
+            if presence::is_joined(connection, delegate, device, &standing)? {
+                return Ok(true);
+            }
         }
         above = known.parent;
     }

@@ -5,7 +5,8 @@
 //! - `forms`, `shared`: what happens to its `data`
 //! - `judge`, `places`: the facts that the rules of entry (`crate::rules`) need
 //! - `record`: the use case: replay, judge, store, all in one transaction; `follow`: what follows
-//! - `presence`: what is kept of each delegate at each device; `recount`: is it what it should be?
+//! - `presence`: what a delegate did at a device, as rules need it; `recount`: are those inside counted
+//!   right?
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON
 //! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a

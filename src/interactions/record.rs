@@ -112,7 +112,9 @@ fn settle(
         Err(other) => return Err(other),
     };
     let interaction = insert(tx, ctx, draft, participants)?;
-    advance_presence(tx, draft, &interaction, &assessment)?;
+    if let Some(motion) = &assessment.motion {
+        motion.count(tx, draft, &interaction)?;
+    }
     if matches!(&*draft.kind, "check-in" | "check-in-override") {
         tx.count_check_in();
     }
@@ -164,21 +166,11 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
             connected: None,
         });
     }
-    let effect = Effect::of(&draft.kind);
-    let subject = presence::subject(&draft.kind, first, second);
-    let effect = match (effect, subject, participants.devices[0]) {
-        (Some(effect), Some(delegate), Some(device)) => {
-            let standing = presence::load(tx, delegate, device)?;
-            Some((delegate, device, effect, standing))
-        }
-        _ => None,
-    };
+    let motion = Motion::of(tx, draft, &participants)?;
     let interaction = insert(tx, ctx, draft, &participants)?;
-    let assessment = Assessment {
-        effect,
-        conflict: None,
-    };
-    advance_presence(tx, draft, &interaction, &assessment)?;
+    if let Some(motion) = &motion {
+        motion.count(tx, draft, &interaction)?;
+    }
     Ok(Past {
         id: interaction.id.map(|id| id.0),
         connected: follow::from(tx, ctx, &interaction)?,
@@ -261,10 +253,57 @@ fn find_participants(
     Ok(())
 }
 
+/// Somebody who goes in or out.
+struct Motion {
+    delegate: DelegateId,
+    device: DeviceId,
+    effect: Effect,
+    /// When they last did.
+    standing: Standing,
+}
+
+impl Motion {
+    /// Who goes in or out by a draft, if anybody does.
+    fn of(
+        connection: &Connection,
+        draft: &Draft,
+        participants: &Participants,
+    ) -> Result<Option<Self>> {
+        let (Some(effect), Some(delegate), Some(device)) = (
+            Effect::of_passage(&draft.kind),
+            participants.delegates[0],
+            participants.devices[0],
+        ) else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            delegate,
+            device,
+            effect,
+            standing: presence::standing(connection, delegate, device)?,
+        }))
+    }
+
+    /// Counts them in or out, once it is recorded.
+    fn count(&self, tx: &Tx<'_>, draft: &Draft, interaction: &Interaction) -> Result<()> {
+        let moment = Moment {
+            at: draft.recorded_at(tx.now()).min(tx.now()),
+            id: interaction.id.map_or(0, |id| id.0),
+        };
+        let after = self.effect.after(self.standing, moment);
+        presence::count(
+            tx,
+            self.device,
+            self.standing.is_inside(),
+            after.is_inside(),
+        )
+    }
+}
+
 /// What recording needs to know about presence and rules.
 struct Assessment {
-    /// Whose presence at which device changes, how, and what it was.
-    effect: Option<(DelegateId, DeviceId, Effect, Option<Standing>)>,
+    /// Who goes in or out.
+    motion: Option<Motion>,
     /// Why the rules would have refused what a gate admitted.
     conflict: Option<Error>,
 }
@@ -277,42 +316,31 @@ fn assess(
     participants: &Participants,
     now: Timestamp,
 ) -> Result<Assessment> {
-    let [first, second, _] = participants.delegates;
-    let mut assessment = Assessment {
-        effect: None,
-        conflict: None,
-    };
-    let Some(effect) = Effect::of(&draft.kind) else {
-        return Ok(assessment);
-    };
-    let subject = presence::subject(&draft.kind, first, second);
-    let (Some(delegate), Some(device)) = (subject, participants.devices[0]) else {
-        return Ok(assessment);
-    };
-    let standing = presence::load(connection, delegate, device)?;
-    if let Some(passage) = judge::passage(&draft.kind) {
-        let verdict = judge::judge(
+    let motion = Motion::of(connection, draft, participants)?;
+    let verdict = match (&motion, judge::passage(&draft.kind)) {
+        (Some(motion), Some(passage)) => judge::judge(
             connection,
             places,
             &Question {
                 passage,
-                delegate,
-                device,
-                standing,
+                delegate: motion.delegate,
+                device: motion.device,
+                standing: motion.standing,
                 at: draft.recorded_at(now).min(now),
                 now,
                 settings: &ctx.settings,
             },
-        );
-        match verdict {
-            Err(refusal) if draft.admitted && matches!(refusal.kind, Kind::Refused(_)) => {
-                assessment.conflict = Some(refusal);
-            }
-            verdict => verdict?,
+        ),
+        _ => Ok(()),
+    };
+    let conflict = match verdict {
+        Err(refusal) if draft.admitted && matches!(refusal.kind, Kind::Refused(_)) => Some(refusal),
+        verdict => {
+            verdict?;
+            None
         }
-    }
-    assessment.effect = Some((delegate, device, effect, standing));
-    Ok(assessment)
+    };
+    Ok(Assessment { motion, conflict })
 }
 
 fn insert(
@@ -359,20 +387,4 @@ fn insert(
         recorded_at,
         created_at: tx.now(),
     })
-}
-
-fn advance_presence(
-    tx: &Tx<'_>,
-    draft: &Draft,
-    interaction: &Interaction,
-    assessment: &Assessment,
-) -> Result<()> {
-    let Some((delegate, device, effect, standing)) = assessment.effect else {
-        return Ok(());
-    };
-    let moment = Moment {
-        at: draft.recorded_at(tx.now()).min(tx.now()),
-        id: interaction.id.map_or(0, |id| id.0),
-    };
-    presence::advance(tx, delegate, device, standing, effect, moment)
 }

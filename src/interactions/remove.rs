@@ -1,8 +1,8 @@
-//! Deleting an interaction: its row goes, what it was stays in the audit, and presence is made
-//! anew as if it had never been.
+//! Deleting an interaction: its row goes, what it was stays in the audit, and who is inside is counted
+//! as if it had never been.
 
 use super::{
-    presence,
+    presence::Before,
     rows::{self, Interaction},
 };
 use crate::{
@@ -64,14 +64,9 @@ pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
 }
 
 fn take_out(tx: &Tx<'_>, id: i64, interaction: &Interaction) -> Result<()> {
+    let pair = interaction.delegates[0].zip(interaction.devices[0]);
+    let before = Before::of(tx, pair)?;
     tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
         .execute([id])?;
-    let [first, second, _] = interaction.delegates;
-    if let (Some(delegate), Some(device)) = (
-        presence::subject(&interaction.kind, first, second),
-        interaction.devices[0],
-    ) {
-        presence::rebuild(tx, delegate, device)?;
-    }
-    Ok(())
+    before.count(tx)
 }

@@ -15,18 +15,16 @@ pub struct Moment {
     pub id: i64,
 }
 
-/// What one delegate did at one device so far.
+/// What one delegate last did at one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// Check-ins and overrides.
-    pub entries: i64,
     /// The last check-in or override.
     pub last_in: Option<Moment>,
     /// The last check-out.
     pub last_out: Option<Moment>,
     /// The last join or booking.
     pub last_join: Option<Moment>,
-    /// The last uninvite or cancelled booking.
+    /// The last uninvite or cancelled booking; not an uninvite of a second delegate.
     pub last_leave: Option<Moment>,
 }
 
@@ -35,12 +33,6 @@ impl Standing {
     #[must_use]
     pub fn is_inside(&self) -> bool {
         self.last_in > self.last_out
-    }
-
-    /// Joined or booked, and not taken back since.
-    #[must_use]
-    pub fn is_joined(&self) -> bool {
-        self.last_join > self.last_leave
     }
 }
 
@@ -75,8 +67,10 @@ pub struct Facts<'a> {
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
     pub rules: Option<AccessRules>,
-    /// What the delegate did there so far.
+    /// What the delegate last did there.
     pub standing: &'a Standing,
+    /// How often it entered, overrides included; only counted where a rule needs it, and as far.
+    pub entries: u32,
     /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
     pub joined: bool,
     /// Delegates inside now; only asked for where a rule needs it.
@@ -135,7 +129,7 @@ fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
         );
     }
     if let Some(most) = rules.max_check_ins
-        && facts.standing.entries >= i64::from(most)
+        && facts.entries >= most
     {
         if most == 0 {
             return refuse(Refusal::TooMany, format!("{name} lets nobody check in"));
@@ -246,6 +240,7 @@ mod tests {
             place: &place,
             rules,
             standing: &standing,
+            entries: u32::from(standing.last_in.is_some()),
             joined,
             inside_now,
             at: NOON,
@@ -265,7 +260,6 @@ mod tests {
     fn check_ins_are_judged_by_every_rule() {
         let fresh = Standing::default();
         let inside = Standing {
-            entries: 1,
             last_in: moment(-178, 5),
             ..fresh
         };
@@ -350,6 +344,7 @@ mod tests {
                 place: &place,
                 rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 standing: &Standing::default(),
+                entries: 0,
                 joined: false,
                 inside_now: 0,
                 at: minutes(minute),

@@ -43,7 +43,7 @@ pub(super) const VIEWS: [Documented; 13] = [
     view(
         "presence",
         "Each delegate at each device: how often they checked in, whether they are inside and joined now.",
-        &["presence"],
+        &["interactions"],
     ),
     view("refusals", "Who was turned away, and why.", &["refusals"]),
     view(

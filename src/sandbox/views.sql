@@ -31,13 +31,40 @@ SELECT id, interaction_type, first_delegate_id, second_delegate_id, third_delega
        datetime(created_at / 1000, 'unixepoch') AS created_at
 FROM file.interactions;
 
+-- One pass over the index of what first delegates did; where two things happened in one millisecond, ids
+-- decide, as they do at a gate.
 CREATE TEMP VIEW presence AS
-SELECT delegate_id, device_id, entries AS check_ins,
-       in_at IS NOT NULL AND (out_at IS NULL OR (in_at, in_id) > (out_at, out_id)) AS inside,
-       join_at IS NOT NULL AND (leave_at IS NULL OR (join_at, join_id) > (leave_at, leave_id)) AS joined,
+SELECT delegate_id, device_id, check_ins,
+       CASE WHEN in_at = out_at THEN (
+                SELECT l.effect = 0 FROM file.interactions AS l
+                WHERE l.first_delegate_id = delegate_id AND +l.first_device_id = device_id
+                      AND l.effect IN (0, 1) AND l.moment = in_at
+                ORDER BY l.id DESC LIMIT 1)
+            ELSE in_at IS NOT NULL AND (out_at IS NULL OR in_at > out_at) END AS inside,
+       join_at IS NOT NULL AND (
+           SELECT NOT EXISTS (
+                      SELECT 1 FROM file.interactions AS l
+                      WHERE l.first_delegate_id = delegate_id AND +l.first_device_id = device_id
+                            AND l.effect = 3 AND (l.moment, l.id) > (j.moment, j.id))
+                  AND NOT EXISTS (
+                      SELECT 1 FROM file.interactions AS u
+                      WHERE u.second_delegate_id = delegate_id AND +u.first_device_id = device_id
+                            AND u.interaction_type = 'uninvite' AND (u.moment, u.id) > (j.moment, j.id))
+           FROM file.interactions AS j
+           WHERE j.first_delegate_id = delegate_id AND +j.first_device_id = device_id AND j.effect = 2
+           ORDER BY j.moment DESC, j.id DESC LIMIT 1) AS joined,
        datetime(in_at / 1000, 'unixepoch') AS last_in_at,
        datetime(out_at / 1000, 'unixepoch') AS last_out_at
-FROM file.presence;
+FROM (
+    SELECT first_delegate_id AS delegate_id, first_device_id AS device_id,
+           sum(effect = 0) AS check_ins,
+           max(iif(effect = 0, moment, NULL)) AS in_at,
+           max(iif(effect = 1, moment, NULL)) AS out_at,
+           max(iif(effect = 2, moment, NULL)) AS join_at
+    FROM file.interactions
+    WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect IS NOT NULL
+    GROUP BY first_delegate_id, first_device_id
+);
 
 CREATE TEMP VIEW refusals AS
 SELECT id, interaction_type, delegate, delegate_id, device, device_id, code, message,

@@ -25,6 +25,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0013_purchases.sql")),
     M::up(include_str!("migrations/0014_interactions.sql")),
     M::up(include_str!("migrations/0015_lists.sql")),
+    M::up(include_str!("migrations/0016_presence.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -176,7 +176,8 @@ fn join(
     device: DeviceId,
     bought_at: Option<Timestamp>,
 ) -> Result<()> {
-    if presence::load(tx, delegate, device)?.is_some_and(|standing| standing.is_joined()) {
+    let standing = presence::standing(tx, delegate, device)?;
+    if presence::is_joined(tx, delegate, device, &standing)? {
         return Ok(());
     }
     let draft = Draft {

@@ -21,7 +21,8 @@ impl Timestamp {
         Self(jiff::Timestamp::now().as_millisecond())
     }
 
-    /// The time so many whole seconds after the Unix epoch, if it is within the years 1 to 9999.
+    /// The time so many whole seconds after the Unix epoch, if it is within the years 1 to 9999 (there to
+    /// the 30th of December, 22:00).
     #[must_use]
     pub fn from_unix_s(seconds: i64) -> Option<Self> {
         (-62_135_596_800..=LAST_S)
@@ -133,7 +134,7 @@ impl Zone {
         };
         read.ok_or_else(|| {
             Error::invalid(format!(
-                "{name}: must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, within the years 1 to 9999"
+                "{name}: must be Unix seconds, ISO 8601 or yyyy-mm-dd hh:mm:ss, from the year 1 to the 30th of December 9999"
             ))
         })
     }

@@ -38,7 +38,6 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("interactions", GoesBack),
     ("conflicts", GoesBack),
     ("refusals", GoesBack),
-    ("presence", GoesBack),
     ("occupancy", GoesBack),
     ("batches", GoesBack),
     ("batch_rows", GoesBack),
@@ -142,8 +141,7 @@ fn passed_over(table: &str) -> &'static str {
         // Nothing but an erasure deletes one: what is missing was of somebody who is gone, if only by a
         // code that was theirs.
         "refusals" => "TRUE",
-        "presence"
-        | "blocked_codes"
+        "blocked_codes"
         | "gate_notes"
         | "transaction_delegates" => {
             "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)"

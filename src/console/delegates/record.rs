@@ -14,6 +14,7 @@ use crate::{
         note::{self, Level, Note},
     },
     error::{Error, Result},
+    interactions::presence,
     records::{Kind, Selection},
     types::{DelegateId, Timestamp, Zone},
 };
@@ -21,6 +22,7 @@ use askama::Template;
 use poem::Response;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Map, Value};
+use std::cmp::Reverse;
 
 /// Lines of each list.
 const LINES: i64 = 20;
@@ -331,14 +333,17 @@ fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64,
 }
 
 fn inside(connection: &Connection, id: i64) -> Result<Vec<(i64, String, Timestamp)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT d.id, coalesce(d.name, d.code), s.in_at FROM presence s JOIN devices d ON d.id = s.device_id
-         WHERE s.delegate_id = ?1 AND s.in_at IS NOT NULL
-             AND (s.out_at IS NULL OR (s.in_at, s.in_id) > (s.out_at, s.out_id))
-         ORDER BY s.in_at DESC",
-    )?;
-    let inside = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    Ok(inside.collect::<rusqlite::Result<_>>()?)
+    let mut inside = presence::inside_of(connection, DelegateId(id))?;
+    inside.sort_unstable_by_key(|(_, since)| Reverse(*since));
+    let mut name =
+        connection.prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?;
+    inside
+        .into_iter()
+        .map(|(device, since)| {
+            let name = name.query_row([device], |row| row.get(0))?;
+            Ok((device.0, name, since.at))
+        })
+        .collect()
 }
 
 /// What happened, the newest first, and where older lines begin.

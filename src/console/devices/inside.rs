@@ -65,8 +65,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
 
 /// People inside a device who entered before an interaction, at most `limit`, the last first.
 ///
-/// Presence is kept by delegate; by device there are the check-ins that led to it, and the last one
-/// of each person who is still inside is what counts.
+/// A check-in of the device counts when nothing of the same person's there came after it.
 pub fn people(
     connection: &Connection,
     device: DeviceId,
@@ -77,14 +76,15 @@ pub fn people(
         return Ok(Vec::new());
     }
     let mut statement = connection.prepare_cached(
-        "SELECT i.id, p.id, s.in_at, coalesce(p.company, ''), p.deleted_at IS NOT NULL,
+        "SELECT i.id, p.id, i.moment, coalesce(p.company, ''), p.deleted_at IS NOT NULL,
                 coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
                          p.barcode, 'Delegate ' || p.id)
-         FROM interactions i JOIN presence s ON s.delegate_id = i.first_delegate_id
-              AND s.device_id = i.first_device_id AND s.in_id = i.id
-         JOIN delegates p ON p.id = i.first_delegate_id
-         WHERE i.first_device_id = :device AND i.id < :before
-         AND (s.out_at IS NULL OR (s.in_at, s.in_id) > (s.out_at, s.out_id))
+         FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id
+         WHERE i.first_device_id = :device AND i.id < :before AND i.effect = 0
+         AND NOT EXISTS (
+             SELECT 1 FROM interactions l
+             WHERE l.first_delegate_id = i.first_delegate_id AND l.first_device_id = :device
+             AND l.effect IN (0, 1) AND (l.moment, l.id) > (i.moment, i.id))
          ORDER BY i.id DESC LIMIT :limit"
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -176,12 +176,17 @@ fn has_settings(connection: &Connection, code: &str) -> Result<bool> {
 fn joined(connection: &Connection, id: DeviceId) -> Result<(i64, bool)> {
     Ok(connection
         .prepare_cached(
-            "WITH looked AS (SELECT first_delegate_id AS delegate_id, interaction_type AS kind
+            "WITH looked AS (SELECT id, moment, effect, first_delegate_id AS delegate_id
                              FROM interactions WHERE first_device_id = ?1 LIMIT ?2)
-             SELECT (SELECT count(*) FROM
-                        (SELECT DISTINCT delegate_id FROM looked WHERE kind IN ('join', 'booking')) j
-                        JOIN presence p ON p.delegate_id = j.delegate_id AND p.device_id = ?1
-                     WHERE p.leave_at IS NULL OR (p.join_at, p.join_id) > (p.leave_at, p.leave_id)),
+             SELECT (SELECT count(DISTINCT delegate_id) FROM looked j
+                     WHERE effect = 2 AND NOT EXISTS (
+                         SELECT 1 FROM interactions l
+                         WHERE l.first_delegate_id = j.delegate_id AND l.first_device_id = ?1
+                         AND l.effect = 3 AND (l.moment, l.id) > (j.moment, j.id))
+                     AND NOT EXISTS (
+                         SELECT 1 FROM interactions u
+                         WHERE u.second_delegate_id = j.delegate_id AND u.first_device_id = ?1
+                         AND u.interaction_type = 'uninvite' AND (u.moment, u.id) > (j.moment, j.id))),
                     (SELECT count(*) FROM looked) < ?2",
         )?
         .query_row(rusqlite::params![id, LOOKED_MAX], |row| {

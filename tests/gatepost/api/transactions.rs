@@ -214,7 +214,6 @@ fn a_purchase_that_was_cut_off_is_finished_at_the_next_start() {
     server.sql(&format!(
         "DELETE FROM transaction_delegates WHERE delegate_id IN ({b}, {c});
          DELETE FROM interactions WHERE first_delegate_id IN ({b}, {c});
-         DELETE FROM presence WHERE delegate_id IN ({b}, {c});
          DELETE FROM delegates WHERE id IN ({b}, {c});
          UPDATE transaction_bodies SET loaded = 1;"
     ));

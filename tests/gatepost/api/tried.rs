@@ -21,7 +21,6 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
     let dump = || -> String {
         let tables = [
             "interactions",
-            "presence",
             "occupancy",
             "nonces",
             "idempotency_keys",

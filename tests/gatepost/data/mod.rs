@@ -133,9 +133,6 @@ impl Site {
                 &format!("SELECT * FROM {table} ORDER BY 1"),
             ));
         }
-        let present = "SELECT * FROM presence WHERE entries > 0
-            OR coalesce(in_at, out_at, join_at, leave_at) IS NOT NULL ORDER BY 1, 2";
-        dump.extend(rows_of(&connection, "presence", present));
         let inside = "SELECT * FROM occupancy WHERE inside != 0 ORDER BY 1";
         dump.extend(rows_of(&connection, "occupancy", inside));
         dump

@@ -242,8 +242,8 @@ fn all_goes_into_a_folder_and_comes_back() {
     // Who is where follows from the interactions, so it is the same, too.
     for sql in [
         "SELECT sum(inside) FROM occupancy",
-        "SELECT count(*) FROM presence WHERE join_at IS NOT NULL",
-        "SELECT sum(entries) FROM presence",
+        "SELECT count(*) FROM interactions WHERE effect = 2",
+        "SELECT count(*) FROM interactions WHERE effect = 0",
     ] {
         assert_eq!(other.count(sql), site.count(sql), "{sql}");
     }

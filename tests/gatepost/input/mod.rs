@@ -130,7 +130,7 @@ impl<'a> Venue<'a> {
     /// A number that changes with everything that is written.
     fn written(&self) -> i64 {
         self.all.server.value(
-            "SELECT (SELECT sum(seq) FROM sqlite_sequence) + (SELECT count(*) FROM presence)
+            "SELECT (SELECT sum(seq) FROM sqlite_sequence) + (SELECT count(*) FROM occupancy)
                   + (SELECT count(*) FROM nonces) + (SELECT count(*) FROM idempotency_keys)
                   + (SELECT count(*) FROM shared_values) + (SELECT sum(updated_at) FROM delegates)
                   + (SELECT sum(updated_at) FROM devices)",

@@ -109,7 +109,6 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     );
     assert_eq!(server.traces(&WORDS), Vec::<&str>::new());
     for table in [
-        "presence",
         "gate_notes",
         "blocked_codes",
         "messages",

@@ -97,7 +97,7 @@ fn two_records_become_one_with_all_that_both_did() {
         .interact("check-in", &json!({"delegate": ada, "device": foyer}))
         .id();
     assert_eq!(inside(foyer), 1);
-    let left = format!("SELECT count(*) FROM presence WHERE delegate_id = {double}");
+    let left = format!("SELECT count(*) FROM interactions WHERE first_delegate_id = {double}");
     assert_eq!(server.value::<i64>(&left), 0);
     let html = crew.get(&format!("/console/delegates/{ada}")).shown();
     assert!(html.contains("VIP") && html.contains("<strong>merged</strong>"));
