@@ -115,11 +115,13 @@ pub fn remove(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Built once at the end, an index costs a sort instead of a search for each row.
+/// Built once at the end, an index costs a sort instead of a search for each row. Those of interactions
+/// grow with them, as at an event: an index that is made of rows has not a byte to spare on any page, and
+/// the first check-in on each has to split it.
 fn take_indexes_away(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL
-         AND tbl_name IN ('delegates', 'interactions')",
+         AND tbl_name = 'delegates'",
     )?;
     let indexes = statement
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?

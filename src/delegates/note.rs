@@ -84,6 +84,16 @@ impl Note {
     }
 }
 
+/// Whether anybody has a note.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_any(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM gate_notes LIMIT 1")?
+        .exists([])?)
+}
+
 /// The note of a delegate.
 ///
 /// # Errors

@@ -1,14 +1,22 @@
 //! Devices as interactions find them: each is looked up and its rules are read once, however many
-//! interactions are at it, for as long as no device changes (see [`crate::store::Tx::memory`]).
+//! interactions are at it, for as long as no device changes (see [`crate::store::Tx::memory`]). The same
+//! goes for what most events have none of, gate notes and people who were uninvited by another.
 
+use super::presence;
 use crate::{
+    delegates::note,
     devices,
     error::Result,
     rules::{AccessRules, Place},
     types::{DeviceId, DeviceSelector},
 };
 use rusqlite::Connection;
-use std::{cell::RefCell, collections::HashMap, hash::Hash, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    hash::Hash,
+    rc::Rc,
+};
 
 /// Devices kept at the most; more begin anew.
 const PLACES_MAX: usize = 4_096;
@@ -18,6 +26,8 @@ const PLACES_MAX: usize = 4_096;
 pub struct Places {
     found: RefCell<HashMap<DeviceSelector, DeviceId>>,
     known: RefCell<HashMap<DeviceId, Rc<Known>>>,
+    notes: Cell<Option<bool>>,
+    uninvites: Cell<Option<bool>>,
 }
 
 /// What is known of a device.
@@ -58,6 +68,38 @@ impl Places {
         insert(&mut self.known.borrow_mut(), device, Rc::clone(&known));
         Ok(known)
     }
+
+    /// Whether anybody has a gate note.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn has_notes(&self, connection: &Connection) -> Result<bool> {
+        once(&self.notes, || note::is_any(connection))
+    }
+
+    /// Whether anybody was ever uninvited as a second delegate.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn has_uninvites(&self, connection: &Connection) -> Result<bool> {
+        once(&self.uninvites, || presence::is_any_uninvite(connection))
+    }
+
+    /// To be called when an interaction of this type is recorded: it may be the first of them.
+    pub fn recorded(&self, kind: &str) {
+        if kind == "uninvite" {
+            self.uninvites.set(None);
+        }
+    }
+}
+
+fn once(kept: &Cell<Option<bool>>, look: impl FnOnce() -> Result<bool>) -> Result<bool> {
+    if let Some(known) = kept.get() {
+        return Ok(known);
+    }
+    let found = look()?;
+    kept.set(Some(found));
+    Ok(found)
 }
 
 fn insert<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {

@@ -126,6 +126,19 @@ pub fn entries(
         .query_row((delegate, device, Effect::Enter, most), |row| row.get(0))?)
 }
 
+/// Whether there is an `uninvite` of a second delegate at all.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM interactions
+             WHERE interaction_type = 'uninvite' AND second_delegate_id IS NOT NULL LIMIT 1",
+        )?
+        .exists([])?)
+}
+
 /// Whether a delegate of this standing is joined or booked with a device itself, and not taken back
 /// since. An `uninvite` takes back its second delegate, where there is one, otherwise its first.
 ///

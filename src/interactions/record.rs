@@ -69,16 +69,21 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
         Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
     };
     Ok(Recorded {
-        note: note(tx, draft, first)?,
+        note: note(tx, &tx.memory::<Places>(), draft, first)?,
         outcome,
     })
 }
 
 /// The note that a gate shows: of whoever passes there, or wants to.
-fn note(connection: &Connection, draft: &Draft, first: Option<DelegateId>) -> Result<Option<Note>> {
+fn note(
+    connection: &Connection,
+    places: &Places,
+    draft: &Draft,
+    first: Option<DelegateId>,
+) -> Result<Option<Note>> {
     match first {
         Some(delegate)
-            if matches!(&*draft.kind, "check-in" | "check-out" | "check-in-override") =>
+            if Effect::of_passage(&draft.kind).is_some() && places.has_notes(connection)? =>
         {
             note::of(connection, delegate)
         }
@@ -112,6 +117,7 @@ fn settle(
         Err(other) => return Err(other),
     };
     let interaction = insert(tx, ctx, draft, participants)?;
+    places.recorded(&draft.kind);
     if let Some(motion) = &assessment.motion {
         motion.count(tx, draft, &interaction)?;
     }
@@ -201,7 +207,7 @@ pub fn test(
     let places = Places::default();
     let assessed = find_participants(connection, &places, draft, &mut participants)
         .and_then(|()| assess(connection, ctx, &places, draft, &participants, now));
-    let note = note(connection, draft, participants.delegates[0])?;
+    let note = note(connection, &places, draft, participants.delegates[0])?;
     let outcome = match assessed {
         Ok(_) => Outcome::Created(tried(draft, participants, now)),
         Err(refusal) if refusals::is_kept(refusal.kind) => Outcome::Refused(refusal),

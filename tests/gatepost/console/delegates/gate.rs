@@ -52,6 +52,10 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
     let ada = caller.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
     let hall = caller.device(&json!({"code": "hall", "data": {"Access": {"maxCheckIns": 1}}}));
     let crew = server.crew(ConsoleRole::Operator);
+    // That there is no note is remembered for the next scan, until there is one.
+    let foyer = caller.device(&json!({"code": "foyer"}));
+    let none = caller.interact("check-in", &json!({"delegate": ada, "device": foyer}));
+    assert_eq!((none.status, &none.body["meta"]), (201, &json!({})));
     let path = format!("/console/delegates/{ada}/note");
     crew.post(
         &path,
