@@ -98,8 +98,10 @@ pub struct Beside {
     pub took: [Duration; 3],
     /// The write-ahead log at its largest, in bytes.
     pub log_bytes: u64,
-    /// Resident memory at its largest, in KiB.
+    /// Resident memory afterwards, in KiB.
     pub memory_kib: u64,
+    /// Resident memory at its largest since the server began, in KiB.
+    pub memory_max_kib: u64,
 }
 
 /// Runs all three at once, and check-ins at a rate for as many seconds as are given; the chores
@@ -145,6 +147,7 @@ pub async fn beside(
         check_ins,
         took,
         log_bytes,
-        memory_kib: server.memory_kib("VmHWM")?,
+        memory_kib: server.memory_kib("VmRSS")?,
+        memory_max_kib: server.memory_kib("VmHWM")?,
     })
 }

@@ -77,7 +77,8 @@ impl Places {
         once(&self.notes, || note::is_any(connection))
     }
 
-    /// Whether anybody was ever uninvited as a second delegate.
+    /// Whether anybody may have been uninvited as a second delegate: it holds still when the one
+    /// interaction that did it was undone.
     ///
     /// # Errors
     /// When it cannot be read.

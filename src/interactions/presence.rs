@@ -71,7 +71,7 @@ fn moment(row: &Row<'_>) -> rusqlite::Result<Moment> {
 }
 
 /// So many earlier ones of an effect are stepped over; then the next effect is looked for.
-const STEPS_MAX: usize = 4;
+const STEPS_MAX: usize = 2;
 
 /// When a delegate last entered and left a device, was joined with it and was taken back.
 ///
@@ -90,7 +90,10 @@ pub fn standing(
     let mut standing = Standing::default();
     let (mut below, mut steps) = (i64::MAX, 0);
     let mut rows = statement.query((delegate, device, below))?;
-    while let Some(row) = rows.next()? {
+    // Below the lowest effect is nothing.
+    while below > Effect::Enter as i64
+        && let Some(row) = rows.next()?
+    {
         let effect = row.get(2)?;
         if effect < below {
             (below, steps) = (effect, 0);

@@ -213,7 +213,8 @@ impl Store {
     }
 
     /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It has
-    /// no effect outside its transaction, and writes nothing that [`Tx::memory`] is made of: no device.
+    /// no effect outside its transaction, and what it writes leaves true what is in [`Tx::memory`], or
+    /// takes it out of there.
     ///
     /// # Errors
     /// As [`Store::write`].

@@ -80,9 +80,9 @@ impl Tx<'_> {
 
     /// What repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
     /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
-    /// or by another process, and when a transaction was rolled back; not with a savepoint: nothing that
-    /// such writes write may be in it. Other writes get an empty one. There is one value: what is asked
-    /// for as another type begins anew.
+    /// or by another process, and when a transaction was rolled back; not with a savepoint: what stands in
+    /// it must do no harm whether such writes are kept or not. Other writes get an empty one. There is one
+    /// value: what is asked for as another type begins anew.
     #[must_use]
     pub fn memory<T: Default + 'static>(&self) -> Rc<T> {
         self.memory.map_or_else(Rc::default, Memory::get)
