@@ -235,7 +235,7 @@ fn address(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::migrate;
+    use crate::store::{connection, migrate};
 
     fn sandbox() -> (tempfile::TempDir, Sandbox) {
         let folder = tempfile::tempdir().unwrap();
@@ -330,6 +330,30 @@ mod tests {
         ] {
             assert!(sandbox.check_scalar(sql).is_err(), "{sql}");
         }
+    }
+
+    /// One delegate at very many devices, and very often at one.
+    #[test]
+    fn presence_costs_as_much_as_there_are_interactions() {
+        let costs = [100, 400].map(|count| {
+            let (folder, sandbox) = sandbox();
+            let file = Connection::open(folder.path().join("x.db")).unwrap();
+            file.execute(
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1),
+                      kind(name, device) AS (VALUES ('check-in', 1), ('check-out', 1), ('join', 1),
+                          ('cancel-booking', 1), ('join', NULL))
+                 INSERT INTO interactions (interaction_type, first_delegate_id, first_device_id,
+                     recorded_at, created_at)
+                 SELECT name, 7, coalesce(device, i + 1), 5, 5 FROM n, kind",
+                [count],
+            )
+            .unwrap();
+            connection::steps_of(&sandbox.connection, || {
+                let sql = "SELECT sum(joined) + sum(inside) * 1000000 FROM presence";
+                assert_eq!(sandbox.scalar(sql, 7).unwrap(), Value::Integer(count));
+            })
+        });
+        assert!(costs[1] < costs[0] * 5, "{costs:?}");
     }
 
     #[test]

@@ -31,28 +31,42 @@ SELECT id, interaction_type, first_delegate_id, second_delegate_id, third_delega
        datetime(created_at / 1000, 'unixepoch') AS created_at
 FROM file.interactions;
 
--- One pass over the index of what first delegates did; where two things happened in one millisecond, ids
--- decide, as they do at a gate.
+-- One pass over the index of what first delegates did tells when. Only where two things happened in one
+-- millisecond is it asked again: ids decide then, as they do at a gate.
 CREATE TEMP VIEW presence AS
 SELECT delegate_id, device_id, check_ins,
-       CASE WHEN in_at = out_at THEN (
-                SELECT l.effect = 0 FROM file.interactions AS l
-                WHERE l.first_delegate_id = delegate_id AND +l.first_device_id = device_id
-                      AND l.effect IN (0, 1) AND l.moment = in_at
-                ORDER BY l.id DESC LIMIT 1)
-            ELSE in_at IS NOT NULL AND (out_at IS NULL OR in_at > out_at) END AS inside,
-       join_at IS NOT NULL AND (
-           SELECT NOT EXISTS (
-                      SELECT 1 FROM file.interactions AS l
-                      WHERE l.first_delegate_id = delegate_id AND +l.first_device_id = device_id
-                            AND l.effect = 3 AND (l.moment, l.id) > (j.moment, j.id))
-                  AND NOT EXISTS (
-                      SELECT 1 FROM file.interactions AS u
-                      WHERE u.second_delegate_id = delegate_id AND +u.first_device_id = device_id
-                            AND u.interaction_type = 'uninvite' AND (u.moment, u.id) > (j.moment, j.id))
-           FROM file.interactions AS j
-           WHERE j.first_delegate_id = delegate_id AND +j.first_device_id = device_id AND j.effect = 2
-           ORDER BY j.moment DESC, j.id DESC LIMIT 1) AS joined,
+       in_at IS NOT NULL AND CASE
+           WHEN out_at IS NULL OR in_at > out_at THEN 1
+           WHEN in_at < out_at THEN 0
+           ELSE (SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
+                 WHERE i.first_delegate_id = delegate_id AND i.first_device_id = device_id
+                       AND i.effect = 0 AND i.moment = in_at)
+              > (SELECT max(o.id) FROM file.interactions AS o INDEXED BY interactions_first_delegate
+                 WHERE o.first_delegate_id = delegate_id AND o.first_device_id = device_id
+                       AND o.effect = 1 AND o.moment = in_at)
+           END AS inside,
+       join_at IS NOT NULL AND CASE
+           WHEN leave_at IS NULL OR join_at > leave_at THEN 1
+           WHEN join_at < leave_at THEN 0
+           ELSE (SELECT max(j.id) FROM file.interactions AS j INDEXED BY interactions_first_delegate
+                 WHERE j.first_delegate_id = delegate_id AND j.first_device_id = device_id
+                       AND j.effect = 2 AND j.moment = join_at)
+              > (SELECT max(l.id) FROM file.interactions AS l INDEXED BY interactions_first_delegate
+                 WHERE l.first_delegate_id = delegate_id AND l.first_device_id = device_id
+                       AND l.effect = 3 AND l.moment = join_at)
+           END AND CASE (
+               SELECT u.moment > join_at FROM file.interactions AS u INDEXED BY interactions_uninvited
+               WHERE u.second_delegate_id = delegate_id AND u.first_device_id = device_id
+                     AND u.interaction_type = 'uninvite' AND u.moment >= join_at
+               ORDER BY u.moment DESC LIMIT 1)
+           WHEN 1 THEN 0
+           WHEN 0 THEN (SELECT max(j.id) FROM file.interactions AS j INDEXED BY interactions_first_delegate
+                        WHERE j.first_delegate_id = delegate_id AND j.first_device_id = device_id
+                              AND j.effect = 2 AND j.moment = join_at)
+                     > (SELECT max(u.id) FROM file.interactions AS u INDEXED BY interactions_uninvited
+                        WHERE u.second_delegate_id = delegate_id AND u.first_device_id = device_id
+                              AND u.interaction_type = 'uninvite' AND u.moment = join_at)
+           ELSE 1 END AS joined,
        datetime(in_at / 1000, 'unixepoch') AS last_in_at,
        datetime(out_at / 1000, 'unixepoch') AS last_out_at
 FROM (
@@ -60,7 +74,8 @@ FROM (
            sum(effect = 0) AS check_ins,
            max(iif(effect = 0, moment, NULL)) AS in_at,
            max(iif(effect = 1, moment, NULL)) AS out_at,
-           max(iif(effect = 2, moment, NULL)) AS join_at
+           max(iif(effect = 2, moment, NULL)) AS join_at,
+           max(iif(effect = 3, moment, NULL)) AS leave_at
     FROM file.interactions
     WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect IS NOT NULL
     GROUP BY first_delegate_id, first_device_id

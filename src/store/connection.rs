@@ -120,3 +120,27 @@ pub fn prepare_writer(connection: &Connection, durability: Durability) -> Result
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(())
 }
+
+/// How many steps of SQLite's machine some work takes: what it costs, on whatever machine.
+///
+/// # Panics
+/// When SQLite cannot count them.
+#[cfg(test)]
+pub fn steps_of<T>(connection: &Connection, work: impl FnOnce() -> T) -> u64 {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    };
+    let steps = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&steps);
+    let count = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    connection.progress_handler(1, Some(count)).unwrap();
+    work();
+    connection
+        .progress_handler(0, None::<fn() -> bool>)
+        .unwrap();
+    steps.load(Ordering::Relaxed)
+}

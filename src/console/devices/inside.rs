@@ -65,7 +65,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
 
 /// People inside a device who entered before an interaction, at most `limit`, the last first.
 ///
-/// A check-in of the device counts when nothing of the same person's there came after it.
+/// A check-in of the device counts when it is the person's last there, and no check-out came after it.
 pub fn people(
     connection: &Connection,
     device: DeviceId,
@@ -81,10 +81,16 @@ pub fn people(
                          p.barcode, 'Delegate ' || p.id)
          FROM interactions i JOIN delegates p ON p.id = i.first_delegate_id
          WHERE i.first_device_id = :device AND i.id < :before AND i.effect = 0
+         AND i.id = (
+             SELECT id FROM interactions
+             WHERE first_delegate_id = p.id AND first_device_id = :device AND effect = 0
+             ORDER BY moment DESC, id DESC LIMIT 1)
          AND NOT EXISTS (
-             SELECT 1 FROM interactions l
-             WHERE l.first_delegate_id = i.first_delegate_id AND l.first_device_id = :device
-             AND l.effect IN (0, 1) AND (l.moment, l.id) > (i.moment, i.id))
+             SELECT 1 FROM (
+                 SELECT moment, id FROM interactions
+                 WHERE first_delegate_id = p.id AND first_device_id = :device AND effect = 1
+                 ORDER BY moment DESC, id DESC LIMIT 1) o
+             WHERE (o.moment, o.id) > (i.moment, i.id))
          ORDER BY i.id DESC LIMIT :limit"
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);

@@ -180,13 +180,18 @@ fn joined(connection: &Connection, id: DeviceId) -> Result<(i64, bool)> {
                              FROM interactions WHERE first_device_id = ?1 LIMIT ?2)
              SELECT (SELECT count(DISTINCT delegate_id) FROM looked j
                      WHERE effect = 2 AND NOT EXISTS (
-                         SELECT 1 FROM interactions l
-                         WHERE l.first_delegate_id = j.delegate_id AND l.first_device_id = ?1
-                         AND l.effect = 3 AND (l.moment, l.id) > (j.moment, j.id))
+                         SELECT 1 FROM (
+                             SELECT moment, id FROM interactions
+                             WHERE first_delegate_id = j.delegate_id AND first_device_id = ?1 AND effect = 3
+                             ORDER BY moment DESC, id DESC LIMIT 1) l
+                         WHERE (l.moment, l.id) > (j.moment, j.id))
                      AND NOT EXISTS (
-                         SELECT 1 FROM interactions u
-                         WHERE u.second_delegate_id = j.delegate_id AND u.first_device_id = ?1
-                         AND u.interaction_type = 'uninvite' AND (u.moment, u.id) > (j.moment, j.id))),
+                         SELECT 1 FROM (
+                             SELECT moment, id FROM interactions
+                             WHERE second_delegate_id = j.delegate_id AND first_device_id = ?1
+                             AND interaction_type = 'uninvite'
+                             ORDER BY moment DESC, id DESC LIMIT 1) u
+                         WHERE (u.moment, u.id) > (j.moment, j.id))),
                     (SELECT count(*) FROM looked) < ?2",
         )?
         .query_row(rusqlite::params![id, LOOKED_MAX], |row| {
@@ -220,4 +225,59 @@ fn short(role: Role) -> String {
         .trim_start_matches("ROLE_OAUTH2_")
         .to_lowercase()
         .replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::inside, *};
+    use crate::store::{connection::steps_of, migrate};
+
+    /// What one person did there in one millisecond, again and again, and others joined.
+    fn busy(count: i64) -> Connection {
+        let file = Connection::open_in_memory().unwrap();
+        migrate::create(&file).unwrap();
+        file.execute_batch(
+            "INSERT INTO delegates (id, public_id, sources, created_at, updated_at)
+                 VALUES (1, 'a', '[]', 0, 0), (2, 'b', '[]', 0, 0), (3, 'c', '[]', 0, 0);
+             INSERT INTO occupancy (device_id, inside) VALUES (9, 1);",
+        )
+        .unwrap();
+        let mut insert = file
+            .prepare(
+                "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+                     first_device_id, recorded_at, created_at) VALUES (?1, ?2, ?3, 9, ?4, ?4)",
+            )
+            .unwrap();
+        for _ in 0..count {
+            for (kind, first, second) in [
+                ("check-in", 1, None),
+                ("check-out", 1, None),
+                ("join", 1, None),
+                ("cancel-booking", 1, None),
+                ("join", 2, None),
+                ("uninvite", 3, Some(2)),
+            ] {
+                insert.execute((kind, first, second, 5)).unwrap();
+            }
+        }
+        for (kind, first) in [("check-in", 3), ("join", 3)] {
+            insert.execute((kind, first, None::<i64>, 5)).unwrap();
+        }
+        drop(insert);
+        file
+    }
+
+    #[test]
+    fn a_busy_devices_page_costs_as_much_as_it_has_interactions() {
+        let costs = [100, 400].map(|count| {
+            let file = busy(count);
+            steps_of(&file, || {
+                let people = inside::people(&file, DeviceId(9), None, 50).unwrap();
+                let ids: Vec<_> = people.iter().map(|person| person.id).collect();
+                assert_eq!(ids, [3]);
+                assert_eq!(joined(&file, DeviceId(9)).unwrap(), (1, true));
+            })
+        });
+        assert!(costs[1] < costs[0] * 5, "{costs:?}");
+    }
 }
