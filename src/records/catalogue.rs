@@ -214,7 +214,8 @@ impl Resource {
 pub fn searchable(properties: &'static [Property], indexed: &[&str]) -> &'static [Field] {
     let fields = properties.iter().filter_map(|property| {
         let kind = match property.kind {
-            Kind::Id | Kind::Reference => FieldKind::Number,
+            Kind::Id => FieldKind::Number,
+            Kind::Reference => FieldKind::Reference,
             Kind::Code | Kind::Text => FieldKind::Text,
             Kind::Time | Kind::PlainTime | Kind::Stamp => FieldKind::Time,
             Kind::Flag => FieldKind::Flag,

@@ -53,8 +53,10 @@ pub struct Field {
 /// How a field compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
-    /// A whole number: an id, or the id of another record.
+    /// A whole number: an id.
     Number,
+    /// The id of another record of the same kind, no value where that is deleted.
+    Reference,
     /// Text, an empty one being no value.
     Text,
     /// An instant, kept in milliseconds.

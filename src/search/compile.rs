@@ -112,6 +112,7 @@ impl Compiler {
                     FieldKind::Text => self.compare_text(column, *op, scalar),
                     FieldKind::Time => self.compare_time(column, *op, scalar),
                     FieldKind::Number | FieldKind::Flag => self.compare(column, *op, scalar),
+                    FieldKind::Reference => self.compare_reference(column, *op, scalar),
                 }
             }
             Test::Contains(part) => {
@@ -219,9 +220,31 @@ impl Compiler {
         self.text(&sql);
     }
 
+    /// What a reference refers to, as answers show it: who is deleted is out of them.
+    fn referred(&self, column: &str) -> String {
+        let table = self.subject.table;
+        format!(
+            "(SELECT r.id FROM {table} r WHERE r.id = {table}.{column} AND r.deleted_at IS NULL)"
+        )
+    }
+
+    fn compare_reference(&mut self, column: &str, op: Op, scalar: &Scalar) {
+        let referred = self.referred(column);
+        if op == Op::Equal && *scalar != Scalar::Null {
+            // The column has an index.
+            self.compare(column, op, scalar);
+            let _ = write!(self.out.sql, " AND {referred} IS NOT NULL");
+        } else {
+            self.compare(&referred, op, scalar);
+        }
+    }
+
     fn field_in(&mut self, field: &Field, scalars: &[Scalar]) {
         let column = field.column;
         self.text("(");
+        if field.kind == FieldKind::Reference {
+            let _ = write!(self.out.sql, "{} IS NOT NULL AND ", self.referred(column));
+        }
         if field.kind == FieldKind::Time {
             let seconds = scalars.iter().filter_map(|scalar| match scalar {
                 Scalar::Time(first, last) => Some(serde_json::json!([first, last])),
@@ -242,10 +265,10 @@ impl Compiler {
         }
         if scalars.contains(&Scalar::Null) {
             self.text(" OR ");
-            if field.kind == FieldKind::Text {
-                self.compare_text(column, Op::Equal, &Scalar::Null);
-            } else {
-                self.compare(column, Op::Equal, &Scalar::Null);
+            match field.kind {
+                FieldKind::Text => self.compare_text(column, Op::Equal, &Scalar::Null),
+                FieldKind::Reference => self.compare_reference(column, Op::Equal, &Scalar::Null),
+                _ => self.compare(column, Op::Equal, &Scalar::Null),
             }
         }
         self.text(")");

@@ -232,7 +232,9 @@ impl Parser<'_> {
             (_, Value::Null) => Some(Scalar::Null),
             (FieldKind::Text, Value::String(text)) if text.is_empty() => Some(Scalar::Null),
             (FieldKind::Text, Value::String(text)) => Some(Scalar::Text(text.clone())),
-            (FieldKind::Number, Value::Number(number)) => number.as_i64().map(Scalar::Integer),
+            (FieldKind::Number | FieldKind::Reference, Value::Number(number)) => {
+                number.as_i64().map(Scalar::Integer)
+            }
             (FieldKind::Flag, Value::Bool(flag)) => Some(Scalar::Flag(*flag)),
             (FieldKind::Time, _) => self.zone.read("", value).ok().map(|at| {
                 let last = if at.0 % 1000 == 0 { at.0 + 999 } else { at.0 };
@@ -242,7 +244,7 @@ impl Parser<'_> {
         };
         scalar.ok_or_else(|| {
             self.fault(match field.kind {
-                FieldKind::Number => "must be a whole number or null",
+                FieldKind::Number | FieldKind::Reference => "must be a whole number or null",
                 FieldKind::Text => "must be a text or null",
                 FieldKind::Flag => "must be true, false or null",
                 FieldKind::Time => "must be yyyy-mm-dd hh:mm:ss, ISO 8601, Unix seconds or null",

@@ -177,6 +177,9 @@ fn expression() -> impl Strategy<Value = Value> {
     })
 }
 
+/// A delegate who is deleted.
+const GONE: i64 = 1000;
+
 fn store(connection: &Connection, rows: &[Row]) {
     connection.execute_batch("BEGIN").unwrap();
     for id in DEVICES {
@@ -189,9 +192,10 @@ fn store(connection: &Connection, rows: &[Row]) {
     }
     // Who was deleted is never found.
     connection
-        .execute_batch(
+        .execute(
             "INSERT INTO delegates (id, public_id, first_name, sources, created_at, updated_at, deleted_at)
-             VALUES (1000, 'gone', 'ada', '[]', 0, 0, 0)",
+             VALUES (?1, 'gone', 'ada', '[]', 0, 0, 0)",
+            [GONE],
         )
         .unwrap();
     let mut batches = std::collections::BTreeMap::new();
@@ -250,9 +254,10 @@ fn store(connection: &Connection, rows: &[Row]) {
                 .unwrap();
         }
     }
-    // Parents once everybody is there.
+    // Parents once everybody is there; who is deleted is nobody's.
     for (at, row) in rows.iter().enumerate() {
-        if let Some(parent) = row.properties["parent"].as_i64() {
+        let no_more = (at % 2 == 0).then_some(GONE);
+        if let Some(parent) = row.properties["parent"].as_i64().or(no_more) {
             connection
                 .execute(
                     "UPDATE delegates SET parent_id = ?2 WHERE id = ?1",
