@@ -42,7 +42,7 @@ impl Columns {
     /// header that is not there, and a table without any property of what it is to hold.
     pub fn of(what: What, source: &Source, mappings: &[Mapping]) -> Result<Self> {
         match source.header() {
-            Some(headers) => Self::new(what, headers, mappings),
+            Some(headers) => Self::new(what, headers, mappings, source.other_sheets()),
             None if !mappings.is_empty() => Err(Error::invalid(
                 "--map: the objects of a JSON file have the names that the API has",
             )),
@@ -54,18 +54,29 @@ impl Columns {
         }
     }
 
-    /// As [`Columns::of`], of the headers of a table.
+    /// As [`Columns::of`], of the headers of a table, which may have other sheets beside it.
     ///
     /// # Errors
     /// As [`Columns::of`].
-    pub fn new(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
+    pub fn new(
+        what: What,
+        headers: &[String],
+        mappings: &[Mapping],
+        other_sheets: Option<String>,
+    ) -> Result<Self> {
         let columns = Self::matched(what, headers, mappings)?;
         match columns.misfit() {
             // Somebody said what the columns are.
             Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.target.is_empty()) => {
                 Ok(columns)
             }
-            Some(misfit) => Err(Error::invalid(misfit.told(what, headers))),
+            Some(misfit) => {
+                let elsewhere = other_sheets
+                    .filter(|_| misfit == Misfit::NoneKnown)
+                    .map(|sheets| format!("; there are other sheets, for --sheet: {sheets}"));
+                let told = misfit.told(what, headers);
+                Err(Error::invalid(told + &elsewhere.unwrap_or_default()))
+            }
             None => Ok(columns),
         }
     }

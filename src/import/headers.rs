@@ -11,8 +11,6 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("nombre", "firstName"),
     ("nombredepila", "firstName"),
     ("fornavn", "firstName"),
-    ("attendeefirstname", "firstName"),
-    ("attendeenamegivenname", "firstName"),
     ("givennames", "firstName"),
     ("surname", "lastName"),
     ("familyname", "lastName"),
@@ -23,9 +21,6 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("apellido", "lastName"),
     ("apellidos", "lastName"),
     ("efternavn", "lastName"),
-    ("attendeelastname", "lastName"),
-    ("attendeenamefamilyname", "lastName"),
-    ("attendeesurname", "lastName"),
     ("zuname", "lastName"),
     ("primerapellido", "lastName"),
     ("emailaddress", "email"),
@@ -38,7 +33,6 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("correo", "email"),
     ("correoelectronico", "email"),
     ("epost", "email"),
-    ("attendeeemail", "email"),
     ("adresseelectronique", "email"),
     ("mobile", "phone"),
     ("mobilephone", "phone"),
@@ -128,6 +122,45 @@ pub(super) const OF_DELEGATES: &[(&str, &str)] = &[
     ("idexterno", "externalId"),
     ("eksterntid", "externalId"),
     ("flags", "rawFlags"),
+];
+
+/// What a shop's list calls the guest, beside whom it has a buyer: before what it says of them.
+pub(super) const GUEST_BEFORE: &[&str] = &[
+    "attendee",
+    "attendeename",
+    "participant",
+    "participantname",
+    "guest",
+    "guestname",
+    "teilnehmer",
+    "teilnehmername",
+    "gast",
+    "nomduparticipant",
+    "asistente",
+    "nombredelasistente",
+    "deltager",
+    "deltagernavn",
+];
+
+/// As [`GUEST_BEFORE`], after it.
+pub(super) const GUEST_AFTER: &[&str] = &[
+    "desteilnehmers",
+    "desteilnehmenden",
+    "desgastes",
+    "duparticipant",
+    "delasistente",
+    "delparticipante",
+];
+
+/// What may be said of a guest so.
+pub(super) const OF_GUESTS: &[&str] = &[
+    "firstName",
+    "lastName",
+    "email",
+    "phone",
+    "jobTitle",
+    "company",
+    "barcode",
 ];
 
 /// What a column is called that holds last names beside one of first names, and whole names alone.

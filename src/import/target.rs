@@ -3,8 +3,8 @@
 use super::{
     What,
     headers::{
-        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, NAMES, OF_DELEGATES, OF_DEVICES,
-        OF_INTERACTIONS, WHOLE_NAMES, folded,
+        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, GUEST_AFTER, GUEST_BEFORE, NAMES,
+        OF_DELEGATES, OF_DEVICES, OF_GUESTS, OF_INTERACTIONS, WHOLE_NAMES, folded,
     },
 };
 use crate::{
@@ -278,8 +278,24 @@ pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
 
 /// The property that a header means which says whose it is: a shop's list has the buyer's e-mail, too.
 pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
-    let is_theirs = folded(header).starts_with("attendee");
-    is_theirs.then(|| synonym(what, header)).flatten()
+    if what != What::Delegates {
+        return None;
+    }
+    let header = folded(header);
+    let before = GUEST_BEFORE
+        .iter()
+        .filter_map(|guest| header.strip_prefix(guest));
+    let after = GUEST_AFTER
+        .iter()
+        .filter_map(|guest| header.strip_suffix(guest));
+    before
+        .chain(after)
+        .filter_map(|rest| property(what, rest).or_else(|| synonym(what, rest)))
+        .find(|target| {
+            target
+                .name()
+                .is_some_and(|name| OF_GUESTS.contains(&name.as_str()))
+        })
 }
 
 /// What a header means beside the columns that are known by themselves: where nothing else is a last

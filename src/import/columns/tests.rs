@@ -6,7 +6,7 @@ fn columns(what: What, headers: &[&str], mappings: &[&str]) -> Result<Vec<Option
         .iter()
         .map(|mapping| Mapping::parse(mapping).unwrap())
         .collect();
-    let columns = Columns::new(what, &headers, &mappings)?;
+    let columns = Columns::new(what, &headers, &mappings, None)?;
     Ok(columns.iter().map(|column| column.target.name()).collect())
 }
 
@@ -116,6 +116,59 @@ fn a_shops_list_has_the_buyer_beside_the_guest() {
         "barcode",
     ];
     assert_eq!(found, expected);
+    // However it calls the guest; what else it knows of them is no property.
+    for (mail, guest) in [
+        (
+            "E-Mail",
+            [
+                "Teilnehmername: Vorname",
+                "Teilnehmername: Nachname",
+                "Teilnehmer-E-Mail",
+            ],
+        ),
+        (
+            "E-Mail",
+            [
+                "Vorname des Teilnehmers",
+                "Nachname des Teilnehmers",
+                "E-Mail-Adresse des Teilnehmers",
+            ],
+        ),
+        (
+            "Courriel",
+            [
+                "Prénom du participant",
+                "Nom du participant",
+                "Adresse e-mail du participant",
+            ],
+        ),
+        (
+            "Correo",
+            [
+                "Nombre del asistente",
+                "Apellidos del asistente",
+                "Correo electrónico del asistente",
+            ],
+        ),
+        (
+            "Mail",
+            ["Deltager fornavn", "Deltager efternavn", "Deltager e-mail"],
+        ),
+        (
+            "Buyer email",
+            ["Guest first name", "Guest last name", "Guest email"],
+        ),
+    ] {
+        let headers = [mail, guest[0], guest[1], guest[2], "Attendee ID"];
+        let found = columns(What::Delegates, &headers, &[]).unwrap();
+        let told = |at: usize| found[at].as_deref().unwrap_or_default();
+        assert_eq!(
+            ["firstName", "lastName", "email"],
+            [told(1), told(2), told(3)]
+        );
+        assert_eq!(told(0), format!("data.Data.{mail}"));
+        assert_eq!(told(4), "data.Data.Attendee ID");
+    }
 }
 
 #[test]
@@ -226,7 +279,7 @@ fn columns_that_cannot_be_told_apart_are_refused() {
 fn a_row_becomes_a_body() {
     let headers = ["Barcode", "Email", "Diet", "x", "Badge.n (json)"].map(str::to_owned);
     let mapping = Mapping::parse("x=data.S.k").unwrap();
-    let columns = Columns::new(What::Delegates, &headers, &[mapping]).unwrap();
+    let columns = Columns::new(What::Delegates, &headers, &[mapping], None).unwrap();
     let body = |cells: &[&str]| {
         let cells: Vec<_> = cells.iter().map(ToString::to_string).collect();
         columns.body(&cells).map(Value::Object)

@@ -208,18 +208,24 @@ impl Source {
 
     /// That there is not even a header; which other sheets there are.
     fn nothing_there(&self) -> String {
-        match &self.format {
-            Format::Xlsx { sheets, there } if there.len() > 1 => {
-                let others = there.iter().filter(|sheet| !sheets.contains(sheet));
-                let others: Vec<_> = others.map(|sheet| format!("\"{sheet}\"")).collect();
-                format!(
-                    "its sheet \"{}\" is empty; there are others, for --sheet: {}",
-                    sheets.join("\", \""),
-                    others.join(", ")
-                )
-            }
+        match (&self.format, self.other_sheets()) {
+            (Format::Xlsx { sheets, .. }, Some(others)) => format!(
+                "its sheet \"{}\" is empty; there are others, for --sheet: {others}",
+                sheets.join("\", \"")
+            ),
             _ => "is empty: it has no header".to_owned(),
         }
+    }
+
+    /// The sheets that are not read, quoted; none where there are no others.
+    #[must_use]
+    pub fn other_sheets(&self) -> Option<String> {
+        let Format::Xlsx { sheets, there } = &self.format else {
+            return None;
+        };
+        let others = there.iter().filter(|sheet| !sheets.contains(sheet));
+        let others: Vec<_> = others.map(|sheet| format!("\"{sheet}\"")).collect();
+        (!others.is_empty()).then(|| others.join(", "))
     }
 
     /// The header's cells; a JSON file has none.
@@ -387,7 +393,8 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
     let extension = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
     let is_called = |names: &[&str]| extension.as_deref().is_some_and(|end| names.contains(&end));
     let head = scan.head.as_slice();
-    if head.starts_with(b"PK\x03\x04") {
+    // The second begins an archive with nothing in it.
+    if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         if is_called(&["ods", "zip", "numbers", "docx"]) {
             return Err(Error::invalid(
                 "is no .xlsx; save the list as .xlsx or as CSV in the program that made it",

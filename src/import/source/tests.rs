@@ -155,6 +155,7 @@ fn what_is_no_list_is_refused_in_words() {
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "password"),
         (b"  <!DOCTYPE html><html>", "web page"),
         (b"PK\x03\x04 and nothing more", "damaged"),
+        (b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", "damaged"),
         (&[b','; 1_000], "has 1001 columns"),
         (&vec![b'"'; ROW_MAX_BYTES * 2 + 1], "not closed"),
     ] {

@@ -134,6 +134,21 @@ fn sheets_of_one_book_are_lists_of_their_own() {
 }
 
 #[test]
+fn a_first_sheet_that_is_no_list_names_the_others() {
+    let site = Site::new();
+    let mut book = Workbook::new();
+    for (sheet, cell) in [("Notes", "hello"), ("Delegates", "barcode")] {
+        let sheet = book.add_worksheet().set_name(sheet).unwrap();
+        sheet.write_string(0, 0, cell).unwrap();
+        sheet.write_string(1, 0, "A").unwrap();
+    }
+    let path = site.path("a.xlsx");
+    book.save(&path).unwrap();
+    let refused = site.refused(&["import", "delegates", &path]);
+    assert!(refused.contains("for --sheet: \"Delegates\""), "{refused}");
+}
+
+#[test]
 fn an_error_in_a_cell_makes_a_bad_row() {
     let site = Site::new();
     let mut book = Workbook::new();
