@@ -136,9 +136,7 @@ impl SharedValues {
     /// [`Kind::InteractionContent`] for a name that is not among the values.
     pub fn places(&self, data: &Map<String, Value>) -> Result<Places> {
         let mut places = Places::new();
-        if !self.0.is_empty()
-            && let Some(name) = Self::named(data)
-        {
+        if let Some(name) = Self::named(data) {
             // All of data is one shared value.
             let shared = self.0.get(name).ok_or_else(|| unknown("", name))?;
             if !shared.text.starts_with('{') {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     auth::{
-        Context, clients,
+        self, Context, clients,
         password::{self, Turn},
         throttle::Throttle,
         tokens::Holder,
@@ -24,6 +24,7 @@ use crate::{
 use oxide_auth::primitives::{
     issuer::Issuer,
     registrar::{ClientUrl, Registrar, RegistrarError},
+    scope::Scope,
 };
 use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Instant};
 
@@ -167,7 +168,11 @@ pub fn for_user(
     let named = request
         .scope
         .as_deref()
-        .and_then(|scope| scope.parse().ok());
+        .and_then(|scope| scope.parse::<Scope>().ok());
+    // Nobody is granted that with a password (contract §9).
+    if named.as_ref().is_some_and(names_trusted) {
+        return Err(Ended::Refused(scope_lacking()));
+    }
     let negotiated = core
         .clients
         .bound_redirect(bound)
@@ -189,6 +194,10 @@ pub fn for_user(
         .issue(grant)
         .map(|_| ())
         .map_err(|()| Ended::Broken)
+}
+
+fn names_trusted(named: &Scope) -> bool {
+    named.iter().any(|name| name == auth::Scope::Trusted.name())
 }
 
 /// The refusal of a user who is unknown or whose password is wrong: it does not tell which.

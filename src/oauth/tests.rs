@@ -208,10 +208,29 @@ fn a_user_is_told_the_scopes_of_the_client_which_count() {
     );
     let issued = fixture.ask(&fixture.gate, &refresh).unwrap();
     assert_eq!(issued.scopes, all);
-    assert_eq!(
-        refusal(fixture.sign_in_as(&user, "&scope=TRUSTED")),
-        "invalid_scope"
-    );
+    for named in ["TRUSTED", "REPORT_LIST%20TRUSTED"] {
+        let refused = fixture.sign_in_as(&user, &format!("&scope={named}"));
+        assert_eq!(refusal(refused), "invalid_scope", "{named}");
+    }
+}
+
+#[test]
+fn nobody_is_trusted_for_a_password() {
+    let mut fixture = Fixture::new();
+    fixture.gate = fixture.write(|tx| {
+        let trusted = NewClient {
+            scopes: vec![Scope::ReportRead, Scope::Trusted],
+            ..NewClient::named("Trusted")
+        };
+        clients::create(tx, &ctx(), &trusted, &[])
+    });
+    let user = fixture.signed_in();
+    for named in ["TRUSTED", "REPORT_READ%20TRUSTED"] {
+        let refused = fixture.sign_in_as(&user, &format!("&scope={named}"));
+        assert_eq!(refusal(refused), "invalid_scope", "{named}");
+    }
+    let issued = fixture.sign_in_as(&user, "").unwrap();
+    assert_eq!(issued.scopes, [Scope::ReportRead]);
 }
 
 #[test]

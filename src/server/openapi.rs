@@ -18,7 +18,8 @@ const ABOUT: &str = "\
 The on-site server for live events. Delegates meet devices; every meeting is an interaction.\n\n\
 Every answer is `{\"data\": ..., \"meta\": ...}`; on failure `data` is `{}` and `meta.error` carries \
 `code`, `message` and `internalCode`. The token endpoint alone answers as RFC 6749 says. Every path \
-takes an optional `.json`, and `/api/5` serves the same as `/api/v5`.";
+takes an optional `.json`, and `/api/5` serves the same as `/api/v5`. Where there is no such path, the \
+answer is 404 with `internalCode` 1103; where a path has no such method, 405 with 1104.";
 
 fn service(
     app: &App,
@@ -282,6 +283,10 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
         if path != "/tx/new" {
             errors.push(Kind::NotJson);
         }
+    }
+    let parameters = operation["parameters"].as_array();
+    if parameters.is_some_and(|all| all.iter().any(|one| one["name"] == "search")) {
+        errors.push(Kind::InvalidSearch);
     }
     errors.extend(own_errors(path, method));
     let mut by_status: Map<String, Value> = Map::new();

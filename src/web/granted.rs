@@ -46,8 +46,8 @@ fn bearer(request: &Request) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// How a token is had, of a client's own or of a user's.
-fn flow() -> MetaOAuthFlow {
+/// How a token is had, of a client's own or of a user's, with the scopes that are granted so.
+fn flow(granted: impl Fn(&Scope) -> bool) -> MetaOAuthFlow {
     let scope = |scope: &Scope| MetaOAuthScope {
         name: scope.name(),
         description: Some(scope.meaning()),
@@ -56,7 +56,11 @@ fn flow() -> MetaOAuthFlow {
         authorization_url: None,
         token_url: Some(TOKEN_URL),
         refresh_url: Some(TOKEN_URL),
-        scopes: Scope::ALL.iter().map(scope).collect(),
+        scopes: Scope::ALL
+            .iter()
+            .filter(|scope| granted(scope))
+            .map(scope)
+            .collect(),
     }
 }
 
@@ -80,8 +84,8 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
                 bearer_format: None,
                 flows: Some(MetaOAuthFlows {
                     implicit: None,
-                    password: Some(flow()),
-                    client_credentials: Some(flow()),
+                    password: Some(flow(|scope| *scope != Scope::Trusted)),
+                    client_credentials: Some(flow(|_| true)),
                     authorization_code: None,
                 }),
                 openid_connect_url: None,

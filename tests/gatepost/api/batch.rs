@@ -276,4 +276,15 @@ fn all_of_an_items_data_may_be_a_shared_value() {
     assert_eq!(codes, [json!(null), json!(1503), json!(1503)]);
     let listed = caller.get("/interaction/list");
     assert_eq!(listed.data()[0]["data"], json!({"k": [1]}));
+    // Whoever brings no shared values refers to none: what was meant would be lost.
+    let alone = caller.post(
+        "/interaction/batch",
+        &json!({"interactions": {"a": item("card")}}),
+    );
+    let code = &alone.data()[0]["meta"]["error"]["internalCode"];
+    assert_eq!(*code, json!(1503), "{}", alone.body);
+    let data = json!({"delegate": delegate, "data": {"$shared": "card"}});
+    caller
+        .interact("lead", &data)
+        .refused(400, 1503, "no shared value");
 }

@@ -173,6 +173,15 @@ fn every_documented_error_tells_its_internal_codes() {
         if path.starts_with("/oauth") {
             continue;
         }
+        let searches = operation["parameters"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one["name"] == "search"));
+        let malformed = responses["400"]["description"].as_str();
+        assert_eq!(
+            malformed.is_some_and(|about| about.contains("`1102`")),
+            searches,
+            "{method} {path}"
+        );
         for status in ["400", "401", "403", "500", "503"] {
             let public = operation["security"].is_null() && ["401", "403"].contains(&status);
             assert!(
@@ -360,9 +369,10 @@ fn the_document_says_where_tokens_are_had() {
     let document = document(&server);
     let scheme = &document["components"]["securitySchemes"]["OAuth2"];
     assert_eq!(scheme["type"], "oauth2");
-    for flow in ["clientCredentials", "password"] {
+    for (flow, trusts) in [("clientCredentials", true), ("password", false)] {
         let flow = &scheme["flows"][flow];
-        assert!(flow["scopes"]["TRUSTED"].is_string(), "{scheme}");
+        assert!(flow["scopes"]["REPORT_READ"].is_string(), "{scheme}");
+        assert_eq!(flow["scopes"]["TRUSTED"].is_string(), trusts, "{scheme}");
         let url = flow["tokenUrl"].as_str().expect("an address");
         let refused = reply(server.request(Method::POST, url).json(&json!({})));
         assert_eq!(refused.body["error"], "invalid_request", "{url}");
