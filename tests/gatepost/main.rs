@@ -13,6 +13,7 @@ mod cli;
 mod comms;
 mod console;
 mod data;
+mod examples;
 mod harness;
 mod http;
 mod input;

@@ -1,0 +1,141 @@
+//! The examples, run as their README says.
+
+use crate::{harness::Server, luck::process::GATEPOST};
+use gatepost::auth::{Role, Roles};
+use serde_json::json;
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    sync::OnceLock,
+};
+
+/// An example's program; cargo has built it already where all tests run.
+fn example(name: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--locked", "--quiet", "--examples"]);
+        if !cfg!(debug_assertions) {
+            build.arg("--release");
+        }
+        let built = build.current_dir(env!("CARGO_MANIFEST_DIR")).status();
+        assert!(built.expect("cargo").success());
+    });
+    let beside = Path::new(GATEPOST).parent().expect("a folder");
+    beside.join("examples").join(name)
+}
+
+fn ran(output: &Output) -> (String, String) {
+    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (told(&output.stdout), told(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    (out, err)
+}
+
+/// A server with a door and a guest, and a client for a gate.
+fn venue() -> (Server, String, String) {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    caller.delegate(&json!({"barcode": "A 1/x", "firstName": "Ada", "lastName": "Byron"}));
+    caller
+        .device(&json!({"code": "door", "name": "Door", "data": {"Access": {"entry": "single"}}}));
+    let roles: Vec<Role> = Roles::gate().iter().collect();
+    let (id, secret) = server.client(&roles, &[]);
+    (server, id, secret)
+}
+
+fn stored(server: &Server) -> Vec<String> {
+    let all: Option<String> = server.value(
+        "SELECT group_concat(interaction_type || admitted, ' ') FROM (SELECT * FROM interactions ORDER BY id)",
+    );
+    all.unwrap_or_default()
+        .split_whitespace()
+        .map(ToOwned::to_owned)
+        .collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_gate_in_shell_checks_in_and_hands_a_batch_in() {
+    let (server, id, secret) = venue();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/gate.sh");
+    let output = Command::new("sh")
+        .arg(script)
+        .args(["A 1/x", "code:door", &server.url()])
+        .env("GATE_CLIENT_ID", id)
+        .env("GATE_CLIENT_SECRET", secret)
+        .output()
+        .expect("sh");
+    let (out, _) = ran(&output);
+    let statuses: Vec<_> = out.lines().filter(|line| line.len() == 3).collect();
+    assert_eq!(statuses, ["200", "201", "200"], "{out}");
+    assert!(out.contains("Byron"), "{out}");
+    assert_eq!(stored(&server), ["check-in0", "check-out0", "check-in1"]);
+}
+
+#[test]
+fn the_gate_in_rust_goes_on_while_the_server_is_away() {
+    let (server, id, secret) = venue();
+    let folder = tempfile::tempdir().expect("a folder");
+    let gate = |url: &str, scans: &str| {
+        let mut gate = Command::new(example("gate"))
+            .args(["--url", url, "--client-id", &id, "--device", "code:door"])
+            .args(["--client-secret", &secret, "--offline-admit"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the gate");
+        let mut input = gate.stdin.take().expect("its input");
+        input.write_all(scans.as_bytes()).expect("scans");
+        drop(input);
+        ran(&gate.wait_with_output().expect("its output"))
+    };
+    // Nobody listens there.
+    let (out, _) = gate("http://127.0.0.1:1", "A 1/x\n");
+    assert!(out.contains("let in offline"), "{out}");
+    assert_eq!(stored(&server), [""; 0]);
+    // What waited is handed in first, and so the guest is inside.
+    let (out, err) = gate(&server.url(), "A 1/x\nnobody\n");
+    assert!(err.contains("delivered 1 scans"), "{err}");
+    assert!(out.contains("already used at Door"), "{out}");
+    assert!(out.contains("nobody"), "{out}");
+    assert_eq!(stored(&server), ["check-in1"]);
+    assert!(!folder.path().join("gate-queue.ndjson").exists());
+}
+
+/// What is measured on must be what an event makes; the server itself says whether it is.
+#[test]
+fn the_load_generator_makes_a_sound_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let db = folder.path().join("load.db");
+    let made = Command::new(example("load"))
+        .args([
+            "prepare",
+            "--delegates",
+            "300",
+            "--sessions",
+            "5",
+            "--interactions",
+            "900",
+            "--db",
+        ])
+        .arg(&db)
+        .output();
+    ran(&made.expect("load"));
+    let checked = Command::new(GATEPOST)
+        .arg("check")
+        .arg("--db")
+        .arg(&db)
+        .output();
+    let (out, err) = ran(&checked.expect("gatepost"));
+    assert!(!format!("{out}{err}").contains("mended"), "{out}{err}");
+    let file = rusqlite::Connection::open(&db).expect("the file");
+    let count = |what: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM {what}");
+        file.query_row(&sql, [], |row| row.get(0)).expect("a count")
+    };
+    assert_eq!((count("delegates"), count("interactions")), (300, 1200));
+}
