@@ -72,6 +72,17 @@ impl Line {
     }
 }
 
+/// Writes the line of what was refused before it was a request: it has neither method nor path.
+pub fn unread(remote: SocketAddr, status: StatusCode, bytes: usize, trail: &Trail) {
+    tracing::info!(
+        target: TARGET,
+        status = status.as_u16(),
+        bytes,
+        address = %remote.ip().to_canonical(),
+        request_id = trail.id.as_str(),
+    );
+}
+
 /// A path as the log shows it: codes are what tickets are made of, so `barcode:AB12` becomes
 /// `barcode:…`. An id tells nothing by itself.
 fn shown(path: &str) -> String {

@@ -2,20 +2,23 @@
 //! where that helps, and both are counted and, if wished, logged.
 
 use super::{
-    access::Line,
+    access::{self, Line},
     body::{Arriving, Departing},
     gzip,
     pulse::Pulse,
     traffic::Traffic,
 };
-use crate::web::Trail;
+use crate::{
+    error::{Error, Kind},
+    web::{self, Trail},
+};
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
 use poem::{
     Body, Endpoint, Request, RequestParts,
     endpoint::BoxEndpoint,
-    http::{HeaderName, HeaderValue, header, uri::Scheme},
+    http::{HeaderName, HeaderValue, StatusCode, header, uri::Scheme},
     web::{LocalAddr, RemoteAddr},
 };
 use std::{
@@ -78,6 +81,27 @@ impl Exchange {
         let line = line.map(|line| line.answered(response.status(), &trail));
         let pulse = Arc::clone(&peer.pulse);
         response.map(|body| Departing::new(body, compressed, pulse, line))
+    }
+
+    /// What is told of something that was no request, with the id under which it is logged.
+    pub fn unread(&self, status: StatusCode, peer: &Peer) -> (String, String) {
+        let error = match status {
+            StatusCode::URI_TOO_LONG => Error::new(
+                Kind::AddressTooLong,
+                "the address may have at most 64 KiB, escapes included",
+            ),
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Error::new(
+                Kind::HeadTooLarge,
+                "address and headers may have at most 80 KiB, and 100 headers",
+            ),
+            _ => Error::invalid("the request line or a header is not valid HTTP/1.1"),
+        };
+        let trail = Trail::start();
+        let body = web::error::body(&error, &trail.id);
+        self.traffic
+            .answered(trail.operation(), status, Duration::ZERO);
+        access::unread(peer.remote, status, body.len(), &trail);
+        (trail.id.to_string(), body)
     }
 
     /// The request as poem takes it.

@@ -1,8 +1,8 @@
 //! Assembly: which address serves what (contract §1), and what surrounds every request.
 //!
 //! From the outside in: `listener` accepts, `connections` and `pulse` limit, `tls` shakes hands,
-//! `connection` speaks HTTP, `exchange` counts, logs and compresses, `door` gives errors their
-//! envelope, `routes` finds the operation.
+//! `connection` speaks HTTP, `unread` refuses what is none, `exchange` counts, logs and compresses,
+//! `door` gives errors their envelope, `routes` finds the operation.
 
 mod access;
 mod announce;
@@ -26,6 +26,7 @@ mod schedule;
 mod service;
 pub mod tls;
 mod traffic;
+mod unread;
 
 pub use access::TARGET as ACCESS_LOG;
 pub use announce::SERVICE;

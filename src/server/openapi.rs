@@ -19,7 +19,8 @@ The on-site server for live events. Delegates meet devices; every meeting is an 
 Every answer is `{\"data\": ..., \"meta\": ...}`; on failure `data` is `{}` and `meta.error` carries \
 `code`, `message` and `internalCode`. The token endpoint alone answers as RFC 6749 says. Every path \
 takes an optional `.json`, and `/api/5` serves the same as `/api/v5`. Where there is no such path, the \
-answer is 404 with `internalCode` 1103; where a path has no such method, 405 with 1104.";
+answer is 404 with `internalCode` 1103; where a path has no such method, 405 with 1104. An address \
+past 64 KiB is 414, a head past 80 KiB 431 (both 1106), and what is not HTTP 400 (1100).";
 
 fn service(
     app: &App,
@@ -339,6 +340,8 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::MethodNotAllowed => "method not allowed",
         Kind::CodeTaken => "unique code already used",
         Kind::TooLarge => "body too large",
+        Kind::AddressTooLong => "address too long",
+        Kind::HeadTooLarge => "address and headers too large",
         Kind::NotJson => "not JSON",
         Kind::Unavailable => "the store could not take it; resend with the same nonce",
         Kind::KeyReused => "nonce or idempotency key used before with another body",

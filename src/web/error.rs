@@ -77,6 +77,8 @@ pub fn status_code(kind: Kind) -> u16 {
         Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
         Kind::Refused(_) => 412,
         Kind::TooLarge => 413,
+        Kind::AddressTooLong => 414,
+        Kind::HeadTooLarge => 431,
         Kind::NotJson => 415,
         Kind::TooManyAttempts { .. } => 429,
         Kind::Defect | Kind::RegionFailed => 500,
@@ -109,7 +111,6 @@ pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
 /// The response of a domain error.
 #[must_use]
 pub fn respond(error: &Error, request_id: &RequestId) -> Response {
-    let body = json!({"data": {}, "meta": meta(error, request_id.as_str())});
     let response = Response::builder()
         .status(status(error.kind))
         .content_type("application/json");
@@ -128,7 +129,13 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
         Kind::Unavailable => response.header(header::RETRY_AFTER, 1),
         _ => response,
     };
-    response.body(body.to_string())
+    response.body(body(error, request_id))
+}
+
+/// The envelope of a domain error.
+#[must_use]
+pub fn body(error: &Error, request_id: &RequestId) -> String {
+    json!({"data": {}, "meta": meta(error, request_id.as_str())}).to_string()
 }
 
 /// Why a parameter cannot be read, without the names of our types.

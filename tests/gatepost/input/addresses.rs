@@ -3,7 +3,7 @@
 use super::{TABLE, Venue, send_bytes, told};
 use crate::harness::{Server, whole};
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Sends a request line's target as it is: the status, and the body where there is one.
 fn target(venue: &Venue<'_>, target: &[u8]) -> (u16, Value) {
@@ -120,10 +120,85 @@ fn long_paths_and_queries_are_answered() {
             in_table(&target(&venue, path.as_bytes()), path.as_bytes());
         }
     }
-    // Past what an address may be at all, HTTP itself answers.
-    let endless = format!("/api/v5/delegate/barcode:{}", "x".repeat(100_000));
-    let answer = target(&venue, endless.as_bytes());
-    assert!([400, 404, 414, 431].contains(&answer.0), "{answer:?}");
+    venue.goes_on();
+}
+
+/// What HTTP refuses before there is a request is told as everything else is.
+#[test]
+fn what_is_no_request_is_refused_in_the_envelope() {
+    let server = Server::start();
+    let venue = Venue::new(&server);
+    let get = |path: &str, headers: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n").into_bytes()
+    };
+    let address = |bytes: usize| {
+        get(
+            &format!("/api/v5/delegate/list?search={}", "x".repeat(bytes)),
+            "",
+        )
+    };
+    let good = get("/api/v5/ping", "");
+    for (request, status, code, part) in [
+        (address(70_000), 414, 1106, "64 KiB"),
+        (
+            get("/", &format!("X: {}\r\n", "y".repeat(200_000))),
+            431,
+            1106,
+            "80 KiB",
+        ),
+        (get("/", &"X: y\r\n".repeat(101)), 431, 1106, "100 headers"),
+        (
+            get("/", "Content-Length: x\r\n"),
+            400,
+            1100,
+            "not valid HTTP",
+        ),
+        (
+            b"\x00\x01\x02\r\n\r\n".to_vec(),
+            400,
+            1100,
+            "not valid HTTP",
+        ),
+        (
+            b"GET / HTTP/1.1\r\nno header\r\n\r\n".to_vec(),
+            400,
+            1100,
+            "not valid HTTP",
+        ),
+        // After an answer, on the same connection.
+        (
+            [&good[..], b"\x00\r\n\r\n"].concat(),
+            400,
+            1100,
+            "not valid HTTP",
+        ),
+    ] {
+        let (_, answers) = send_bytes(&server, &request, false);
+        let (_, answer) = answers.rsplit_once("HTTP/1.1 ").expect("an answer");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with(&status.to_string()), "{answers}");
+        for line in [
+            "content-type: application/json",
+            "connection: close",
+            &format!("content-length: {}", body.len()),
+        ] {
+            assert!(head.lines().any(|of| of == line), "{line}: {answers}");
+        }
+        assert!(head.contains("\r\nx-request-id: "), "{answers}");
+        let body: Value = serde_json::from_str(body).expect("JSON");
+        assert_eq!(body["data"], json!({}));
+        let error = &body["meta"]["error"];
+        assert_eq!(
+            (&error["code"], &error["internalCode"]),
+            (&json!(status), &json!(code))
+        );
+        assert!(
+            error["message"]
+                .as_str()
+                .is_some_and(|told| told.contains(part)),
+            "{error}"
+        );
+    }
     venue.goes_on();
 }
 
@@ -223,7 +298,7 @@ fn odd_headers_do_no_harm() {
             .all
             .request(Method::POST, "/delegate/new")
             .header("Idempotency-Key", key);
-        let answer = whole(request.json(&serde_json::json!({})));
+        let answer = whole(request.json(&json!({})));
         told(&answer);
     }
     venue.goes_on();
