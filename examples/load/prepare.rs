@@ -10,7 +10,7 @@ use crate::{
 };
 use gatepost::{
     auth::{Role, Roles, secret},
-    store::migrate,
+    store::{migrate, totals},
 };
 use rusqlite::{Connection, params};
 use std::{
@@ -67,6 +67,7 @@ pub fn prepare(options: &Options) -> Result<()> {
     for index in indexes {
         connection.execute_batch(&index)?;
     }
+    totals::recount(&connection)?;
     connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;")?;
     connection.close().map_err(|(_, cause)| cause)?;
     // What is measured next must not wait for these pages.

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     interactions::recount,
     settings,
-    store::{Found, migrate, open, references},
+    store::{Found, migrate, open, references, totals},
     types::Timestamp,
 };
 use rusqlite::Connection;
@@ -19,10 +19,10 @@ const RESTORE: &str = "stop the server, and put the last backup in the file's pl
 const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
 const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
 const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
-pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the interactions, which are sound";
+pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the rest, which is sound";
 pub(super) const REPAIR_INDEX: &str =
     "searches may miss people: stop the server and run `gatepost check --repair`";
-const REPAIR_LATER: &str = "`gatepost check --repair` mends this once nothing worse is named here: it follows from the interactions";
+const REPAIR_LATER: &str = "`gatepost check --repair` mends this once nothing worse is named here: it follows from the rest";
 const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 
 /// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
@@ -99,6 +99,7 @@ fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Resu
         look_at_documents,
         look_at_answers_kept,
         look_at_occupancy,
+        look_at_totals,
         look_at_search_index,
     ] {
         check(connection, report)?;
@@ -273,6 +274,17 @@ fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()>
     for (device, off) in drift? {
         report.add(
             format!("device {device} counts {off:+} inside against its check-ins and check-outs"),
+            REPAIR,
+        );
+    }
+    Ok(())
+}
+
+fn look_at_totals(connection: &Connection, report: &mut Report) -> Result<()> {
+    for (what, off) in totals::drift(connection)? {
+        report.totals = true;
+        report.add(
+            format!("lists tell {off:+} {what} against those that there are"),
             REPAIR,
         );
     }

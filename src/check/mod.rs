@@ -37,6 +37,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Whether the index for searching misses somebody; [`repair()`] makes it anew.
     pub index: bool,
+    /// Whether lists tell wrongly how many there are; [`repair()`] counts anew.
+    pub totals: bool,
     /// When the last backup was made, ISO 8601, as far as the file knows.
     pub last_backup: Option<String>,
 }

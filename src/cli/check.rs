@@ -17,8 +17,8 @@ use std::path::Path;
     after_help = "Examples:\n  gatepost check --db event.db\n  gatepost check --repair --json"
 )]
 pub struct Args {
-    /// Mend what follows from the rest: how many are inside, and, with the server stopped, the index
-    /// for searching. Nothing else is written.
+    /// Mend what follows from the rest: how many are inside, how many lists tell, and, with the server
+    /// stopped, the index for searching. Nothing else is written.
     #[arg(long)]
     repair: bool,
 }
@@ -31,13 +31,16 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
     nice();
     let mut report = check::look(db)?;
-    let (mut mended, mut mended_index) = (0, false);
+    let mut mended = Mended::default();
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
         let store = super::open_existing(db)?;
-        mended = check::repair(&store, &report)?;
+        mended = Mended {
+            occupancies: check::repair(&store, &report)?,
+            totals: report.totals,
+            index: report.index,
+        };
         drop(store);
-        mended_index = report.index;
         report = check::look(db)?;
     }
     if json {
@@ -50,20 +53,34 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
             "clean": findings.is_empty(),
             "findings": findings,
             "lastBackup": report.last_backup,
-            "mended": {"occupancies": mended, "searchIndex": mended_index},
+            "mended": {"occupancies": mended.occupancies, "totals": mended.totals, "searchIndex": mended.index},
         }))?;
     } else {
-        if mended_index {
-            print("made the index for searching anew")?;
-        }
-        tell(&report, db, mended)?;
+        tell(&report, db, &mended)?;
     }
     Ok(report.findings.is_empty())
 }
 
-fn tell(report: &Report, db: &Path, mended: usize) -> Result<()> {
-    if mended > 0 {
-        print(&format!("mended {mended} counts of those inside"))?;
+/// What was mended.
+#[derive(Default)]
+struct Mended {
+    occupancies: usize,
+    totals: bool,
+    index: bool,
+}
+
+fn tell(report: &Report, db: &Path, mended: &Mended) -> Result<()> {
+    if mended.index {
+        print("made the index for searching anew")?;
+    }
+    if mended.totals {
+        print("counted anew what lists tell")?;
+    }
+    if mended.occupancies > 0 {
+        print(&format!(
+            "mended {} counts of those inside",
+            mended.occupancies
+        ))?;
     }
     for finding in &report.findings {
         print(&format!("{}\n  → {}", finding.what, finding.advice))?;

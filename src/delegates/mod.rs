@@ -25,7 +25,7 @@ use crate::{
         catalogue::{attach_children, searchable},
     },
     search::{Counted, Subject},
-    store::Tx,
+    store::{Tx, totals},
     types::{DelegateId, DelegateSelector, Zone},
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
@@ -76,6 +76,7 @@ pub static RESOURCE: Resource = Resource {
     table: "delegates",
     alive: "deleted_at IS NULL",
     alive_index: Some("delegates_alive"),
+    total: Some(totals::delegates),
     properties: PROPERTIES,
     not_found: error::Kind::DelegateNotFound,
     check,

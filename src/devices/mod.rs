@@ -69,6 +69,7 @@ const fn records(properties: &'static [Property]) -> Resource {
         table: "devices",
         alive: "deleted_at IS NULL",
         alive_index: None,
+        total: None,
         properties,
         not_found: error::Kind::DeviceNotFound,
         check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),

@@ -62,6 +62,7 @@ const fn records(properties: &'static [Property]) -> Resource {
         table: "devices",
         alive: "device_type = 'event' AND deleted_at IS NULL",
         alive_index: None,
+        total: None,
         properties,
         not_found: error::Kind::EventNotFound,
         check,

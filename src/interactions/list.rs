@@ -5,6 +5,7 @@ use crate::{
     error::Result,
     records::list::{Listing, SLICE_MAX_BYTES, Written},
     search::{Field, FieldKind, Subject},
+    store::totals,
     types::Zone,
 };
 use rusqlite::Connection;
@@ -56,9 +57,7 @@ pub struct Interactions {
 
 impl Listing for Interactions {
     fn count(&self, connection: &Connection) -> Result<u64> {
-        Ok(connection
-            .prepare_cached("SELECT count(*) FROM interactions")?
-            .query_row([], |row| row.get(0))?)
+        totals::interactions(connection)
     }
 
     fn ids(

@@ -68,10 +68,12 @@ pub struct Records {
 impl Listing for Records {
     fn count(&self, connection: &Connection) -> Result<u64> {
         let resource = self.selection.resource;
+        if let Some(total) = resource.total {
+            return total(connection);
+        }
         let sql = format!(
             "SELECT count(*) FROM {} WHERE {}",
-            resource.alive_table(),
-            resource.alive
+            resource.table, resource.alive
         );
         Ok(connection
             .prepare_cached(&sql)?

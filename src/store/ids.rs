@@ -5,6 +5,7 @@
 //! eight thousand instructions. Here it is done once a transaction, in the same table
 //! (`sqlite_sequence`).
 
+use super::totals;
 use crate::error::{Error, Result};
 use rusqlite::Connection;
 use std::cell::Cell;
@@ -50,7 +51,7 @@ impl Ids {
                 [last],
             )?;
         }
-        Ok(())
+        totals::keep(connection, last)
     }
 }
 

@@ -26,6 +26,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0014_interactions.sql")),
     M::up(include_str!("migrations/0015_lists.sql")),
     M::up(include_str!("migrations/0016_presence.sql")),
+    M::up(include_str!("migrations/0017_totals.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.
@@ -86,7 +87,7 @@ pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::newest_interaction;
+    use crate::store::{newest_interaction, totals};
 
     #[test]
     fn migrations_meet_the_schema() {
@@ -170,6 +171,9 @@ mod tests {
             )
             .unwrap();
         assert_eq!(kinds, "1a,2b");
+        assert_eq!(totals::drift(&connection).unwrap(), vec![]);
+        assert_eq!(totals::interactions(&connection).unwrap(), 2);
+        assert_eq!(totals::delegates(&connection).unwrap(), 1);
         let sound: String = connection
             .query_row("PRAGMA integrity_check", [], |row| row.get(0))
             .unwrap();

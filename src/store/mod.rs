@@ -14,6 +14,7 @@ pub mod open;
 pub mod references;
 mod scrub;
 pub mod stats;
+pub mod totals;
 mod tx;
 mod writer;
 
@@ -387,7 +388,8 @@ fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result
 
 fn pool(path: &Path, size: u32) -> Result<Pool> {
     let manager = SqliteConnectionManager::file(path)
-        .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE)
+        // One thread at a time has it: no need for a lock around every value of every row.
+        .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .with_init(|connection| {
             connection::prepare_reader(connection)
                 .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))

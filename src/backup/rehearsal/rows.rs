@@ -7,7 +7,7 @@ use crate::{
     delegates::erased,
     error::Result,
     interactions::recount,
-    store::{BESIDE, Tx},
+    store::{BESIDE, Tx, totals},
 };
 use rusqlite::Connection;
 
@@ -83,6 +83,8 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("message_key", Stays),
     ("delegates_search", Stays),
     ("delegates_search_later", Stays),
+    // Follows from the rest, and is counted anew.
+    ("totals", Stays),
 ];
 
 /// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
@@ -255,6 +257,7 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     for (device, off) in recount::drift(tx)? {
         recount::correct(tx, device, off)?;
     }
+    totals::recount(tx)?;
     publish_again(tx, ctx)?;
     tx.execute_batch("DROP TABLE temp.erased; DROP TABLE temp.connected;")?;
     Ok(gone)

@@ -9,6 +9,7 @@ use crate::{
     delegates::{SEARCHED, blocked},
     error::{Error, Kind, Result},
     search::{Part, Search},
+    store::totals,
     types::{DelegateCode, Timestamp, Zone},
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -92,7 +93,7 @@ pub(super) fn look(
     } else if filters.narrow() {
         search.count(connection, COUNTED_MAX + 1)?
     } else {
-        all(connection)?
+        totals::delegates(connection)?
     };
     let capped = filters.narrow() && counted > COUNTED_MAX;
     let holder = holder(connection, &filters.q)?;
@@ -110,14 +111,6 @@ pub(super) fn look(
         fault: None,
         empty_file: counted == 0 && !filters.narrow(),
     })
-}
-
-fn all(connection: &Connection) -> Result<u64> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) FROM delegates INDEXED BY delegates_alive WHERE deleted_at IS NULL",
-        )?
-        .query_row([], |row| row.get(0))?)
 }
 
 fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {

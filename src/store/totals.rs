@@ -1,0 +1,213 @@
+//! How many delegates and interactions there are, without counting them: a page of a list tells it
+//! each time, and a million rows take thirty milliseconds to count.
+//!
+//! Triggers keep the table up with everything but new interactions: a gate's write has no time for one.
+//! Those are added once a transaction ([`keep`]), and what was not yet is counted by who asks.
+
+use crate::error::Result;
+use rusqlite::Connection;
+
+/// How many delegates there are that are not deleted.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn delegates(connection: &Connection) -> Result<u64> {
+    told(connection, "SELECT delegates FROM totals")
+}
+
+/// How many interactions there are.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn interactions(connection: &Connection) -> Result<u64> {
+    told(
+        connection,
+        "SELECT interactions + (SELECT count(*) FROM interactions WHERE id > counted_to) FROM totals",
+    )
+}
+
+fn told(connection: &Connection, sql: &str) -> Result<u64> {
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// Adds the interactions up to the id `last`, the newest of this transaction.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn keep(connection: &Connection, last: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE totals SET counted_to = ?1, interactions = interactions +
+                 (SELECT count(*) FROM interactions WHERE id > counted_to)",
+        )?
+        .execute([last])?;
+    Ok(())
+}
+
+/// What is told wrongly, and by how much. To be called on one state of the file.
+///
+/// # Errors
+/// When the rows cannot be counted.
+pub fn drift(connection: &Connection) -> Result<Vec<(&'static str, i64)>> {
+    let (delegates, interactions) = connection.query_row(
+        "SELECT coalesce(sum(delegates), 0) - (SELECT count(*) FROM delegates WHERE deleted_at IS NULL),
+                coalesce(sum(interactions), 0) - (SELECT count(*) FROM interactions
+                    WHERE id <= coalesce((SELECT counted_to FROM totals), id))
+         FROM totals",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let mut off = vec![("delegates", delegates), ("interactions", interactions)];
+    off.retain(|(_, off)| *off != 0);
+    Ok(off)
+}
+
+/// Counts anew. For who writes interactions with ids of their own, and where the totals are off.
+///
+/// # Errors
+/// When the rows cannot be counted, or it cannot be written.
+pub fn recount(connection: &Connection) -> Result<()> {
+    connection.execute(
+        "INSERT OR REPLACE INTO totals (id, delegates, interactions, counted_to) SELECT 1,
+             (SELECT count(*) FROM delegates WHERE deleted_at IS NULL),
+             (SELECT count(*) FROM interactions), (SELECT coalesce(max(id), 0) FROM interactions)",
+        [],
+    )?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        error::Error,
+        store::{Tx, in_transaction, migrate},
+        types::Timestamp,
+    };
+    use proptest::prelude::*;
+
+    #[derive(Debug, Clone, Copy)]
+    enum Step {
+        Record,
+        RecordAndFail,
+        Delete(i64),
+        Make { deleted: bool },
+        DeleteSoftly(i64),
+        Restore(i64),
+        Erase(i64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
+        let id = 1..12_i64;
+        let step = prop_oneof![
+            3 => Just(Step::Record),
+            1 => Just(Step::RecordAndFail),
+            2 => id.clone().prop_map(Step::Delete),
+            2 => any::<bool>().prop_map(|deleted| Step::Make { deleted }),
+            1 => id.clone().prop_map(Step::DeleteSoftly),
+            1 => id.clone().prop_map(Step::Restore),
+            1 => id.prop_map(Step::Erase),
+        ];
+        prop::collection::vec(prop::collection::vec(step, 0..6), 1..8)
+    }
+
+    fn record(tx: &Tx<'_>) -> Result<()> {
+        tx.execute(
+            "INSERT INTO interactions (id, interaction_type, recorded_at, created_at)
+             VALUES (?1, 'x', 0, 0)",
+            [tx.new_interaction_id()?],
+        )?;
+        Ok(())
+    }
+
+    fn take(tx: &Tx<'_>, step: Step) -> Result<()> {
+        match step {
+            Step::Record => record(tx)?,
+            Step::RecordAndFail => {
+                let failed: Result<()> = tx.nested(|tx| {
+                    record(tx)?;
+                    take(tx, Step::Make { deleted: false })?;
+                    Err(Error::invalid("undone"))
+                });
+                assert!(failed.is_err());
+            }
+            Step::Delete(id) => {
+                tx.execute("DELETE FROM interactions WHERE id = ?1", [id])?;
+            }
+            Step::Make { deleted } => {
+                tx.execute(
+                    "INSERT INTO delegates (public_id, sources, created_at, updated_at, deleted_at)
+                     VALUES (hex(randomblob(8)), '[]', 0, 0, iif(?1, 5, NULL))",
+                    [deleted],
+                )?;
+            }
+            Step::DeleteSoftly(id) => {
+                tx.execute("UPDATE delegates SET deleted_at = id WHERE id = ?1", [id])?;
+            }
+            Step::Restore(id) => {
+                tx.execute("UPDATE delegates SET deleted_at = NULL WHERE id = ?1", [id])?;
+            }
+            Step::Erase(id) => {
+                tx.execute("DELETE FROM delegates WHERE id = ?1", [id])?;
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn totals_are_what_counting_gives(
+            transactions in steps(),
+            undone in any::<[bool; 8]>(),
+            elsewhere in any::<[bool; 8]>(),
+        ) {
+            let file = Connection::open_in_memory().unwrap();
+            migrate::create(&file).unwrap();
+            for ((transaction, undone), elsewhere) in transactions.iter().zip(undone).zip(elsewhere) {
+                if elsewhere {
+                    file.execute_batch(
+                        "INSERT INTO interactions (id, interaction_type, recorded_at, created_at)
+                         SELECT 1 + max(counted_to, coalesce((SELECT max(id) FROM interactions), 0)), 'x', 0, 0
+                         FROM totals",
+                    )
+                    .unwrap();
+                }
+                let done = in_transaction(&file, Timestamp(1), |tx| {
+                    for step in transaction {
+                        take(tx, *step)?;
+                    }
+                    if undone { Err(Error::invalid("all undone")) } else { Ok(()) }
+                });
+                prop_assert_eq!(done.is_err(), undone);
+                let counted = |sql: &str| -> u64 { file.query_row(sql, [], |row| row.get(0)).unwrap() };
+                let alive = counted("SELECT count(*) FROM delegates WHERE deleted_at IS NULL");
+                prop_assert_eq!(delegates(&file).unwrap(), alive);
+                let recorded = counted("SELECT count(*) FROM interactions");
+                prop_assert_eq!(interactions(&file).unwrap(), recorded);
+                prop_assert_eq!(drift(&file).unwrap(), vec![]);
+            }
+        }
+    }
+
+    #[test]
+    fn totals_that_are_off_are_told_and_counted_anew() {
+        let file = Connection::open_in_memory().unwrap();
+        migrate::create(&file).unwrap();
+        let record = |tx: &Tx<'_>| (1..=3).try_for_each(|_| record(tx));
+        in_transaction(&file, Timestamp(1), record).unwrap();
+        for damage in [
+            "UPDATE totals SET delegates = 2, interactions = 1",
+            "DELETE FROM totals",
+            "INSERT INTO interactions (id, interaction_type, recorded_at, created_at)
+             VALUES (-1, 'x', 0, 0)",
+        ] {
+            file.execute_batch(damage).unwrap();
+            assert!(!drift(&file).unwrap().is_empty(), "{damage}");
+            recount(&file).unwrap();
+            assert_eq!(drift(&file).unwrap(), vec![], "{damage}");
+        }
+        assert_eq!(interactions(&file).unwrap(), 4);
+    }
+}
