@@ -161,7 +161,7 @@ fn content(server: &Server) -> BTreeMap<String, String> {
         let (table, sql) = row.expect("a table");
         if table.ends_with("cursor")
             || table.starts_with("webhook")
-            || ["interactions", "occupancy", "device_states"].contains(&&*table)
+            || ["interactions", "totals", "occupancy", "device_states"].contains(&&*table)
         {
             continue;
         }
