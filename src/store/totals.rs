@@ -2,7 +2,7 @@
 //! each time, and a million rows take thirty milliseconds to count.
 //!
 //! Triggers keep the table up with everything but new interactions: a gate's write has no time for one.
-//! Those are added once a transaction ([`keep`]), and what was not yet is counted by who asks.
+//! Those are added once a transaction (`keep`), and what was not yet is counted by who asks.
 
 use crate::error::Result;
 use rusqlite::Connection;
