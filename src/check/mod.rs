@@ -12,7 +12,7 @@ mod repair;
 
 pub use index::rebuild as rebuild_index;
 pub use look::look;
-pub use repair::repair;
+pub use repair::{Mended, repair};
 
 /// Something that is wrong, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +37,6 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Whether the index for searching misses somebody; [`repair()`] makes it anew.
     pub index: bool,
-    /// Whether lists tell wrongly how many there are; [`repair()`] counts anew.
-    pub totals: bool,
     /// When the last backup was made, ISO 8601, as far as the file knows.
     pub last_backup: Option<String>,
 }

@@ -6,26 +6,46 @@ use crate::{
     error::Result,
     import::slices::{self, Steps},
     interactions::recount,
-    store::{ServeLock, Store, Tx, totals},
+    store::{
+        ServeLock, Store, Tx,
+        totals::{self, Drift},
+    },
     types::DeviceId,
 };
 
-/// Mends the index and the totals of lists, where the report found them wrong, and every count of those
-/// inside that is off; how many of those.
+/// What was mended.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mended {
+    /// The index for searching.
+    pub index: bool,
+    /// How many lists tell.
+    pub totals: bool,
+    /// So many counts of those inside.
+    pub occupancies: usize,
+}
+
+/// Mends the index, where the report found it wrong, and the totals of lists and every count of those
+/// inside that are off.
 ///
 /// # Errors
 /// When they cannot be written; what was mended by then stays.
-pub fn repair(store: &Store, report: &Report) -> Result<usize> {
+pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     if report.index {
         index::rebuild(store, &ServeLock::take(store.path())?)?;
     }
-    if report.totals {
-        store.write_blocking(|tx| totals::recount(tx))?;
+    let off = store.look_up(totals::drift)?;
+    let totals = off != Drift::default();
+    if totals {
+        store.write_blocking(move |tx| totals::correct(tx, off))?;
     }
     let drift = store.look_up(recount::drift)?;
-    let corrected = drift.len();
+    let occupancies = drift.len();
     slices::write(store, Counts(drift), |_| {})?;
-    Ok(corrected)
+    Ok(Mended {
+        index: report.index,
+        totals,
+        occupancies,
+    })
 }
 
 struct Counts(Vec<(DeviceId, i64)>);

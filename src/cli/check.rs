@@ -2,7 +2,7 @@
 
 use super::{aside::nice, print, print_json};
 use crate::{
-    check::{self, Report},
+    check::{self, Mended, Report},
     error::Result,
 };
 use serde_json::json;
@@ -35,11 +35,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
         let store = super::open_existing(db)?;
-        mended = Mended {
-            occupancies: check::repair(&store, &report)?,
-            totals: report.totals,
-            index: report.index,
-        };
+        mended = check::repair(&store, &report)?;
         drop(store);
         report = check::look(db)?;
     }
@@ -59,14 +55,6 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
         tell(&report, db, &mended)?;
     }
     Ok(report.findings.is_empty())
-}
-
-/// What was mended.
-#[derive(Default)]
-struct Mended {
-    occupancies: usize,
-    totals: bool,
-    index: bool,
 }
 
 fn tell(report: &Report, db: &Path, mended: &Mended) -> Result<()> {

@@ -171,7 +171,10 @@ mod tests {
             )
             .unwrap();
         assert_eq!(kinds, "1a,2b");
-        assert_eq!(totals::drift(&connection).unwrap(), vec![]);
+        assert_eq!(
+            totals::drift(&connection).unwrap(),
+            totals::Drift::default()
+        );
         assert_eq!(totals::interactions(&connection).unwrap(), 2);
         assert_eq!(totals::delegates(&connection).unwrap(), 1);
         let sound: String = connection

@@ -77,6 +77,38 @@ fn scan(caller: &Caller<'_>, barcode: &str, nonce: &str) -> crate::harness::Repl
     caller.interact("check-in", &body)
 }
 
+fn tells_what_goes(crew: &Crew<'_>) {
+    let shown = crew.get(HERE).shown();
+    for (what, count) in [
+        ("Interactions that go", 2),
+        ("Delegates made since", 2),
+        ("Devices and events made since", 1),
+    ] {
+        let line = shown
+            .split(what)
+            .nth(1)
+            .and_then(|rest| rest.split("</li>").next())
+            .unwrap_or_default();
+        assert!(
+            line.contains(&format!("<strong>{count}</strong>")),
+            "{what}: {line}"
+        );
+    }
+}
+
+/// How many delegates a search finds by a part of their first name.
+fn found(caller: &Caller<'_>, name: &str) -> usize {
+    let search = json!({"*=": ["firstName", name]}).to_string();
+    let search: String = form_urlencoded::byte_serialize(search.as_bytes()).collect();
+    let page = caller.get(&format!("/delegate/list?search={search}"));
+    page.data().as_array().map_or(0, Vec::len)
+}
+
+/// How many a list tells that there are.
+fn total(caller: &Caller<'_>, list: &str) -> Option<i64> {
+    caller.get(&format!("/{list}/list")).body["meta"]["pagination"]["totalItems"].as_i64()
+}
+
 #[test]
 fn every_table_has_its_fate() {
     let server = Server::start();
@@ -111,7 +143,8 @@ fn everything_of_the_event_is_as_it_was() {
     let bob = caller.delegate(
         &json!({"barcode": "B", "firstName": "Bob", "data": {"Data": {"meal": "vegan"}}}),
     );
-    assert_eq!(scan(&caller, "P", "before").status, 201);
+    let before = scan(&caller, "P", "before");
+    assert_eq!(before.status, 201);
     let snapshot_of = rows(&open(&server.path()));
     take_snapshot(&crew);
     // The rehearsal: everything that can happen to a record.
@@ -135,27 +168,18 @@ fn everything_of_the_event_is_as_it_was() {
     );
     assert_eq!(caller.delete(&format!("/delegate/id:{parent}")).status, 204);
     caller.delegate(&json!({"barcode": "P", "firstName": "Impostor"}));
+    assert_eq!(
+        caller
+            .delete(&format!("/interaction/id:{}", before.id()))
+            .status,
+        204
+    );
     caller.patch(&format!("/device/id:{hall}"), &json!({"code": "moved"}));
     let other = caller.device(&json!({"code": "hall", "name": "Other"}));
     server.settings(&json!({"name": "Rehearsal", "access": {"entry": "single"}}));
     server.sql("INSERT INTO sections VALUES ('delegate', 'X', '{}'); INSERT INTO statements VALUES ('s', 'delegate', NULL, 'SELECT 1');
         INSERT INTO gate_notes VALUES (1, 'info', 'x', 'y', 1); INSERT INTO logo VALUES (1, 'image/png', x'00', 1);");
-    let shown = crew.get(HERE).shown();
-    for (what, count) in [
-        ("Interactions that go", 2),
-        ("Delegates made since", 2),
-        ("Devices and events made since", 1),
-    ] {
-        let line = shown
-            .split(what)
-            .nth(1)
-            .and_then(|rest| rest.split("</li>").next())
-            .unwrap_or_default();
-        assert!(
-            line.contains(&format!("<strong>{count}</strong>")),
-            "{what}: {line}"
-        );
-    }
+    tells_what_goes(&crew);
     let rehearsed = rows(&open(&server.path()));
     go_back(&crew);
     assert_eq!(rows(&open(&server.path())), snapshot_of);
@@ -164,20 +188,14 @@ fn everything_of_the_event_is_as_it_was() {
     assert_eq!(server.app.settings().name(), "Nordlicht");
     assert_eq!(caller.get("/delegate/barcode:A").id(), ada);
     assert_eq!(caller.get("/delegate/barcode:P").id(), parent);
-    let found = |name: &str| {
-        let search = form_urlencoded::byte_serialize(
-            json!({"*=": ["firstName", name]}).to_string().as_bytes(),
-        )
-        .collect::<String>();
-        caller
-            .get(&format!("/delegate/list?search={search}"))
-            .data()
-            .as_array()
-            .map_or(0, Vec::len)
-    };
+    let found = |name: &str| found(&caller, name);
     assert_eq!(
         (found("Ada"), found("Eve"), found("Cid"), found("Impostor")),
         (1, 0, 0, 0)
+    );
+    assert_eq!(
+        (total(&caller, "delegate"), total(&caller, "interaction")),
+        (Some(3), Some(1))
     );
     let told = crew.get(HERE).shown();
     assert!(
