@@ -23,6 +23,9 @@ use std::{
 pub const ITEMS_MAX: usize = 10_000;
 /// The largest body of a batch, in bytes.
 pub const BATCH_MAX_BYTES: usize = 32 * 1024 * 1024;
+/// What the `data` of all items may come to, forms reshaped, in bytes: answers stand in it three
+/// times, and items may share a form. It is all held in memory.
+const EXPANDED_MAX_BYTES: usize = 4 * BATCH_MAX_BYTES;
 /// How long a slice may hold the writer.
 const SLICE_MAX: Duration = Duration::from_millis(15);
 
@@ -48,7 +51,16 @@ impl Batch {
             )));
         }
         let values = Arc::new(SharedValues::new(input.shared_values));
-        let draft = |text: &str| {
+        let mut bytes_left = EXPANDED_MAX_BYTES;
+        let mut draft = |text: &str| {
+            if bytes_left == 0 {
+                return Err(Error::new(
+                    Kind::TooLarge,
+                    format!(
+                        "the items before this one expand into {EXPANDED_MAX_BYTES} bytes; send it in another batch"
+                    ),
+                ));
+            }
             if text.len() > RECORD_MAX_BYTES {
                 return Err(Error::new(
                     Kind::TooLarge,
@@ -61,7 +73,9 @@ impl Batch {
                 .interaction_type
                 .take()
                 .ok_or_else(|| Error::new(Kind::InteractionType, "interactionType: is missing"))?;
-            Draft::new(&kind, input, &values, &ctx.settings.zone)
+            let draft = Draft::new(&kind, input, &values, &ctx.settings.zone)?;
+            bytes_left = bytes_left.saturating_sub(draft.data.as_ref().map_or(0, String::len));
+            Ok(draft)
         };
         Ok(Self(
             items

@@ -192,8 +192,8 @@ impl Draft {
             }
         };
         self.values.check(&data)?;
-        self.values.unfold_form(&mut data);
-        forms::reshape(&mut data)?;
+        self.values.unfold_form(&mut data)?;
+        forms::reshape(&mut data, &self.values)?;
         self.shared = self.values.places(&data)?;
         if !data.is_empty() {
             self.data = Some(Value::Object(data).to_string());
@@ -452,6 +452,20 @@ mod tests {
                 "{kind} {body}"
             );
         }
+    }
+
+    #[test]
+    fn an_imported_form_expands_no_further_than_a_sent_one() {
+        let field = format!("k0{}", ".999".repeat(31));
+        let body = json!({
+            "interactionType": "lead", "delegate": 1,
+            "data": {"form": "f", "answers": [{"field": field, "answer": 1}]},
+        });
+        let Value::Object(body) = body else {
+            unreachable!("it is an object");
+        };
+        let refused = Draft::of_past(body, &Zone::default()).unwrap_err();
+        assert_eq!(refused.kind, Kind::InteractionContent);
     }
 
     #[test]

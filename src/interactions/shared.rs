@@ -26,6 +26,19 @@ struct SharedValue {
     /// Its part of a fingerprint, so that an interaction that shares it and one that carries it
     /// compare as equal.
     part: Vec<u8>,
+    /// How many values it holds, itself included.
+    nodes: usize,
+    /// Whether it is an object with a form, as all of `data` may be.
+    has_form: bool,
+}
+
+/// How much JSON a value is.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Objects, arrays, texts, numbers and so on.
+    pub nodes: usize,
+    /// About how many bytes it has as text.
+    pub bytes: usize,
 }
 
 /// Where in `data` (JSON Pointer) which shared value belongs.
@@ -40,6 +53,8 @@ impl SharedValues {
             let shared = SharedValue {
                 digest: Sha256::digest(text.as_bytes()).into(),
                 part: json::digest_part(&value),
+                nodes: Self::default().size_of(&value).nodes,
+                has_form: value.get("form").is_some(),
                 text,
             };
             (name, shared)
@@ -81,53 +96,77 @@ impl SharedValues {
         let named = self.places(data)?;
         let bytes = named.iter().filter_map(|(_, name)| self.0.get(name));
         if bytes.map(|shared| shared.text.len()).sum::<usize>() > json::RECORD_MAX_BYTES {
-            return Err(Error::new(
-                Kind::TooLarge,
-                format!(
-                    "data: the shared values of an item may have at most {} bytes, each counted wherever it stands",
-                    json::RECORD_MAX_BYTES
-                ),
-            ));
+            return Err(too_large());
         }
         Ok(())
     }
 
-    /// Puts the values of references in their places where a form says what it is and what was asked;
-    /// answers stay shared.
-    pub fn unfold_form(&self, data: &mut Map<String, Value>) {
-        if self.0.is_empty() {
-            return;
+    /// How much a value is as it is read: a reference counts as what it stands for.
+    #[must_use]
+    pub fn size_of(&self, value: &Value) -> Size {
+        if let Some(shared) = Self::referred(value).and_then(|name| self.0.get(name)) {
+            return Size {
+                nodes: shared.nodes,
+                bytes: shared.text.len(),
+            };
         }
-        match Self::named(data).and_then(|name| self.value(name)) {
-            Some(Value::Object(whole)) if whole.contains_key("form") => *data = whole,
-            _ => {}
-        }
-        if !data.contains_key("form") {
-            return;
-        }
-        let unfold = |value: Option<&mut Value>| {
-            if let Some(value) = value
-                && let Some(full) = Self::referred(value).and_then(|name| self.value(name))
-            {
-                *value = full;
-            }
+        let mut size = Size { nodes: 1, bytes: 2 };
+        let mut add = |key_bytes: usize, part: &Value| {
+            let part = self.size_of(part);
+            size.nodes += part.nodes;
+            size.bytes += key_bytes + part.bytes + 1;
         };
-        unfold(data.get_mut("form"));
-        unfold(data.get_mut("answers"));
-        let Some(Value::Array(answers)) = data.get_mut("answers") else {
-            return;
-        };
-        for answer in answers {
-            unfold(Some(&mut *answer));
-            for key in ["field", "fieldLabel"] {
-                unfold(answer.get_mut(key));
-            }
+        match value {
+            // Quotation marks and a colon.
+            Value::Object(object) => object
+                .iter()
+                .for_each(|(key, part)| add(key.len() + 3, part)),
+            Value::Array(items) => items.iter().for_each(|part| add(0, part)),
+            scalar => size.bytes = scalar.to_string().len(),
         }
+        size
     }
 
-    /// The value of a name.
-    fn value(&self, name: &str) -> Option<Value> {
-        serde_json::from_str(&self.0.get(name)?.text).ok()
+    /// Puts the values of references in their places where a form says what it is and what was asked;
+    /// answers stay shared.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when they come to more than a record may have: shared values may refer to
+    /// others, and many answers to one.
+    pub fn unfold_form(&self, data: &mut Map<String, Value>) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let mut bytes_left = json::RECORD_MAX_BYTES;
+        let whole = Self::named(data).and_then(|name| self.0.get(name));
+        if let Some(whole) = whole.filter(|whole| whole.has_form)
+            && let Value::Object(whole) = whole.value(&mut bytes_left)?
+        {
+            *data = whole;
+        }
+        if !data.contains_key("form") {
+            return Ok(());
+        }
+        let mut unfold = |value: Option<&mut Value>| -> Result<()> {
+            if let Some(value) = value
+                && let Some(full) = Self::referred(value).and_then(|name| self.0.get(name))
+            {
+                *value = full.value(&mut bytes_left)?;
+            }
+            Ok(())
+        };
+        unfold(data.get_mut("form"))?;
+        unfold(data.get_mut("answers"))?;
+        if let Some(Value::Array(answers)) = data.get_mut("answers") {
+            for answer in answers {
+                unfold(Some(&mut *answer))?;
+                for key in ["field", "fieldLabel"] {
+                    unfold(answer.get_mut(key))?;
+                }
+            }
+        }
+        // What was unfolded may refer to more.
+        self.check(data)
     }
 
     /// Where the references of `data` stand.
@@ -203,6 +242,26 @@ impl SharedValues {
         }
         Ok(Some(Value::Array(stored).to_string()))
     }
+}
+
+impl SharedValue {
+    /// The value, its bytes taken from those that an item may still have.
+    fn value(&self, bytes_left: &mut usize) -> Result<Value> {
+        *bytes_left = bytes_left
+            .checked_sub(self.text.len())
+            .ok_or_else(too_large)?;
+        serde_json::from_str(&self.text).map_err(Error::defect)
+    }
+}
+
+fn too_large() -> Error {
+    Error::new(
+        Kind::TooLarge,
+        format!(
+            "data: the shared values of an item may have at most {} bytes, each counted wherever it stands",
+            json::RECORD_MAX_BYTES
+        ),
+    )
 }
 
 fn unknown(pointer: &str, name: &str) -> Error {

@@ -6,7 +6,7 @@ use gatepost::{
     delegates, devices,
     error::Kind,
     import::{self, Columns, Plan, Source, What, source::Content},
-    interactions::{self, batch::Batch, draft::BatchInput, forms},
+    interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
     search::{Search, Subject},
     store::{connection, migrate},
     types::{DelegateSelector, DeviceSelector, EventSelector, Zone, json},
@@ -41,7 +41,7 @@ pub fn forms(bytes: &[u8]) {
         return;
     };
     let mut data = sent.clone();
-    if let Err(cause) = forms::reshape(&mut data) {
+    if let Err(cause) = forms::reshape(&mut data, &SharedValues::default()) {
         assert_eq!(cause.kind, Kind::InteractionContent);
         assert_eq!(data, sent);
         return;
@@ -53,7 +53,7 @@ pub fn forms(bytes: &[u8]) {
     let stored: Map<String, Value> = serde_json::from_str(&text).expect("it reads back");
     assert_eq!(stored, data);
     let mut again = data.clone();
-    forms::reshape(&mut again).expect("once more");
+    forms::reshape(&mut again, &SharedValues::default()).expect("once more");
     assert_eq!(again, data);
 }
 

@@ -235,3 +235,26 @@ fn json_is_read_object_by_object() {
         assert!(found.contains(told), "{text}: {found}");
     }
 }
+
+#[test]
+fn cells_that_share_a_text_do_not_multiply_it() {
+    let mut book = rust_xlsxwriter::Workbook::new();
+    let sheet = book.add_worksheet();
+    // A spreadsheet stores the text once.
+    let text = "x".repeat(30_000);
+    for column in 0..200 {
+        sheet
+            .write_string(0, column, format!("Column {column}"))
+            .unwrap();
+        sheet.write_string(1, column, &text).unwrap();
+    }
+    sheet.write_string(2, 0, &text).unwrap();
+    let bytes = book.save_to_buffer().unwrap();
+    let rows = rows(&bytes);
+    assert!(
+        matches!(&rows[0].1, Content::BadCell(_, reason) if reason.contains("4 MiB")),
+        "{:?}",
+        rows[0].0
+    );
+    assert_eq!(rows[1].1, Content::Cells(vec![text]));
+}

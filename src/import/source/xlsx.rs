@@ -1,7 +1,7 @@
 //! One sheet of an XLSX file as rows of text: numbers as they are read, dates as
 //! `yyyy-mm-dd hh:mm:ss`, without the time at midnight. Read by a thread of its own, cell by cell.
 
-use super::{COLUMNS_MAX, Content, Row, Rows, bomb};
+use super::{COLUMNS_MAX, Content, ROW_MAX_BYTES, Row, Rows, bomb};
 use crate::error::{Error, Result};
 use calamine::{DataRef, Reader, Xlsx, XlsxError};
 use std::{
@@ -18,8 +18,11 @@ const SHEET_ROWS: u64 = 1_048_576;
 /// What is wrong with a formula without a value.
 const NOT_COMPUTED: &str =
     "holds a formula whose result was not saved; open the file in a spreadsheet and save it anew";
-/// Rows that are read ahead.
-const AHEAD_ROWS: usize = 64;
+/// Rows that are read ahead; each may have [`ROW_MAX_BYTES`].
+const AHEAD_ROWS: usize = 16;
+/// The most text that the cells of a file may hold. Many cells may share one, so that a small file
+/// can stand for any amount.
+const TEXT_MAX_BYTES: usize = 4 * 1024 * 1024 * 1024;
 
 /// The sheet of a name, or the first with those that go on with it (`delegates 2` after
 /// `delegates`, as `export` writes them), and all that there are; every part of the file is looked
@@ -87,8 +90,21 @@ pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
             let read = || {
                 let mut book = open(file)?;
                 let mut header = None;
+                let mut bytes_left = TEXT_MAX_BYTES;
                 let mut sheets = (0..).zip(&sheets);
-                sheets.try_for_each(|(at, sheet)| send(&mut book, at, sheet, &mut header, &tell))
+                sheets.try_for_each(|(at, name)| {
+                    let sheet = Sheet {
+                        number: at,
+                        name,
+                        header: &mut header,
+                        bytes_left: &mut bytes_left,
+                        at_header: true,
+                        cells: Vec::new(),
+                        row_bytes: 0,
+                        problem: None,
+                    };
+                    send(&mut book, sheet, &tell)
+                })
             };
             let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
             let read = read.unwrap_or_else(|_| Err(unreadable(&"its parts do not fit together")));
@@ -102,24 +118,10 @@ pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
 }
 
 /// Sends a sheet row by row, until there are no more or nobody listens.
-fn send(
-    book: &mut Workbook,
-    number: u64,
-    name: &str,
-    header: &mut Option<Content>,
-    tell: &SyncSender<Result<Row>>,
-) -> Result<()> {
+fn send(book: &mut Workbook, mut sheet: Sheet<'_>, tell: &SyncSender<Result<Row>>) -> Result<()> {
     let mut reader = book
-        .worksheet_cells_reader(name)
+        .worksheet_cells_reader(sheet.name)
         .map_err(|cause| unreadable(&cause))?;
-    let mut sheet = Sheet {
-        number,
-        name,
-        header,
-        at_header: true,
-        cells: Vec::new(),
-        problem: None,
-    };
     let mut at: Option<u32> = None;
     loop {
         let cell = reader
@@ -157,9 +159,12 @@ struct Sheet<'a> {
     name: &'a str,
     /// That of the first sheet.
     header: &'a mut Option<Content>,
+    /// The text that the file may still hold.
+    bytes_left: &'a mut usize,
     at_header: bool,
     /// The row that is not complete yet.
     cells: Vec<String>,
+    row_bytes: usize,
     problem: Option<(usize, String)>,
 }
 
@@ -179,6 +184,16 @@ impl Sheet<'_> {
                 column + 1
             )));
         }
+        *self.bytes_left = self.bytes_left.checked_sub(text.len()).ok_or_else(|| {
+            let most = TEXT_MAX_BYTES / 1024 / 1024 / 1024;
+            Error::invalid(format!("holds more than {most} GiB of text; split it"))
+        })?;
+        self.row_bytes += text.len();
+        if self.row_bytes > ROW_MAX_BYTES {
+            let most = ROW_MAX_BYTES / 1024 / 1024;
+            self.problem = Some((column, format!("makes the row longer than {most} MiB")));
+            return Ok(());
+        }
         if self.cells.len() <= column {
             self.cells.resize(column + 1, String::new());
         }
@@ -189,6 +204,7 @@ impl Sheet<'_> {
     /// The row that is complete now; none where it is empty, or a header that is known.
     fn row(&mut self, line: u32) -> Result<Option<Row>> {
         let cells = std::mem::take(&mut self.cells);
+        self.row_bytes = 0;
         let content = match self.problem.take() {
             Some((column, reason)) => Content::BadCell(column, reason),
             None if cells.is_empty() => return Ok(None),

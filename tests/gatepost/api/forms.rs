@@ -272,3 +272,100 @@ fn a_list_of_delegates_with_many_bytes_of_interactions_is_whole() {
         );
     }
 }
+
+/// Answers of a few bytes that would expand into a million nulls each.
+fn bomb(count: usize) -> Value {
+    let path = ".999".repeat(31);
+    let answers: Vec<_> = (0..count)
+        .map(|number| json!({"field": format!("k{number}{path}"), "answer": 1}))
+        .collect();
+    json!({"form": "f", "answers": answers})
+}
+
+#[test]
+fn answers_expand_into_no_more_than_a_record_may_hold() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    for count in [1, 300, 6_000] {
+        let body = json!({"delegate": delegate, "data": bomb(count)});
+        caller
+            .interact("lead", &body)
+            .refused(400, 1503, "data.answers");
+        caller
+            .post("/interaction/test/lead", &body)
+            .refused(400, 1503, "data.answers");
+        let item = json!({"interactionType": "lead", "delegate": delegate, "data": bomb(count)});
+        let batch = caller.post("/interaction/batch", &json!({"interactions": {"a": item}}));
+        assert_eq!(batch.data()[0]["meta"]["error"]["internalCode"], 1503);
+    }
+    // A long form is none of that.
+    let answers: Vec<_> = (0..4_900)
+        .map(|number| json!({"field": format!("q{number}.text"), "answer": "yes"}))
+        .collect();
+    let body = json!({"delegate": delegate, "data": {"form": "f", "answers": answers}});
+    assert_eq!(caller.interact("lead", &body).status, 201);
+}
+
+#[test]
+fn shared_values_that_refer_to_others_do_not_multiply() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let shared = |name: &str| json!({"$shared": name});
+    let item = |data: Value| json!({"interactionType": "lead", "delegate": delegate, "data": data});
+    // Each is small; the answers would be 2,000 times 600,000 bytes.
+    let answers = caller.post(
+        "/interaction/batch",
+        &json!({
+            "interactions": {
+                "whole": item(shared("whole")),
+                "label": item(json!({"form": "f", "answers": shared("labelled")})),
+                "kept": item(json!({"form": "f", "answers": shared("kept")})),
+                "good": item(json!({"form": "f", "answers": [{"field": "p", "answer": shared("photo")}]})),
+            },
+            "sharedValues": {
+                "photo": "x".repeat(600_000),
+                "big": {"field": "a", "answer": "x".repeat(600_000)},
+                "whole": {"form": "f", "answers": vec![shared("big"); 2_000]},
+                "labelled": vec![json!({"field": "a", "fieldLabel": shared("photo")}); 2_000],
+                "kept": (0..2_000).map(|number| json!({"field": format!("a{number}"), "answer": shared("photo")})).collect::<Vec<_>>(),
+            },
+        }),
+    );
+    for (at, status) in [413, 413, 413, 201].iter().enumerate() {
+        let answer = &answers.data()[at];
+        assert_eq!(answer["status"], *status, "{answer}");
+    }
+}
+
+#[test]
+fn what_a_batch_expands_into_has_a_bound_as_a_whole() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let answers: Vec<_> = (0..7)
+        .map(|number| json!({"field": number.to_string(), "answer": "x".repeat(140_000)}))
+        .collect();
+    let items: serde_json::Map<_, _> = (0..60)
+        .map(|number| {
+            let item = json!({
+                "interactionType": "lead", "delegate": delegate, "data": {"$shared": "form"}
+            });
+            (number.to_string(), item)
+        })
+        .collect();
+    let batch =
+        json!({"interactions": items, "sharedValues": {"form": {"form": "f", "answers": answers}}});
+    let answers = caller.post("/interaction/batch", &batch);
+    let statuses: Vec<_> = (0..60)
+        .map(|at| answers.data()[at]["status"].as_u64())
+        .collect();
+    // Each is stored three times as large as it was sent.
+    let stored = statuses
+        .iter()
+        .filter(|status| **status == Some(201))
+        .count();
+    assert!((40..50).contains(&stored), "{statuses:?}");
+    assert!(statuses[stored..].iter().all(|status| *status == Some(413)));
+}
