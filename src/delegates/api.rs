@@ -170,9 +170,9 @@ impl DelegatesApi {
         let once = self
             .app
             .store
-            .write(move |tx| {
+            .write_prepared(move |tx| {
                 let create = || {
-                    let id = write::create(tx, &ctx, &RESOURCE, input)?;
+                    let id = write::create(tx, &ctx, &RESOURCE, input.clone())?;
                     let selection = Selection::parse(&RESOURCE, None, visible.as_deref())?;
                     let json = selection.one(tx, "id", &id, &ctx.settings.zone)?;
                     Ok(json.unwrap_or_default())
@@ -218,12 +218,12 @@ impl DelegatesApi {
         let DelegateInput(input) = body.parse()?;
         self.app
             .store
-            .write(move |tx| {
+            .write_prepared(move |tx| {
                 let flags: Option<String> = tx
                     .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1")?
                     .query_row([own], |row| row.get(0))?;
                 super::check_own_changes(&input, flags.as_deref().unwrap_or_default())?;
-                write::patch(tx, &ctx, &RESOURCE, own, input)
+                write::patch(tx, &ctx, &RESOURCE, own, input.clone())
             })
             .await?;
         Ok(self.shown(&caller, own, None)?)
@@ -302,9 +302,9 @@ impl DelegatesApi {
         let id = self
             .app
             .store
-            .write(move |tx| {
+            .write_prepared(move |tx| {
                 let id = find(tx, &selector)?.0;
-                write::patch(tx, &ctx, &RESOURCE, id, input)?;
+                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
                 Ok(id)
             })
             .await?;

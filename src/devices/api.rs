@@ -133,7 +133,7 @@ impl DevicesApi {
         let id = self
             .app
             .store
-            .write(move |tx| write::create(tx, &ctx, &RESOURCE, input))
+            .write_prepared(move |tx| write::create(tx, &ctx, &RESOURCE, input.clone()))
             .await?;
         Ok(self.shown(id)?)
     }
@@ -178,9 +178,9 @@ impl DevicesApi {
         let id = self
             .app
             .store
-            .write(move |tx| {
+            .write_prepared(move |tx| {
                 let id = find(tx, &selector)?.0;
-                write::patch(tx, &ctx, &RESOURCE, id, input)?;
+                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
                 Ok(id)
             })
             .await?;

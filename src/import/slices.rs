@@ -38,6 +38,19 @@ pub trait Steps: Send + 'static {
     /// What ends the work; what its slice wrote so far is undone.
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
 
+    /// Does what the next slice needs and what must not be done in its transaction.
+    ///
+    /// # Errors
+    /// What ends the work.
+    fn prepare(&mut self, _: &Store) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the next step must be prepared first.
+    fn is_unprepared(&self) -> bool {
+        false
+    }
+
     /// Begins a slice.
     ///
     /// # Errors
@@ -69,6 +82,7 @@ pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Resu
         others_rate: 0,
     };
     loop {
+        turn.work.prepare(store)?;
         let goes_on;
         (turn, goes_on) = slice(store, turn)?;
         told(&turn.work);
@@ -114,7 +128,7 @@ impl<W: Steps> Turn<W> {
         self.work.open(tx)?;
         let mut goes_on = true;
         let slice = if self.is_busy() { BUSY_SLICE } else { SLICE };
-        while goes_on && begun.elapsed() <= slice {
+        while goes_on && !self.work.is_unprepared() && begun.elapsed() <= slice {
             goes_on = self.work.step(tx)?;
         }
         self.work.close(tx)?;

@@ -17,11 +17,19 @@ use crate::{
     error::{Error, Kind, Result},
     interactions::{draft::Draft, presence, record},
     records::{self, input::referred, write::PARENT},
-    store::{Store, Tx},
-    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector},
+    store::{Store, Tx, in_transaction},
+    types::{DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp},
 };
 use serde_json::{Map, Value};
-use std::iter::Enumerate;
+use std::{
+    collections::VecDeque,
+    iter::Enumerate,
+    time::{Duration, Instant},
+};
+
+/// Rows that are validated at a time beside the writer, and how long it goes on taking them.
+const AHEAD_ROWS: usize = 100;
+const AHEAD: Duration = Duration::from_millis(100);
 
 /// An import on its way.
 pub struct Import {
@@ -32,6 +40,12 @@ pub struct Import {
     /// The rows to leave out.
     pub leave_out: BadRows,
     to_link: Option<ToLink>,
+    /// Rows that were read to be validated.
+    ahead: VecDeque<Row>,
+    /// A section has a schema.
+    has_schemas: bool,
+    /// The next row must be validated.
+    unprepared: bool,
     /// The batch.
     pub batch: i64,
     /// How many rows are done with, earlier runs included.
@@ -76,6 +90,9 @@ impl Import {
             plan,
             leave_out,
             to_link: None,
+            ahead: VecDeque::new(),
+            has_schemas: false,
+            unprepared: false,
             batch,
             done,
             created: 0,
@@ -121,6 +138,25 @@ impl Import {
         Ok(true)
     }
 
+    fn next_row(&mut self) -> Result<Option<Row>> {
+        match self.ahead.pop_front() {
+            Some(row) => Ok(Some(row)),
+            None => self.rows.next().transpose(),
+        }
+    }
+
+    /// Validates a row as it will be written.
+    fn validate(&self, tx: &Tx<'_>, row: Row) -> Result<()> {
+        let plan = &self.plan;
+        let Ok(mut body) = plan.body(row.content) else {
+            return Ok(());
+        };
+        let resource = plan.resource(&body);
+        let existing = plan.existing(tx, resource, &body)?;
+        plan.resolve(tx, resource, &mut body)?;
+        records::write::check(tx, &plan.ctx, resource, existing, body)
+    }
+
     fn is_linked(&self, number: u64) -> bool {
         let to_link = self.to_link.as_ref();
         to_link.is_some_and(|to_link| to_link.which.contains(number))
@@ -140,7 +176,7 @@ impl Steps for Import {
         if self.stop.is_stopped() {
             return Ok(false);
         }
-        let Some(row) = self.rows.next().transpose()? else {
+        let Some(row) = self.next_row()? else {
             let goes_on = self.link(tx)?;
             self.finished = !goes_on;
             return Ok(goes_on);
@@ -151,9 +187,17 @@ impl Steps for Import {
             return Ok(true);
         }
         let line = row.line;
+        let again = self.has_schemas.then(|| row.clone());
+        let Some(written) = tx.unless_put_off(|tx| self.row(tx, number, row)) else {
+            self.ahead.extend(again);
+            self.ahead.rotate_right(1);
+            self.done = number;
+            self.unprepared = true;
+            return Ok(true);
+        };
         // Without a savepoint for the row, which would cost more than the row: what fails for a
         // reason of its own fails before anything of it is written.
-        match self.row(tx, number, row)? {
+        match written? {
             Ok(became) => {
                 if let Some(became) = became {
                     if became.before.is_none() {
@@ -170,7 +214,36 @@ impl Steps for Import {
         Ok(true)
     }
 
+    fn is_unprepared(&self) -> bool {
+        self.unprepared
+    }
+
+    fn prepare(&mut self, store: &Store) -> Result<()> {
+        if !std::mem::take(&mut self.unprepared) {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        while self.ahead.len() < AHEAD_ROWS && begun.elapsed() < AHEAD {
+            let Some(row) = self.rows.next().transpose()? else {
+                break;
+            };
+            self.ahead.push_back(row);
+        }
+        store.look_up(|connection| {
+            in_transaction(connection, Timestamp::now(), |tx| {
+                for row in &self.ahead {
+                    // What is wrong with it is told when it is written.
+                    let _ = self.validate(tx, row.clone());
+                }
+                Ok(())
+            })
+        })
+    }
+
     fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
+        self.has_schemas = tx.query_row("SELECT EXISTS (SELECT 1 FROM sections)", [], |row| {
+            row.get(0)
+        })?;
         batches::take_up(tx, self.batch, self.done)?;
         self.made.clear();
         if self.plan.what == What::Delegates {

@@ -2,12 +2,16 @@
 //! without a schema takes anything.
 //!
 //! - `schema`: a JSON Schema, compiled once and kept; what does not fit, in words
+//! - `expansion`: how much a schema expands into, which has a bound
+//! - `verdicts`: what came of validating outside of the writer's transaction
 //! - `simple`: the schemas that a form of fields can write, and back
 //! - `survey`: which stored records would not fit
 
+mod expansion;
 mod schema;
 pub mod simple;
 mod survey;
+mod verdicts;
 
 pub use schema::Schema;
 pub use survey::{Survey, survey};
@@ -221,16 +225,20 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, named: &Named, prune: bool) -> Result<()
 }
 
 /// Checks those sections of a record's `data` that `patch` touches, as they will be: what was stored
-/// before a schema came, and is left alone, does not stand in the way of a change elsewhere.
+/// before a schema came, and is left alone, does not stand in the way of a change elsewhere. In the
+/// writer's transaction nothing is validated: the write fails until that was done beside it (see
+/// [`crate::store::Store::write_prepared`]).
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`], with the path of what does not fit.
+/// [`crate::error::Kind::Invalid`], with the path of what does not fit;
+/// [`crate::error::Kind::Unavailable`] for what was not validated yet.
 pub fn check_data(
-    connection: &Connection,
+    tx: &Tx<'_>,
     kind: Kind,
     touched: impl Iterator<Item = impl AsRef<str>>,
     data: &Value,
 ) -> Result<()> {
+    let mut put_off = None;
     for name in touched {
         let name = name.as_ref();
         let Some(value) = data.get(name) else {
@@ -238,9 +246,22 @@ pub fn check_data(
         };
         // Asked within the transaction of the write, so that no write slips past a schema that was
         // just stored; one row by its key, and nothing where no section has a schema.
-        if let Some(text) = text_of(connection, kind, name)? {
-            Schema::of(&text)?.check(&format!("data.{name}"), value)?;
+        let Some(schema) = text_of(tx, kind, name)? else {
+            continue;
+        };
+        let path = format!("data.{name}");
+        let key = verdicts::key(&schema, &path, value);
+        if tx.may_take_long() {
+            verdicts::find_out(key, &schema, &path, value)?;
+        } else if let Some(verdict) = verdicts::find(&key) {
+            verdict?;
+        } else {
+            let value = value.clone();
+            put_off = Some(tx.put_off(move || {
+                // Asked for when the write is tried again.
+                let _ = verdicts::find_out(key, &schema, &path, &value);
+            }));
         }
     }
-    Ok(())
+    put_off.map_or(Ok(()), Err)
 }

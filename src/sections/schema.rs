@@ -1,6 +1,7 @@
 //! A JSON Schema. Compiled ones are kept by their text, for all of the process: whoever writes a
 //! thousand records compiles once, and a schema that changes has another text.
 
+use super::expansion::Expansion;
 use crate::error::{Error, Result};
 use jsonschema::{PatternOptions, ValidationError, Validator, paths::LocationSegment};
 use serde_json::Value;
@@ -23,7 +24,12 @@ static KEPT: Mutex<Option<HashMap<String, Schema>>> = Mutex::new(None);
 
 /// A compiled schema.
 #[derive(Clone)]
-pub struct Schema(Arc<Validator>);
+pub struct Schema(Arc<Compiled>);
+
+struct Compiled {
+    validator: Validator,
+    expansion: Expansion,
+}
 
 impl Schema {
     /// The schema of a text.
@@ -36,7 +42,8 @@ impl Schema {
             return Ok(known);
         }
         let schema: Value = serde_json::from_str(text).map_err(Error::invalid_cause)?;
-        let built = jsonschema::options()
+        let expansion = Expansion::of(&schema)?;
+        let validator = jsonschema::options()
             // Otherwise a date would be any text.
             .should_validate_formats(true)
             // Time to match grows with the text and no faster, whatever the pattern.
@@ -53,7 +60,10 @@ impl Schema {
                     described("schema", &fault)
                 ))
             })?;
-        let compiled = Self(Arc::new(built));
+        let compiled = Self(Arc::new(Compiled {
+            validator,
+            expansion,
+        }));
         with_kept(|kept| {
             if kept.len() >= KEPT_MAX {
                 kept.clear();
@@ -68,8 +78,14 @@ impl Schema {
     /// # Errors
     /// [`crate::error::Kind::Invalid`], with the path of what does not fit.
     pub fn check(&self, path: &str, value: &Value) -> Result<()> {
+        if !self.0.expansion.allows(value) {
+            return Err(Error::invalid(format!(
+                "{path}: is too large to be checked against its schema"
+            )));
+        }
         let faults: Vec<String> = self
             .0
+            .validator
             .iter_errors(value)
             .take(FAULTS_MAX)
             .map(|fault| described(path, &fault))

@@ -11,6 +11,7 @@ mod ids;
 mod job;
 pub mod migrate;
 pub mod open;
+mod outside;
 pub mod references;
 mod scrub;
 pub mod stats;
@@ -31,6 +32,7 @@ use stats::Stats;
 use std::{
     fs::File,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 use writer::Writer;
@@ -261,6 +263,50 @@ impl Store {
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.submit(Turn::Alone(other), Once::new(work)).await
+    }
+
+    /// As [`Store::write`], for work that needs something without a bound done beside the writer, and
+    /// puts it off ([`Tx::put_off`]): it is tried again once that is done, and sees the file as it is
+    /// then.
+    ///
+    /// # Errors
+    /// As [`Store::write`], and [`crate::error::Kind::Unavailable`] when that takes too long.
+    pub async fn write_prepared<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        self.prepared(&Turn::Soon, work).await
+    }
+
+    /// As [`Store::write_bulk`] and [`Store::write_prepared`].
+    ///
+    /// # Errors
+    /// As [`Store::write_prepared`].
+    pub async fn write_bulk_prepared<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        self.prepared(&Turn::Bulk, work).await
+    }
+
+    async fn prepared<T: Send + 'static>(
+        &self,
+        turn: &Turn,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let work = Arc::new(work);
+        let deadline = outside::deadline();
+        loop {
+            let (work, needs) = (Arc::clone(&work), outside::Needs::default());
+            let of_job = needs.clone();
+            let attempt = Once::new(move |tx: &Tx<'_>| of_job.attempt(tx, |tx| work(tx)));
+            let outcome = self.submit(turn.clone(), attempt).await;
+            let put_off = needs.take();
+            if put_off.is_empty() {
+                return outcome;
+            }
+            outside::run(put_off, deadline).await?;
+        }
     }
 
     /// As [`Store::write`], for commands that have no runtime.

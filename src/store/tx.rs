@@ -1,7 +1,10 @@
 //! What a write runs in: an open transaction, and savepoints that keep the failure of one write from
 //! its neighbours.
 
-use super::ids::Ids;
+use super::{
+    ids::Ids,
+    outside::{Place, not_yet},
+};
 use crate::{
     error::{Error, Result, panic_text},
     types::Timestamp,
@@ -55,6 +58,8 @@ pub struct Tx<'a> {
     pub(super) group: &'a Group,
     /// That of the group, for writes that may use it.
     pub(super) memory: Option<&'a Memory>,
+    /// Where work without a bound is done.
+    pub(super) place: Place<'a>,
 }
 
 impl Tx<'_> {
@@ -92,6 +97,33 @@ impl Tx<'_> {
     pub fn count_check_in(&self) {
         let check_ins = &self.group.check_ins;
         check_ins.set(check_ins.get() + 1);
+    }
+
+    /// Whether work without a bound, such as validating against a schema, may be done right here: it
+    /// may not where others wait for this transaction.
+    #[must_use]
+    pub fn may_take_long(&self) -> bool {
+        matches!(self.place, Place::Within)
+    }
+
+    /// Puts such work off until this write has failed. Gives the error that it fails with; it is tried
+    /// again where somebody sees to that ([`super::Store::write_prepared`]).
+    pub fn put_off(&self, work: impl FnOnce() + Send + 'static) -> Error {
+        if let Place::After(put_off) = self.place {
+            put_off.borrow_mut().push(Box::new(work));
+        }
+        not_yet()
+    }
+
+    /// What `work` gives; nothing when it put something off, which is forgotten.
+    pub fn unless_put_off<T>(&self, work: impl FnOnce(&Tx<'_>) -> T) -> Option<T> {
+        let put_off = RefCell::default();
+        let outcome = work(&self.with_place(Place::After(&put_off)));
+        put_off.into_inner().is_empty().then_some(outcome)
+    }
+
+    pub(super) fn with_place<'b>(&'b self, place: Place<'b>) -> Tx<'b> {
+        Tx { place, ..*self }
     }
 
     /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
@@ -138,6 +170,7 @@ pub fn in_transaction<T>(
             now,
             group: &group,
             memory: None,
+            place: Place::Within,
         })?;
         group.ids.keep(connection)?;
         Ok(outcome)

@@ -15,6 +15,7 @@
 use super::{
     checkpoint::Checkpointer,
     job::{BESIDE, Guard, Job, JobOf, Turn, Work},
+    outside::Place,
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute},
 };
@@ -339,6 +340,7 @@ impl Loop {
             now: Timestamp::now(),
             group: &self.group,
             memory: job.is_repeatable().then_some(memory),
+            place: Place::Nowhere,
         };
         let ran = job.run(&tx, guard);
         if !job.is_repeatable() {

@@ -197,7 +197,7 @@ async fn join(visit: Visit) -> Result<Response> {
     let done = visit
         .console
         .store
-        .write(move |tx: &Tx<'_>| {
+        .write_prepared(move |tx: &Tx<'_>| {
             record(tx, DelegateId(id), &ctx.settings.zone)?;
             record(tx, DelegateId(other), &ctx.settings.zone)?;
             if seen(tx, id, other)? != was_seen {

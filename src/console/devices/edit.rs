@@ -248,7 +248,7 @@ pub async fn create(visit: Visit) -> Result<Response> {
     let made = visit
         .console
         .store
-        .write(move |tx| {
+        .write_prepared(move |tx| {
             let changes = typed.changes(tx, &Draft::default(), None)?;
             let mut body = changes.device;
             body.entry("available").or_insert(false.into());
@@ -314,7 +314,7 @@ pub async fn save(visit: Visit) -> Result<Response> {
     let saved = visit
         .console
         .store
-        .write(move |tx| {
+        .write_prepared(move |tx| {
             let record = Record::find(tx, id.0)?;
             if record.updated_at != seen || record.deleted_at.is_some() {
                 return Ok(Saved::Meanwhile);

@@ -85,7 +85,7 @@ enum Format {
 }
 
 /// One row.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Where it stands, from 1: the line at which it starts in a text, the row of a sheet, the
     /// object of a JSON list.

@@ -113,3 +113,114 @@ fn data_is_free_unless_given_a_schema_and_a_schema_ends_at_once() {
     set(&server, &json!({"delegate": {"Data": null}}));
     caller.delegate(&free);
 }
+
+/// Definitions of which each refers twice to the next.
+fn doubling(definitions: usize) -> Value {
+    let mut all = serde_json::Map::new();
+    for number in 0..definitions {
+        let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
+        all.insert(format!("d{number}"), json!({"allOf": [next, next]}));
+    }
+    all.insert(format!("d{definitions}"), json!({"type": "integer"}));
+    json!({"items": {"$ref": "#/$defs/d0"}, "$defs": all})
+}
+
+#[test]
+fn a_schema_that_expands_too_far_is_not_stored_and_stops_nobody_where_it_is() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let named = json!({"delegate": {"Medical": doubling(40)}});
+    let named: sections::Named = serde_json::from_value(named).expect("sections");
+    let refused = sections::check(&named).expect_err("too much");
+    assert!(
+        refused.message.contains("4398046511103 subschemas"),
+        "{}",
+        refused.message
+    );
+    let id = caller.delegate(&json!({"data": {"Medical": [1]}}));
+    // An older version stored it all the same.
+    let ctx = server.context();
+    server
+        .app
+        .store
+        .write_blocking(move |tx| sections::save(tx, &ctx, &named, false))
+        .expect("saved");
+    let patch = |body: Value| caller.patch(&format!("/delegate/id:{id}"), &body);
+    patch(json!({"data": {"Medical": [2]}})).refused(400, 1100, "data.Medical: its schema");
+    caller
+        .post("/delegate/new", &json!({"data": {"Medical": [2]}}))
+        .refused(400, 1100, "data.Medical: its schema");
+    assert_eq!(patch(json!({"firstName": "Ada"})).status, 200);
+    set(&server, &medical());
+    assert_eq!(
+        patch(json!({"data": {"Medical": {"blood": "A"}}})).status,
+        200
+    );
+}
+
+#[test]
+fn check_ins_go_on_while_a_record_is_validated() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let device = caller.device(&json!({}));
+    let id = caller.delegate(&json!({}));
+    // It takes seconds, which is within what is allowed.
+    set(&server, &json!({"delegate": {"Slow": doubling(10)}}));
+    let list: Vec<_> = (0..8_000).collect();
+    let body = json!({"data": {"Slow": list}});
+    let mut meanwhile = 0;
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let caller = server.caller_with_all();
+            caller.patch(&format!("/delegate/id:{id}"), &body)
+        });
+        while !writing.is_finished() {
+            let reply = caller.interact(
+                "check-in-override",
+                &json!({"delegate": delegate, "device": device}),
+            );
+            assert_eq!(reply.status, 201);
+            meanwhile += 1;
+        }
+        let written = writing.join().expect("a reply");
+        // On a slow machine it may have waited too long, and says so.
+        if written.status == 503 {
+            assert_eq!(written.code(), 1108);
+        } else {
+            assert_eq!(written.status, 200, "{}", written.message());
+        }
+    });
+    assert!(meanwhile > 5, "{meanwhile} check-ins");
+    let too_large: Vec<_> = (0..100_000).collect();
+    caller
+        .patch(
+            &format!("/delegate/id:{id}"),
+            &json!({"data": {"Slow": too_large}}),
+        )
+        .refused(400, 1100, "data.Slow: is too large");
+}
+
+#[test]
+fn what_was_validated_is_what_is_written() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let schema = json!({"delegate": {"Pair": {"not": {"required": ["a", "b"]}}}});
+    set(&server, &schema);
+    for _ in 0..20 {
+        let id = caller.delegate(&json!({"data": {"Pair": {}}}));
+        let patch = |key: &str| {
+            let caller = server.caller_with_all();
+            let body = json!({"data": {"Pair": {key: 1}}});
+            caller.patch(&format!("/delegate/id:{id}"), &body).status
+        };
+        // Each fits alone; together they do not, whoever comes first.
+        let mut statuses = std::thread::scope(|scope| {
+            let one = scope.spawn(|| patch("a"));
+            let other = scope.spawn(|| patch("b"));
+            [one.join().expect("a"), other.join().expect("b")]
+        });
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 400]);
+    }
+}

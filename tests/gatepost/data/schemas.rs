@@ -174,3 +174,28 @@ fn a_document_is_applied_whole_or_not_at_all() {
     }
     assert_eq!(exported(&site)["settings"], json!({"name": "A"}));
 }
+
+#[test]
+fn a_long_list_is_validated_row_by_row() {
+    use std::fmt::Write;
+
+    let site = Site::new();
+    let schema = json!({"properties": {"seat": {"pattern": "^[0-9]+$"}}});
+    applied(
+        &site,
+        &json!({"sections": {"delegate": {"Place": schema}}}),
+        &[],
+    );
+    let mut list = String::from("barcode,Place.seat\n");
+    for number in 0..350 {
+        let seat = if number == 200 { "none" } else { "" };
+        let _ = writeln!(list, "A{number},{seat}{number}");
+    }
+    let list = site.file("list.csv", list);
+    let told = site.refused(&["import", "delegates", &list]);
+    assert!(told.contains("data.Place.seat"), "{told}");
+    site.run(&["import", "delegates", &list, "--skip-bad"]);
+    assert_eq!(site.count("SELECT count(*) FROM delegates"), 349);
+    let seats = "SELECT count(DISTINCT json_extract(data, '$.Place.seat')) FROM delegates";
+    assert_eq!(site.count(seats), 349);
+}

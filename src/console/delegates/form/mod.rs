@@ -117,7 +117,7 @@ async fn create(visit: Visit) -> Result<Response> {
     let done = visit
         .console
         .store
-        .write(move |tx| {
+        .write_prepared(move |tx| {
             let body = typed.changes(tx, &Map::new())?;
             if body.is_empty() {
                 return Err(Error::invalid("enter a name or a code at least"));
@@ -164,7 +164,7 @@ async fn save(visit: Visit) -> Result<Response> {
     let done = visit
         .console
         .store
-        .write(move |tx| change(tx, &ctx, id, &typed, seen))
+        .write_prepared(move |tx| change(tx, &ctx, id, &typed, seen))
         .await;
     match done {
         Ok(Saved::Done) => {
