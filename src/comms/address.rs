@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// The longest e-mail address (RFC 5321).
 const EMAIL_MAX_CHARS: usize = 254;
+/// The longest phone number, in digits, with what is dialled before it.
+const DIGITS_MAX: usize = 20;
 /// The longest push token that is taken.
 const TOKEN_MAX_CHARS: usize = 4_096;
 /// Push tokens of one delegate that are served, the newest.
@@ -40,15 +42,22 @@ pub fn email(text: &str) -> Result<lettre::Address> {
 }
 
 /// A phone number as gateways take it: `+` and 7 to 15 digits (E.164). Spaces, brackets, dots, dashes
-/// and slashes are taken out, `00` is read as `+`, and a number with a leading zero is of `country`
-/// (such as `+49`), where there is one.
+/// and slashes are taken out, and `00` is read as `+`. A number without its country is of the `country`
+/// whose code that is (such as `+49`), and is dialled there as it stands: with the zero that Italy keeps
+/// and Germany drops, or without one, as in Spain.
 ///
 /// # Errors
 /// [`crate::error::Kind::Invalid`], saying what is wrong with it.
 pub fn phone(text: &str, country: Option<&str>) -> Result<String> {
+    let wrong = || {
+        Error::invalid(format!(
+            "\"{}\" is no phone number such as +49 40 123456",
+            crate::types::text::shortened(text)
+        ))
+    };
     // A zero that is dialled within the country alone: +49 (0) 40.
+    let has_trunk_zero = text.contains("(0)");
     let plain: String = text
-        .replace("(0)", "")
         .chars()
         .filter(|letter| {
             !letter.is_whitespace() && !"()-./\u{a0}\u{2011}\u{2013}".contains(*letter)
@@ -57,33 +66,48 @@ pub fn phone(text: &str, country: Option<&str>) -> Result<String> {
     if plain.is_empty() {
         return Err(Error::invalid("there is no phone number"));
     }
-    let full = if let Some(rest) = plain.strip_prefix("00") {
-        format!("+{rest}")
-    } else if plain.starts_with('+') {
-        plain
-    } else {
-        match (plain.strip_prefix('0'), country) {
-            (Some(rest), Some(country)) => format!("{country}{rest}"),
-            _ => {
-                return Err(Error::invalid(format!(
-                    "the phone number \"{}\" has no country code such as +49",
-                    crate::types::text::shortened(text)
-                )));
-            }
-        }
+    let plain = match plain.strip_prefix("00") {
+        Some(rest) => format!("+{rest}"),
+        None => plain,
     };
-    let digits = &full[1..];
-    let right = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (7..=15).contains(&digits.len())
-        && !digits.starts_with('0');
-    if right {
-        Ok(full)
-    } else {
-        Err(Error::invalid(format!(
-            "\"{}\" is no phone number such as +49 40 123456",
-            crate::types::text::shortened(text)
-        )))
+    let digits = plain.strip_prefix('+').unwrap_or(&plain);
+    let is_long = |digits: &str| (7..=15).contains(&digits.len()) && !digits.starts_with('0');
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) || digits.len() > DIGITS_MAX {
+        return Err(wrong());
     }
+    let full = if !plain.starts_with('+') {
+        let Some(country) = country else {
+            return Err(Error::invalid(format!(
+                "the phone number \"{}\" has no country code such as +49",
+                crate::types::text::shortened(text)
+            )));
+        };
+        within(&plain, country)
+    } else if has_trunk_zero {
+        phonenumber::parse(None, &plain)
+            .ok()
+            .map(|number| e164(&number))
+    } else {
+        // As it was written: it says all by itself, and what is known of countries grows old.
+        Some(plain)
+    };
+    full.filter(|full| is_long(&full[1..])).ok_or_else(wrong)
+}
+
+/// A number as it is dialled within the country of a calling code, if it is one there.
+fn within(digits: &str, calling_code: &str) -> Option<String> {
+    let code: u16 = calling_code.strip_prefix('+')?.parse().ok()?;
+    // Several countries share +1, +7 or +44; the first is the main one.
+    let regions = phonenumber::metadata::DATABASE.region(&code)?;
+    regions
+        .iter()
+        .filter_map(|region| phonenumber::parse(Some(region.parse().ok()?), digits).ok())
+        .find(|number| number.country().code() == code && number.is_valid())
+        .map(|number| e164(&number))
+}
+
+fn e164(number: &phonenumber::PhoneNumber) -> String {
+    format!("+{}{}", number.country().code(), number.national())
 }
 
 /// The push tokens in `data` of a delegate (`data.Data.pushTokens`), each once.
@@ -140,7 +164,23 @@ mod tests {
             ("+49 (0) 40 123456", None, Some("+4940123456")),
             ("040 123456", Some("+49"), Some("+4940123456")),
             ("040 123456", None, None),
-            ("123456789", Some("+49"), None),
+            ("12345", Some("+49"), None),
+            ("170 1234567", Some("+49"), Some("+491701234567")),
+            ("0170 1234567", Some("+49"), Some("+491701234567")),
+            ("06 1234 5678", Some("+39"), Some("+390612345678")),
+            ("+39 06 1234 5678", Some("+49"), Some("+390612345678")),
+            ("+39 (0)6 1234 5678", None, Some("+390612345678")),
+            ("347 123 4567", Some("+39"), Some("+393471234567")),
+            ("612 345 678", Some("+34"), Some("+34612345678")),
+            ("501 234 567", Some("+48"), Some("+48501234567")),
+            ("(415) 555-2671", Some("+1"), Some("+14155552671")),
+            ("1-415-555-2671", Some("+1"), Some("+14155552671")),
+            ("416 555 0123", Some("+1"), Some("+14165550123")),
+            ("020 7946 0018", Some("+44"), Some("+442079460018")),
+            ("8 912 345-67-89", Some("+7"), Some("+79123456789")),
+            ("612 345 678", None, None),
+            ("612 345 678", Some("+999"), None),
+            ("0".repeat(300).as_str(), Some("+39"), None),
             ("+49", None, None),
             ("+0123456789", None, None),
             ("+1234567890123456", None, None),

@@ -19,8 +19,8 @@ pub struct Communications {
     pub sms: bool,
     /// Whether push messages do.
     pub push: bool,
-    /// The country of phone numbers that begin with a zero, such as `+49`; without it they cannot be
-    /// reached.
+    /// The country of phone numbers without a country code, as its calling code, such as `+49`; without
+    /// it they cannot be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
 }

@@ -1,7 +1,8 @@
 //! Telephone numbers, however they are written: with their country or without, with signs between the
 //! digits. Pure.
 
-use std::ops::Range;
+use phonenumber::Mode;
+use std::{fmt::Write, ops::Range};
 
 /// The longest telephone number, in digits (E.164), with the zeros before it.
 const DIGITS_MAX: usize = 18;
@@ -29,6 +30,9 @@ pub struct Number {
     form: Form,
     /// Its digits without the zeros before them.
     digits: String,
+    /// As it is dialled within its country, where that is known: some dial a zero before it, some keep
+    /// one that belongs to it, and some have none.
+    dialled: Option<String>,
 }
 
 impl Number {
@@ -39,9 +43,13 @@ impl Number {
         while let Some(letter) = rest.chars().next() {
             rest = digits.take(rest, letter);
         }
+        let dialled = (digits.form() == Form::International)
+            .then(|| dialled(&digits.said))
+            .flatten();
         Self {
             form: digits.form(),
             digits: digits.said,
+            dialled,
         }
     }
 
@@ -60,12 +68,23 @@ impl Number {
                     !country.is_empty() && country.len() <= COUNTRY_MAX_DIGITS
                 })
         };
+        let dialled = other.form() != Form::International
+            && self.dialled.as_deref().is_some_and(|own| other.dials(own));
         let (one, other) = (
             (self.form, &*self.digits),
             (other.form(), other.said.as_str()),
         );
-        one.1 == other.1 || within(one, other) || within(other, one)
+        dialled || one.1 == other.1 || within(one, other) || within(other, one)
     }
+}
+
+/// The digits of an international number as they are dialled within its country.
+fn dialled(digits: &str) -> Option<String> {
+    let number = phonenumber::parse(None, format!("+{digits}")).ok()?;
+    let mut shown = String::new();
+    write!(shown, "{}", number.format().mode(Mode::National)).ok()?;
+    shown.retain(|letter| letter.is_ascii_digit());
+    (shown.len() >= NATIONAL_MIN_DIGITS).then_some(shown)
 }
 
 /// A number while it is read.
@@ -87,6 +106,14 @@ impl Digits {
 
     fn count(&self) -> usize {
         self.zeros + self.said.len()
+    }
+
+    /// Whether these are the digits, with the zeros before them.
+    fn dials(&self, digits: &str) -> bool {
+        let rest = digits.strip_suffix(&self.said);
+        rest.is_some_and(|zeros| {
+            zeros.len() == self.zeros && zeros.bytes().all(|zero| zero == b'0')
+        })
     }
 
     /// Takes what `rest` begins with; the rest of it.
@@ -182,6 +209,10 @@ mod tests {
                 "+49\u{2011}170 1234567",
             ),
             ("+39 06 1234567", "06 1234567", "06 1234567"),
+            ("+34 612 345 678", "612 345 678", "612 345 678"),
+            ("+48501234567", "tel. 501-234-567", "501-234-567"),
+            ("+1 415 555 2671", "(415) 555-2671", "415) 555-2671"),
+            ("+1 415 555 2671", "1 415 555 2671", "1 415 555 2671"),
             ("+491701234567", "\"491701234567\"", "491701234567"),
         ] {
             let places = numbers_in(text, &stored(number));
