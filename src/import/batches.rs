@@ -1,7 +1,10 @@
 //! What the file keeps of an import: a batch, so that it can be completed, taken back, and
 //! searched by.
 
-use super::{Mapping, What, source::Fingerprint};
+use super::{
+    Mapping, What,
+    source::{Fingerprint, Reading},
+};
 use crate::{
     audit::{self, Change},
     auth::Context,
@@ -29,9 +32,22 @@ pub struct Options {
     pub join: Option<i64>,
     /// Bad rows are left out.
     pub skip_bad: bool,
+    /// Delegates without a barcode are given one.
+    pub make_codes: bool,
+    /// The encoding of a CSV file, where it was named and not recognised.
+    pub encoding: Option<String>,
 }
 
 impl Options {
+    /// How the file is read.
+    #[must_use]
+    pub fn reading(&self) -> Reading<'_> {
+        Reading {
+            sheet: self.sheet.as_deref(),
+            encoding: self.encoding.as_deref(),
+        }
+    }
+
     /// The mappings as they were given.
     #[must_use]
     pub fn mappings(&self) -> Vec<Mapping> {

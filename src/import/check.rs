@@ -10,6 +10,7 @@ use super::{
     marks::Marks,
     plan::{Plan, Unresolved, by_code, is_of_row},
     source::Row,
+    warnings::Warnings,
 };
 use crate::{
     error::{Error, Result},
@@ -42,6 +43,8 @@ pub struct Checked {
     pub known: u64,
     /// Those that refer to rows further down, and are linked with them when all are written.
     pub linked: Marks,
+    /// What is doubtful about the others.
+    pub warnings: Warnings,
 }
 
 impl Checked {
@@ -181,8 +184,12 @@ impl Check<'_> {
         if let Some(batch) = written {
             return self.written(tx, batch, at, resource, &body);
         }
+        let known = self.checked.known;
         self.record(tx, at, resource, &body)?;
         self.remember_codes(resource, &body, at.line)?;
+        let is_new = self.checked.known == known;
+        let warnings = &mut self.checked.warnings;
+        warnings.look_at(self.plan, row.line, &body, is_new);
         Ok(())
     }
 

@@ -5,7 +5,9 @@ use super::{
     What,
     bad::Problem,
     source::{OURS, Source},
-    target::{Mapping, Target, beside, of_attendee, participant, property, synonym},
+    target::{
+        Mapping, Target, beside, by_words, of_attendee, participant, property, resembled, synonym,
+    },
     values,
 };
 use crate::{
@@ -92,7 +94,7 @@ impl Columns {
         let finders: &[fn(What, &str) -> Option<Target>] = if ours {
             &[Target::of_ours]
         } else {
-            &[of_attendee, property, synonym, participant]
+            &[of_attendee, property, synonym, participant, by_words]
         };
         for find in finders {
             for (at, header) in headers.iter().enumerate() {
@@ -128,6 +130,36 @@ impl Columns {
     /// The columns.
     pub fn iter(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter()
+    }
+
+    /// Whether there are any: a JSON file has none.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
+    /// Whether a column is one of these properties; no of a JSON file, which has no columns.
+    #[must_use]
+    pub fn has_any(&self, names: &[&str]) -> bool {
+        let mut own = self.columns.iter().filter_map(|one| one.target.name());
+        own.any(|own| names.contains(&own.as_str()))
+    }
+
+    /// Columns that go into other data, though their header resembles a property that no column is:
+    /// the header of each and the property.
+    #[must_use]
+    pub fn resembling(&self) -> Vec<(String, String)> {
+        let ours = self.columns.iter().any(|column| column.header == OURS);
+        let doubtful = self.columns.iter().filter(|column| {
+            let free = Target::unmatched(self.what, &column.header);
+            !ours && matches!(free, Target::Data { .. }) && column.target == free
+        });
+        doubtful
+            .filter_map(|column| {
+                let name = resembled(self.what, &column.header)?.name()?;
+                (!self.has_any(&[&name])).then(|| (shortened(&column.header), name))
+            })
+            .collect()
     }
 
     /// Why rows of these columns cannot be imported.

@@ -167,6 +167,12 @@ impl Job {
         self.options.skip_bad || self.checked.bad.count() == 0
     }
 
+    /// What is doubtful and keeps no row out, as sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.checked.warnings.told(&self.plan)
+    }
+
     /// Rows that were written before it was interrupted.
     #[must_use]
     pub fn done_before(&self) -> u64 {
@@ -250,6 +256,7 @@ fn plan(
         key: None,
         join: options.join.map(DeviceId),
         device,
+        make_codes: options.make_codes,
         ctx,
     };
     plan.check(options.key.as_deref())?;

@@ -6,11 +6,12 @@
 //! - `source`: a CSV, XLSX or JSON file as rows
 //! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
 //!   of a table holds what; `values`: a cell's text as a property's value
-//! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why
+//! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why; `warnings`: what is
+//!   doubtful
 //! - `write`: the good rows into the file; `links`, `lineage`: rows that refer to others, and who
 //!   stands above whom; `batches`, `kept`: what is kept of an import, and of its rows; `undo`,
 //!   `uses`: taking it back
-//! - `job`: one import from end to end
+//! - `job`: one import from end to end; `join`: everybody of one that is complete joined with a device
 //! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
 
 pub mod bad;
@@ -19,6 +20,7 @@ pub mod check;
 pub mod columns;
 mod headers;
 pub mod job;
+pub mod join;
 mod kept;
 mod lineage;
 mod links;
@@ -30,6 +32,7 @@ pub mod target;
 pub mod undo;
 mod uses;
 mod values;
+pub mod warnings;
 pub mod write;
 
 pub use bad::{BadRow, BadRows};

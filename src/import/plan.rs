@@ -27,6 +27,8 @@ pub struct Plan {
     pub join: Option<DeviceId>,
     /// The device of the batch, and of interactions that name none.
     pub device: Option<DeviceId>,
+    /// Delegates without a barcode are given one.
+    pub make_codes: bool,
     /// Who imports.
     pub ctx: Context,
 }
@@ -40,6 +42,11 @@ impl Plan {
         if self.join.is_some() && self.what != What::Delegates {
             return Err(Error::invalid("--join: only delegates can be joined"));
         }
+        if self.make_codes && self.what != What::Delegates {
+            return Err(Error::invalid(
+                "--make-codes: only delegates have ticket codes",
+            ));
+        }
         let Some(key) = key else {
             return Ok(());
         };
@@ -52,7 +59,7 @@ impl Plan {
             }
         };
         let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
-        let is_table = self.columns.iter().next().is_some();
+        let is_table = self.columns.is_table();
         if self.what == What::Devices && !is_table {
             // Objects say themselves which of them are events.
             let of_events = events::RESOURCE.codes().map(|(_, name)| name);

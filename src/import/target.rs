@@ -4,7 +4,8 @@ use super::{
     What,
     headers::{
         DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, GUEST_AFTER, GUEST_BEFORE, NAMES,
-        OF_DELEGATES, OF_DEVICES, OF_GUESTS, OF_INTERACTIONS, WHOLE_NAMES, folded,
+        OF_DELEGATES, OF_DEVICES, OF_GUESTS, OF_INTERACTIONS, WHOLE_NAMES, Words, any_of, folded,
+        named_by,
     },
 };
 use crate::{
@@ -308,10 +309,63 @@ pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Opti
     if what != What::Delegates || is_known("lastName") {
         return None;
     }
-    let header = folded(header);
-    let is_name = NAMES.contains(&header.as_str())
-        || WHOLE_NAMES.contains(&header.as_str()) && !is_known("firstName");
+    let words = Words::of(header);
+    let is_name = !words.is_of_others()
+        && [folded(header), words.outside()].iter().any(|header| {
+            NAMES.contains(&header.as_str())
+                || WHOLE_NAMES.contains(&header.as_str()) && !is_known("firstName")
+        });
     is_name.then(|| property(what, "lastName")).flatten()
+}
+
+/// The property that the words of a header mean: `Last name / Surname`, `E-mail (private)`,
+/// `Your mobile number`. Every part must mean the same, and no word may be unknown.
+pub(super) fn by_words(what: What, header: &str) -> Option<Target> {
+    let words = Words::of(header);
+    if words.is_of_others() {
+        return None;
+    }
+    let known = |part: &Vec<String>| {
+        let found = named_by(part).find_map(|name| {
+            let found = property(what, &name).or_else(|| synonym(what, &name));
+            found.or_else(|| participant(what, &name))
+        });
+        // Whatever else a cell holds, it fits those that are text.
+        let strict = |target: &Target| match target {
+            Target::Property { kind, .. } => matches!(kind, Kind::Flag | Kind::Reference),
+            _ => false,
+        };
+        found.filter(|target| what == What::Interactions || !strict(target))
+    };
+    if NAMES.contains(&words.outside().as_str()) && !words.bracketed.is_empty() {
+        // `Name (Company)`, `Name (first name)`.
+        return known(&words.bracketed);
+    }
+    let mut parts = words.parts.iter().map(known);
+    let first = parts.next()??;
+    parts
+        .all(|part| part.as_ref() == Some(&first))
+        .then_some(first)
+}
+
+/// The property of a guest that a header may mean, for what is not sure enough to take it for that.
+pub(super) fn resembled(what: What, header: &str) -> Option<Target> {
+    let words = Words::of(header);
+    if what != What::Delegates || words.is_of_others() {
+        return None;
+    }
+    let mut parts = words.parts.iter().chain([&words.bracketed]);
+    parts.find_map(|part| {
+        any_of(part).find_map(|name| {
+            let found = property(what, &name).or_else(|| synonym(what, &name));
+            let of_guest = found.filter(|target| {
+                let name = target.name().unwrap_or_default();
+                OF_GUESTS.contains(&name.as_str())
+            });
+            let is_name = NAMES.contains(&name.as_str()) || WHOLE_NAMES.contains(&name.as_str());
+            of_guest.or_else(|| is_name.then(|| property(what, "lastName")).flatten())
+        })
+    })
 }
 
 /// The participant that a header of interactions means: `delegate`, `delegate barcode`,

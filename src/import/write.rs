@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     auth::Context,
+    barcode::{Barcode, Base, SEQUENCE_MAX},
     delegates,
     error::{Error, Kind, Result},
     interactions::{draft::Draft, presence, record},
@@ -30,6 +31,9 @@ use std::{
 /// Rows that are validated at a time beside the writer, and how long it goes on taking them.
 const AHEAD_ROWS: usize = 100;
 const AHEAD: Duration = Duration::from_millis(100);
+
+/// The code that is made for those who have none.
+const BARCODE: &str = "barcode";
 
 /// An import on its way.
 pub struct Import {
@@ -309,6 +313,10 @@ impl Import {
         let (plan, ctx) = (&self.plan, &self.plan.ctx);
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;
+        if plan.make_codes && lacks_barcode(tx, existing, &body)? {
+            let code = code_of_row(self.batch, number)?;
+            body.insert(BARCODE.to_owned(), code.into());
+        }
         let unresolved = plan.resolve(tx, resource, &mut body)?;
         if let Some(missing) = unresolved.first().filter(|_| !is_linked) {
             return Err(missing.told(plan.what).into());
@@ -381,8 +389,37 @@ impl From<Error> for Failure {
     }
 }
 
+/// Whether a row gives its delegate no barcode, and it has none.
+fn lacks_barcode(tx: &Tx<'_>, existing: Option<i64>, body: &Map<String, Value>) -> Result<bool> {
+    if body.get(BARCODE).is_some_and(|code| !code.is_null()) {
+        return Ok(false);
+    }
+    let Some(id) = existing else {
+        return Ok(true);
+    };
+    let stored = records::write::stored_text(tx, &delegates::RESOURCE, BARCODE, id)?;
+    Ok(stored.is_none())
+}
+
+/// A barcode for the row of this number, from 0 (contract §8): the import stands for the purchase, the
+/// row for the ticket. Where there are more rows than tickets, their block stands in the purchase code.
+fn code_of_row(batch: i64, number: u64) -> Result<String> {
+    let tickets = u64::from(SEQUENCE_MAX) + 1;
+    let base = match number / tickets {
+        0 => format!("B{batch}"),
+        block => format!("B{batch}X{block}"),
+    };
+    let sequence = u16::try_from(number % tickets).map_err(Error::defect)?;
+    Ok(Barcode::make(&Base::parse(&base)?, sequence)?.to_string())
+}
+
 /// Joins a delegate with a device, unless it is; the id of the `join`.
-fn join(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, device: DeviceId) -> Result<Option<i64>> {
+pub(super) fn join(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    device: DeviceId,
+) -> Result<Option<i64>> {
     let standing = presence::standing(tx, delegate, device)?;
     if presence::is_joined(tx, delegate, device, &standing)? {
         return Ok(None);

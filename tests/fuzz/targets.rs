@@ -83,6 +83,7 @@ pub fn csv(bytes: &[u8]) {
                 key: None,
                 join: None,
                 device: None,
+                make_codes: false,
                 ctx: Context::of_command("import", Arc::default()),
             };
             import::check(&source, &plan, None, None, |_| ControlFlow::Continue(()))

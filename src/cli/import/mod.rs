@@ -12,6 +12,8 @@ use crate::{
         bad::TOLD_MAX,
         batches::{self, Options},
         job::Request,
+        join::join as join_all,
+        source::Reading,
         undo,
     },
     store::Store,
@@ -40,7 +42,8 @@ Examples:
   gatepost import delegates attendees.xlsx --dry-run
   gatepost import --list
   gatepost import --resume 7
-  gatepost import --undo 7"
+  gatepost import --undo 7
+  gatepost import --join code:congress --of 7"
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -52,6 +55,12 @@ pub struct Args {
     /// somebody changed or used since is left as it is; the exit code is 1 then.
     #[arg(long, value_name = "ID", conflicts_with = "list")]
     undo: Option<i64>,
+    /// Join all delegates of a complete import with a device, such as an event that was made after it.
+    #[arg(long, value_name = "DEVICE", value_parser = device, requires = "of", conflicts_with_all = ["resume", "undo", "list"])]
+    join: Option<DeviceSelector>,
+    /// With --join: the import.
+    #[arg(long, value_name = "ID", requires = "join")]
+    of: Option<i64>,
     /// Show the newest imports.
     #[arg(long)]
     list: bool,
@@ -68,13 +77,16 @@ enum Command {
     /// Make a delegate of every row.
     ///
     /// The file is CSV (delimiter and encoding are recognised), XLSX, or JSON such as `export`
-    /// writes. Headers such as "First name", "Nachname", "E-mail", "Société" or "Ticket code" are
-    /// known; a column "Section.key" goes into that section of data, any other into data.Data under
-    /// its header.
+    /// writes. Headers such as "First name", "Nachname/Familienname", "E-mail (private)", "Société" or
+    /// "Ticket code" are known; a column "Section.key" goes into that section of data, any other into
+    /// data.Data under its header. What is doubtful is told as a warning and keeps no row out: a column
+    /// that resembles a property, a list without names or ticket codes, an e-mail address that no mail
+    /// can be sent to.
     #[command(after_help = "\
 Examples:
   gatepost import delegates attendees.csv --dry-run
   gatepost import delegates attendees.xlsx --sheet Gäste --map \"Order no.=externalId\" --map \"Notes=\" --join 1
+  gatepost import delegates goście.csv --encoding windows-1250 --make-codes
   gatepost import delegates corrected.csv --key barcode")]
     Delegates(ListArgs),
     /// Make a device of every row: rooms, sessions, products; events as `export events` writes them.
@@ -107,6 +119,12 @@ struct ListArgs {
     /// The sheet of a spreadsheet; the first without it.
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
+    /// The encoding of a CSV file, such as windows-1250, where another was recognised.
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+    /// Give every delegate without a barcode one.
+    #[arg(long)]
+    make_codes: bool,
     /// A unique code such as barcode: a row whose code is there already changes that record. Empty
     /// cells leave what it has.
     #[arg(long, value_name = "CODE")]
@@ -147,6 +165,9 @@ pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     if let Some(id) = args.undo {
         return take_back(&indexed(store)?, id, json);
     }
+    if let (Some(device), Some(id)) = (args.join, args.of) {
+        return join(&store, id, &device, json);
+    }
     if let Some(id) = args.resume {
         return resume(&indexed(store)?, id, args.file, args.skip_bad, json);
     }
@@ -183,7 +204,11 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
     let begun = Instant::now();
     // Before the store: what is no list may be the database itself, which must not be opened by
     // others than SQLite once that has it.
-    let source = Source::open(&args.file, args.sheet.as_deref())?;
+    let reading = Reading {
+        sheet: args.sheet.as_deref(),
+        encoding: args.encoding.as_deref(),
+    };
+    let source = Source::open_with(&args.file, reading)?;
     // A dry run makes no file where there is none: nothing is taken then.
     let store = if args.dry_run && !db.exists() {
         None
@@ -207,6 +232,8 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
             key: args.key,
             join: join.map(|device| device.0),
             skip_bad: args.skip_bad,
+            make_codes: args.make_codes,
+            encoding: args.encoding,
         },
         device,
         again: args.again,
@@ -241,7 +268,7 @@ fn resume(
             file.display()
         )));
     }
-    let source = Source::open(&file, batch.options.sheet.as_deref())?;
+    let source = Source::open_with(&file, batch.options.reading())?;
     let ctx = context(store, "import")?;
     let mut progress = Progress::new();
     let told = |looked: &Looked<'_>| {
@@ -337,6 +364,27 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     ));
     print(&lines.join("\n"))?;
     Ok(failure.inspect(complain).is_none())
+}
+
+fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<bool> {
+    let device = find_device("--join", Some(store), Some(device))?
+        .ok_or_else(|| Error::defect("no device"))?;
+    let ctx = context(store, "import")?;
+    let mut progress = Progress::new();
+    let joined = join_all(store, ctx, id, device, Stop::default(), |join| {
+        progress.joined(join.joined + join.skipped);
+    });
+    progress.clear();
+    let joined = joined?;
+    let (made, skipped) = (joined.joined, joined.skipped);
+    if json {
+        print(&json!({"batch": id, "joined": made, "skipped": skipped}).to_string())?;
+    } else {
+        print(&format!(
+            "import {id}: {made} delegates joined, {skipped} skipped because they were joined before or are deleted"
+        ))?;
+    }
+    Ok(true)
 }
 
 /// Lines of so many, as they are shown: to a person at a terminal the first of them.

@@ -40,6 +40,10 @@ impl Progress {
         self.show(|| format!("{rows} rows taken back"));
     }
 
+    pub(super) fn joined(&mut self, rows: u64) {
+        self.show(|| format!("{rows} rows joined"));
+    }
+
     fn show(&mut self, line: impl FnOnce() -> String) {
         if !self.on || self.told.is_some_and(|at| at.elapsed() < EVERY) {
             return;

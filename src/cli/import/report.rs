@@ -17,6 +17,9 @@ pub(super) struct Report {
     bad_count: u64,
     bad: Vec<BadRow>,
     unlinked: Vec<BadRow>,
+    warnings: Vec<String>,
+    doubtful: Vec<BadRow>,
+    encoding: Option<String>,
     done_before: u64,
     good: bool,
     dry_run: bool,
@@ -38,6 +41,9 @@ impl Report {
             bad_count: job.checked.bad.count() as u64,
             bad: job.checked.bad.told().to_vec(),
             unlinked: Vec::new(),
+            warnings: job.warnings(),
+            doubtful: job.checked.warnings.addresses().to_vec(),
+            encoding: job.source().encoding(),
             done_before: job.done_before(),
             good: job.is_good(),
             dry_run,
@@ -90,23 +96,21 @@ impl Report {
         let columns: Vec<_> = columns
             .map(|(header, property)| json!({"header": header, "property": property}))
             .collect();
-        let bad: Vec<_> = self
-            .bad
-            .iter()
-            .chain(&self.unlinked)
-            .map(|row| {
-                json!({"line": row.line, "column": row.problem.column, "reason": row.problem.reason})
-            })
-            .collect();
+        let told = |row: &BadRow| json!({"line": row.line, "column": row.problem.column, "reason": row.problem.reason});
+        let bad: Vec<_> = self.bad.iter().chain(&self.unlinked).map(told).collect();
+        let doubtful: Vec<_> = self.doubtful.iter().map(told).collect();
         let done = self.done.as_ref();
         json!({
             "file": self.file,
             "format": self.about,
+            "encoding": self.encoding,
             "columns": columns,
             "rows": self.rows,
             "known": self.known,
             "badRows": self.bad_count,
             "bad": bad,
+            "warnings": self.warnings,
+            "doubtful": doubtful,
             "dryRun": self.dry_run,
             "batch": done.map(|done| done.batch),
             "imported": self.imported(),
@@ -127,6 +131,9 @@ impl Report {
             let property = property.as_deref().unwrap_or("(not imported)");
             lines.push(format!("  {header:width$}  {property}"));
         }
+        let warnings = self.warnings.iter().map(|told| format!("warning: {told}"));
+        lines.extend(warnings);
+        lines.extend(self.doubtful.iter().map(|row| format!("  {row}")));
         if self.done_before > 0 {
             lines.push(format!("{} rows were written before", self.done_before));
         }

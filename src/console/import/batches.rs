@@ -1,10 +1,17 @@
 //! What was imported: each batch with who, when and how far, and taking it back.
 
-use super::{Work, desk::TakenBack, glance::words, wizard::Progress, work};
+use super::{
+    Work,
+    desk::{Joined, Phase, TakenBack},
+    glance::words,
+    wizard::{Device, Progress, devices},
+    work,
+};
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
     import::{Batch, What, batches},
+    types::DeviceId,
 };
 use askama::Template;
 use poem::Response;
@@ -37,6 +44,10 @@ struct BatchPage {
     progress: Option<Progress>,
     /// What taking it back came to.
     taken_back: Option<TakenBack>,
+    /// What joining its delegates came to.
+    joined: Option<Joined>,
+    /// The devices that its delegates can be joined with.
+    devices: Vec<Device>,
     failure: Option<String>,
     /// What could not be taken back, by name.
     left: Vec<Left>,
@@ -80,8 +91,10 @@ impl State {
     fn of(batch: &Batch, rows_left: u64, work: Option<&Work>) -> Self {
         let works = work.is_some_and(|work| work.batch == Some(batch.id));
         match (batch.undone_at, batch.finished_at) {
-            _ if works && work.is_some_and(|work| work.upload.is_none()) => Self::BeingTakenBack,
-            _ if works => Self::Running,
+            _ if works && work.is_some_and(|work| work.phase == Phase::TakingBack) => {
+                Self::BeingTakenBack
+            }
+            _ if works && work.is_some_and(|work| work.upload.is_some()) => Self::Running,
             (Some(_), _) if rows_left > 0 => Self::PartlyTakenBack,
             (Some(_), _) => Self::TakenBack,
             (None, Some(_)) => Self::Complete,
@@ -118,6 +131,10 @@ impl State {
             self,
             Self::Complete | Self::Interrupted | Self::PartlyTakenBack
         )
+    }
+
+    fn is_complete(self) -> bool {
+        self == Self::Complete
     }
 
     fn is_partly_undone(self) -> bool {
@@ -212,8 +229,14 @@ async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
         Some(Err(failed)) => (None, Some(failed)),
         None => (None, None),
     };
+    let (joined, not_joined) = match visit.console.imports.joined(id) {
+        Some(Ok(joined)) => (Some(joined), None),
+        Some(Err(failed)) => (None, Some(failed)),
+        None => (None, None),
+    };
+    let failed = failed.or(not_joined);
     let reasons = taken_back.clone();
-    let (line, rows_left, settings, left) = visit
+    let (line, rows_left, settings, left, devices) = visit
         .console
         .store
         .read(move |connection| {
@@ -233,8 +256,14 @@ async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
             } else {
                 Vec::new()
             };
+            let can_join = batch.what == What::Delegates && batch.finished_at.is_some();
+            let devices = if can_join && work.is_none() {
+                devices(connection)?
+            } else {
+                Vec::new()
+            };
             let line = Line::read(connection, batch, work.as_ref())?;
-            Ok((line, rows_left, settings, left))
+            Ok((line, rows_left, settings, left, devices))
         })
         .await?;
     let title = format!("Import {id}: {}", line.batch.file_name);
@@ -244,6 +273,8 @@ async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
         rows_left: i64::try_from(rows_left).unwrap_or(i64::MAX),
         failure: failure.or(failed.filter(|_| progress.is_none())),
         taken_back: taken_back.filter(|_| progress.is_none()),
+        joined: joined.filter(|_| progress.is_none() && line.state.is_complete()),
+        devices,
         line,
         settings,
         progress,
@@ -272,6 +303,12 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
     }
     if let Some(sheet) = &batch.options.sheet {
         settings.push(("Sheet", sheet.clone()));
+    }
+    if let Some(encoding) = &batch.options.encoding {
+        settings.push(("Encoding", encoding.clone()));
+    }
+    if batch.options.make_codes {
+        settings.push(("Ticket codes", "made where there was none".into()));
     }
     if batch.options.skip_bad {
         settings.push(("Bad rows", "left out".into()));
@@ -325,6 +362,23 @@ pub(super) async fn progress(visit: Visit) -> Result<Response> {
 pub(super) async fn undo(visit: Visit) -> Result<Response> {
     let id = visit.id("id")?;
     match work::begin_undo(&visit, id) {
+        Ok(()) => Ok(answer::go(&path(id))),
+        Err(cause) if cause.kind == Kind::Defect => Err(cause),
+        Err(cause) => {
+            let failure = answer::sentence(&cause.message);
+            answer::form_again(&page(&visit, Some(failure)).await?)
+        }
+    }
+}
+
+pub(super) async fn join(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let device = visit.form.number("device").and_then(|device| {
+        device
+            .map(DeviceId)
+            .ok_or_else(|| Error::invalid("choose what the attendees are joined with"))
+    });
+    match device.and_then(|device| work::begin_join(&visit, id, device)) {
         Ok(()) => Ok(answer::go(&path(id))),
         Err(cause) if cause.kind == Kind::Defect => Err(cause),
         Err(cause) => {

@@ -6,7 +6,7 @@ use crate::{
     delegates, devices,
     error::{Error, Result},
     events,
-    import::{Columns, Misfit, What, batches::Options, job::Request},
+    import::{Columns, Misfit, What, batches::Options, job::Request, source::Reading, warnings},
     records::Resource,
     types::DeviceId,
 };
@@ -16,6 +16,8 @@ use crate::{
 pub struct Choice {
     /// The sheet of a spreadsheet; the first without it.
     pub sheet: Option<String>,
+    /// The encoding of a CSV file, where it was chosen.
+    pub encoding: Option<String>,
     /// What each column holds; empty for one that is left out.
     pub columns: Vec<String>,
     /// The code by which rows mean records that are there.
@@ -26,9 +28,20 @@ pub struct Choice {
     pub device: Option<i64>,
     /// Bad rows are left out.
     pub skip_bad: bool,
+    /// Attendees without a barcode are given one.
+    pub make_codes: bool,
 }
 
 impl Choice {
+    /// How the file is read.
+    #[must_use]
+    pub fn reading(&self) -> Reading<'_> {
+        Reading {
+            sheet: self.sheet.as_deref(),
+            encoding: self.encoding.as_deref(),
+        }
+    }
+
     /// Reads the form.
     ///
     /// # Errors
@@ -40,11 +53,13 @@ impl Choice {
         };
         Ok(Self {
             sheet: self.sheet.clone(),
+            encoding: self.encoding.clone(),
             columns: self.columns.iter().enumerate().map(column).collect(),
             key: form.filled("key").map(ToOwned::to_owned),
             join: form.number("join")?,
             device: form.number("device")?,
             skip_bad: form.ticked("skip_bad"),
+            make_codes: form.ticked("make_codes"),
         })
     }
 
@@ -53,12 +68,7 @@ impl Choice {
     /// # Errors
     /// A sentence that says what to change on the page.
     pub fn check(&self, what: What, glance: &Glance) -> Result<()> {
-        let headers: Vec<String> = glance
-            .columns
-            .iter()
-            .map(|column| column.header.clone())
-            .collect();
-        let columns = Columns::matched(what, &headers, &glance.mappings(self))?;
+        let columns = self.matched(what, glance)?;
         match columns.misfit() {
             Some(Misfit::Both {
                 first,
@@ -92,6 +102,21 @@ impl Choice {
         }
     }
 
+    fn matched(&self, what: What, glance: &Glance) -> Result<Columns> {
+        let headers = glance.columns.iter().map(|column| column.header.clone());
+        let headers: Vec<String> = headers.collect();
+        Columns::matched(what, &headers, &glance.mappings(self))
+    }
+
+    /// What is doubtful about the columns, as sentences.
+    #[must_use]
+    pub fn warnings(&self, what: What, glance: &Glance) -> Vec<String> {
+        let columns = self.matched(what, glance).ok();
+        columns.map_or_else(Vec::new, |columns| {
+            warnings::of_columns(&columns, what, self.make_codes)
+        })
+    }
+
     /// What is asked for.
     #[must_use]
     pub fn request(&self, what: What, name: &str, glance: &Glance) -> Request {
@@ -105,6 +130,8 @@ impl Choice {
                 key: self.key.clone(),
                 join: self.join.filter(|_| what == What::Delegates),
                 skip_bad: self.skip_bad,
+                make_codes: self.make_codes && what == What::Delegates,
+                encoding: self.encoding.clone(),
             },
             device: self.device.map(DeviceId),
             // The page says when a list was imported before.

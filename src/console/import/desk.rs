@@ -35,6 +35,7 @@ struct Inner {
     uploads: BTreeMap<i64, Upload>,
     work: Option<Work>,
     taken_back: BTreeMap<i64, Result<TakenBack, String>>,
+    joined: BTreeMap<i64, Result<Joined, String>>,
 }
 
 /// A list that was uploaded.
@@ -106,6 +107,21 @@ pub enum Phase {
     Writing,
     /// A batch is taken back.
     TakingBack,
+    /// The delegates of a batch are joined with a device.
+    Joining,
+}
+
+/// What joining the delegates of a batch came to.
+#[derive(Debug, Clone)]
+pub struct Joined {
+    /// The device's name.
+    pub device: String,
+    /// Delegates that were joined.
+    pub joined: i64,
+    /// Delegates that were joined before, or are deleted.
+    pub skipped: i64,
+    /// Whether it came to its end.
+    pub finished: bool,
 }
 
 /// What taking a batch back came to.
@@ -288,6 +304,7 @@ impl Desk {
                     Phase::Checking => "trying",
                     Phase::Writing => "importing",
                     Phase::TakingBack => "taking back",
+                    Phase::Joining => "joining the attendees of",
                 },
                 other.name
             )));
@@ -317,6 +334,21 @@ impl Desk {
         while inner.taken_back.len() > RESULTS_MAX {
             inner.taken_back.pop_first();
         }
+    }
+
+    /// Keeps what joining the delegates of a batch came to.
+    pub fn keep_joined(&self, batch: i64, outcome: Result<Joined, String>) {
+        let mut inner = self.inner();
+        inner.joined.insert(batch, outcome);
+        while inner.joined.len() > RESULTS_MAX {
+            inner.joined.pop_first();
+        }
+    }
+
+    /// What joining the delegates of a batch came to, if it is remembered.
+    #[must_use]
+    pub fn joined(&self, batch: i64) -> Option<Result<Joined, String>> {
+        self.inner().joined.get(&batch).cloned()
     }
 
     /// What taking a batch back came to, if it is remembered.

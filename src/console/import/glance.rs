@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     import::{
         Columns, Mapping, Source, Target, What,
-        source::{Content, Fingerprint},
+        source::{Content, ENCODINGS, Fingerprint, Reading},
     },
     types::text::shortened,
 };
@@ -26,6 +26,8 @@ pub struct Glance {
     pub rows: i64,
     /// The sheets of a spreadsheet, and the one that is read.
     pub sheets: Option<(Vec<String>, String)>,
+    /// The encodings that a CSV file may be read in, and the one that it is.
+    pub encodings: Option<(Vec<String>, String)>,
     /// Its columns; none of a JSON file.
     pub columns: Vec<Column>,
     /// Gatepost exported it: columns are known, and events are told from devices.
@@ -65,8 +67,8 @@ impl Glance {
     ///
     /// # Errors
     /// A sentence when it is no list, or none that could be imported.
-    pub fn at(path: &Path, name: &str, what: What, sheet: Option<&str>) -> Result<(Self, Choice)> {
-        let source = Source::open_as(path, name, sheet)?;
+    pub fn at(path: &Path, name: &str, what: What, reading: Reading<'_>) -> Result<(Self, Choice)> {
+        let source = Source::open_as(path, name, reading)?;
         let told = |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));
         let headers = source.header().unwrap_or_default();
         let columns = Columns::matched(what, headers, &[]).map_err(told)?;
@@ -75,6 +77,7 @@ impl Glance {
             sheets: source
                 .sheets()
                 .map(|(there, chosen)| (there.to_vec(), chosen.to_owned())),
+            encodings: source.encoding().map(|own| (encodings(&own), own)),
             ours: source.is_ours(),
             events: columns.events,
             list: source.fingerprint(),
@@ -108,7 +111,8 @@ impl Glance {
             })
             .collect();
         let choice = Choice {
-            sheet: sheet.map(ToOwned::to_owned),
+            sheet: reading.sheet.map(ToOwned::to_owned),
+            encoding: reading.encoding.map(ToOwned::to_owned),
             columns: glance
                 .columns
                 .iter()
@@ -136,6 +140,15 @@ impl Glance {
             })
             .collect()
     }
+}
+
+/// The encodings that are offered, with the one that a file is read in.
+fn encodings(own: &str) -> Vec<String> {
+    let mut offered: Vec<String> = ENCODINGS.iter().map(ToString::to_string).collect();
+    if !offered.iter().any(|one| one == own) {
+        offered.push(own.to_owned());
+    }
+    offered
 }
 
 fn cells(content: Content) -> Vec<String> {

@@ -71,6 +71,11 @@ pub(super) fn routes() -> Vec<Route> {
             batches::undo,
         ),
         Route::post(
+            "/console/import/batches/:id/join",
+            route::OPERATOR,
+            batches::join,
+        ),
+        Route::post(
             "/console/import/batches/:id/cancel",
             route::OPERATOR,
             batches::cancel,

@@ -96,9 +96,10 @@ fn to_complete(visit: &Visit) -> Result<Option<Batch>> {
 async fn take(visit: &Visit, name: String, file: NamedTempFile, kind: What) -> Result<i64> {
     let file = file.into_temp_path();
     let begun = to_complete(visit)?;
-    let sheet = begun.as_ref().and_then(|batch| batch.options.sheet.clone());
+    let options = begun.as_ref().map(|batch| batch.options.clone());
+    let options = options.unwrap_or_default();
     let looked = tokio::task::spawn_blocking(move || {
-        let glance = Glance::at(&file, &name, kind, sheet.as_deref())?;
+        let glance = Glance::at(&file, &name, kind, options.reading())?;
         Ok::<_, Error>((file, name, glance))
     });
     let (file, name, (glance, choice)) = looked.await.map_err(Error::defect)??;

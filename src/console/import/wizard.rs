@@ -10,7 +10,7 @@ use super::{
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::{Error, Kind, Result},
-    import::{Batch, What, batches},
+    import::{Batch, What, batches, source::Reading},
 };
 use askama::Template;
 use bytes::Bytes;
@@ -37,6 +37,8 @@ struct ListPage {
     earlier: Option<Batch>,
     keys: Vec<(&'static str, String)>,
     devices: Vec<Device>,
+    /// What is doubtful about the columns.
+    warnings: Vec<String>,
 }
 
 #[derive(Template)]
@@ -67,9 +69,10 @@ struct DonePage {
     report: Option<Arc<Report>>,
 }
 
-struct Device {
-    id: i64,
-    name: String,
+/// A device that is offered.
+pub(super) struct Device {
+    pub(super) id: i64,
+    pub(super) name: String,
 }
 
 impl Progress {
@@ -79,6 +82,7 @@ impl Progress {
             Phase::Checking => "Every row is looked at",
             Phase::Writing => "Rows are written",
             Phase::TakingBack => "The import is taken back",
+            Phase::Joining => "Attendees are being joined",
         }
     }
 
@@ -169,6 +173,7 @@ impl ListPage {
             report: upload.report.clone(),
             earlier,
             keys: keys(kind, &upload.glance),
+            warnings: upload.choice.warnings(kind, &upload.glance),
             devices,
             upload,
         })
@@ -200,7 +205,8 @@ impl ListPage {
     }
 }
 
-fn devices(connection: &Connection) -> Result<Vec<Device>> {
+/// The devices that are offered, events first.
+pub(super) fn devices(connection: &Connection) -> Result<Vec<Device>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, coalesce(name, code) || iif(device_type IS NULL, '', ' (' || device_type || ')')
          FROM devices WHERE deleted_at IS NULL
@@ -227,12 +233,18 @@ async fn again(visit: &Visit, upload: Upload, cause: Error) -> Result<Response> 
 pub(super) async fn sheet(visit: Visit) -> Result<Response> {
     let upload = of_address(&visit)?;
     let (kind, name) = (upload.what, upload.name.clone());
-    let sheet = visit.form.sent("sheet").unwrap_or_default().to_owned();
+    let chosen = |name: &str| visit.form.filled(name).map(ToOwned::to_owned);
+    let (sheet, encoding) = (chosen("sheet"), chosen("encoding"));
     let Some(file) = upload.file.clone() else {
         return Ok(answer::go(&path(upload.id)));
     };
-    let looked =
-        tokio::task::spawn_blocking(move || Glance::at(&file, &name, kind, Some(sheet.as_str())));
+    let looked = tokio::task::spawn_blocking(move || {
+        let reading = Reading {
+            sheet: sheet.as_deref(),
+            encoding: encoding.as_deref(),
+        };
+        Glance::at(&file, &name, kind, reading)
+    });
     match looked.await.map_err(Error::defect)? {
         Ok((glance, choice)) => {
             visit.console.imports.change(upload.id, |upload| {

@@ -3,18 +3,20 @@
 
 use super::{
     Choice, Desk, Glance, Upload,
-    desk::{Busy, Phase, TakenBack, Work},
+    desk::{Busy, Joined, Phase, TakenBack, Work},
 };
 use crate::{
     auth::Context,
     console::{Console, Visit, answer::sentence},
+    devices,
     error::{Error, Kind, Result},
     import::{
         BadRow, Batch, Job, Looked, Source, Stop, batches,
         job::{Done, Request},
+        join::join,
         undo,
     },
-    types::spreadsheet::guarded,
+    types::{DeviceId, DeviceSelector, spreadsheet::guarded},
 };
 use std::{io::Write, ops::ControlFlow, sync::Arc};
 use tempfile::{NamedTempFile, TempPath};
@@ -46,6 +48,10 @@ pub struct Report {
     pub told: Vec<BadRow>,
     /// All of those, as CSV.
     pub file: Option<TempPath>,
+    /// What is doubtful and keeps no row out.
+    pub warnings: Vec<String>,
+    /// The first e-mail addresses that are not valid.
+    pub doubtful: Vec<BadRow>,
     /// It was to be imported, and was not because of them.
     pub in_vain: bool,
 }
@@ -147,6 +153,8 @@ impl List {
             good: count(job.checked.good()),
             known: count(job.checked.known),
             bad: count(job.checked.bad.count() as u64),
+            warnings: job.warnings(),
+            doubtful: job.checked.warnings.addresses().to_vec(),
             in_vain: writes && !job.is_good(),
             ..Report::default()
         };
@@ -180,11 +188,11 @@ impl List {
             }
         };
         let store = &self.console.store;
-        let sheet = match go {
-            Go::Resume(batch) => batch.options.sheet.as_deref(),
-            _ => self.choice.sheet.as_deref(),
+        let reading = match go {
+            Go::Resume(batch) => batch.options.reading(),
+            _ => self.choice.reading(),
         };
-        let source = Source::open_as(&self.file, &self.name, sheet)?;
+        let source = Source::open_as(&self.file, &self.name, reading)?;
         match go {
             Go::Resume(batch) => {
                 let skip_bad = self.choice.skip_bad;
@@ -366,6 +374,48 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
             finished: !stop.is_stopped(),
         });
         desk.keep(id, outcome);
+    });
+    Ok(())
+}
+
+/// Begins to join all delegates of a batch with a device.
+///
+/// # Errors
+/// A sentence when the desk is busy, or when they cannot be joined with it.
+pub fn begin_join(visit: &Visit, id: i64, device: DeviceId) -> Result<()> {
+    let (batch, name) = visit.console.store.look_up(|connection| {
+        let batch = batches::find(connection, id)?;
+        devices::find(connection, &DeviceSelector::Id(device))?;
+        let name: Option<String> = connection
+            .prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?
+            .query_row([device], |row| row.get(0))?;
+        Ok((batch, name.unwrap_or_else(|| device.to_string())))
+    })?;
+    let stop = Stop::default();
+    let desk = Arc::clone(&visit.console.imports);
+    let busy = desk.begin(Work {
+        by: visit.staff()?.email.clone(),
+        upload: None,
+        batch: Some(id),
+        name: batch.file_name,
+        phase: Phase::Joining,
+        done: 0,
+        total: count(batch.done),
+        stop: stop.clone(),
+    })?;
+    let (ctx, console) = (visit.context(), Arc::clone(&visit.console));
+    tokio::task::spawn_blocking(move || {
+        let _busy = busy;
+        let joined = join(&console.store, ctx, id, device, stop, |join| {
+            desk.tell(|work| work.done = count(join.joined + join.skipped));
+        });
+        let outcome = joined.map_err(|cause| told(&cause)).map(|join| Joined {
+            device: name,
+            joined: count(join.joined),
+            skipped: count(join.skipped),
+            finished: join.finished,
+        });
+        desk.keep_joined(id, outcome);
     });
     Ok(())
 }

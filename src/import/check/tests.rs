@@ -22,6 +22,7 @@ fn checked(what: What, text: &str) -> Checked {
         key: None,
         join: None,
         device: None,
+        make_codes: false,
         ctx: Context::of_command("import", Arc::default()),
     };
     check(&source, &plan, None, None, |_| ControlFlow::Continue(())).unwrap()

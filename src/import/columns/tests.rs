@@ -295,3 +295,66 @@ fn a_row_becomes_a_body() {
     assert!(body(&["A1", "", "", "", "{"]).is_err());
     assert!(body(&["A1", "", "", "", "", "more"]).is_err());
 }
+
+#[test]
+fn headers_are_matched_by_their_words() {
+    for (header, name) in [
+        ("Nachname/Familienname", "lastName"),
+        ("Last name / Surname", "lastName"),
+        ("Vorname - First name", "firstName"),
+        ("Mail Adresse (privat)", "email"),
+        ("E-Mail privat", "email"),
+        ("Ihre E-Mail-Adresse *", "email"),
+        ("Your work e-mail", "email"),
+        ("Telefon (mobil)", "phone"),
+        ("Mobile phone number [optional]", "phone"),
+        ("Firma / Organisation", "company"),
+        ("Name (Firma)", "company"),
+        ("Name (as on badge)", "lastName"),
+        ("Imię", "firstName"),
+        ("Nazwisko", "lastName"),
+        ("Příjmení", "lastName"),
+        ("Ticket code (QR)", "barcode"),
+        // Whatever may be something else stays what it was.
+        ("Nachname, Vorname", "data.Data.Nachname, Vorname"),
+        ("First & last name", "data.Data.First & last name"),
+        ("Telefon/Fax", "data.Data.Telefon/Fax"),
+        ("Email opt-in", "data.Data.Email opt-in"),
+        ("Company size", "data.Data.Company size"),
+        ("E-Mail (Besteller)", "data.Data.E-Mail (Besteller)"),
+        ("Buyer e-mail", "data.Data.Buyer e-mail"),
+        ("()", "data.Data.()"),
+        ("(", "data.Data.("),
+    ] {
+        let found = columns(What::Delegates, &[header, "slug"], &[]).unwrap();
+        assert_eq!(found[0].as_deref(), Some(name), "{header}");
+    }
+    let devices = columns(What::Devices, &["Titel / Title", "Beginn (Uhrzeit)"], &[]).unwrap();
+    assert_eq!(
+        devices,
+        [Some("name".to_owned()), Some("startAt".to_owned())]
+    );
+    // What is sure comes first, wherever it stands.
+    let found = columns(What::Delegates, &["E-Mail (privat)", "E-Mail"], &[]).unwrap();
+    assert_eq!(found[1].as_deref(), Some("email"));
+    assert_eq!(found[0].as_deref(), Some("data.Data.E-Mail (privat)"));
+}
+
+#[test]
+fn a_column_that_resembles_a_property_is_told() {
+    let resembling = |headers: &[&str]| {
+        let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
+        let columns = Columns::new(What::Delegates, &headers, &[], None).unwrap();
+        columns.resembling()
+    };
+    let pair = |header: &str, name: &str| (header.to_owned(), name.to_owned());
+    assert_eq!(
+        resembling(&["slug", "First & last name", "Email opt-in", "Buyer e-mail"]),
+        [
+            pair("First & last name", "lastName"),
+            pair("Email opt-in", "email")
+        ]
+    );
+    assert!(resembling(&["Email", "Email opt-in", "Diet", "Nachname", "Name of hotel"]).is_empty());
+    assert!(resembling(&["_type", "slug", "data.Data.Email opt-in"]).is_empty());
+}

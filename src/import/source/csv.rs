@@ -1,10 +1,10 @@
 //! A CSV text as records, each with the line it starts at. The text is read as it comes; a record
 //! that goes on and on, because a quotation mark is not closed, is refused.
 
-use super::{Content, ROW_MAX_BYTES, Row, scan::Scan, skip_mark};
+use super::{Content, ROW_MAX_BYTES, Row, encoding, scan::Scan, skip_mark};
 use crate::error::{Error, Result};
 use csv::StringRecord;
-use encoding_rs::{Encoding, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use std::{
     fs::File,
@@ -27,24 +27,32 @@ pub(super) struct Dialect {
 }
 
 impl Dialect {
-    pub(super) fn of(scan: &Scan, path: &Path) -> Result<Self> {
-        let encoding = if scan.is_utf_16() {
-            // The byte order mark decides which of the two.
-            Some(encoding_rs::UTF_16LE)
-        } else if scan.utf_8 {
-            None
-        } else if scan.is_nearly_utf_8() {
-            return Err(Error::invalid(format!(
-                "is UTF-8, but for a byte in line {}; save it anew as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
-                scan.not_utf_8_in
-            )));
-        } else if scan.windows_1252 {
-            Some(WINDOWS_1252)
-        } else {
-            return Err(Error::invalid(format!(
-                "is no text: byte {} is neither UTF-8 nor Windows-1252; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
-                scan.not_utf_8_at
-            )));
+    /// How the text of a file is written; `named` is its encoding, where somebody named it.
+    pub(super) fn of(scan: &Scan, path: &Path, named: Option<&str>) -> Result<Self> {
+        let encoding = match named {
+            Some(name) => {
+                let encoding = encoding::named(name)?;
+                encoding::check(path, encoding)?;
+                (encoding != UTF_8).then_some(encoding)
+            }
+            None if scan.is_utf_16() => {
+                // The byte order mark decides which of the two.
+                Some(encoding_rs::UTF_16LE)
+            }
+            None if scan.utf_8 => None,
+            None if scan.is_nearly_utf_8() => {
+                return Err(Error::invalid(format!(
+                    "is UTF-8, but for a byte in line {}; save it anew as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
+                    scan.not_utf_8_in
+                )));
+            }
+            None if scan.is_text => Some(encoding::recognised(path)?),
+            None => {
+                return Err(Error::invalid(format!(
+                    "is no text: byte {} is neither UTF-8 nor a letter of another encoding; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")",
+                    scan.not_utf_8_at
+                )));
+            }
         };
         let mut dialect = Self {
             delimiter: b',',
@@ -74,12 +82,13 @@ impl Dialect {
             b'\t' => "tabs".to_owned(),
             other => format!("\"{}\"", char::from(other)),
         };
-        let encoding = match self.encoding {
-            None => "UTF-8",
-            Some(known) if known == WINDOWS_1252 => "Windows-1252",
-            Some(_) => "UTF-16",
-        };
-        format!("{encoding}, columns separated by {delimiter}")
+        format!("{}, columns separated by {delimiter}", self.encoding())
+    }
+
+    /// What its encoding is called.
+    pub(super) fn encoding(&self) -> String {
+        self.encoding
+            .map_or_else(|| "UTF-8".to_owned(), encoding::name_of)
     }
 
     fn decoded(&self, mut file: File) -> Result<Decoded> {

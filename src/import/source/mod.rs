@@ -3,9 +3,12 @@
 
 mod bomb;
 mod csv;
+mod encoding;
 mod json;
 mod scan;
 mod xlsx;
+
+pub use encoding::OFFERED as ENCODINGS;
 
 use crate::{
     error::{Error, Result},
@@ -31,6 +34,15 @@ pub const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// The header by which a file that Gatepost exported is known; its cells are taken exactly as they
 /// stand.
 pub const OURS: &str = "_type";
+
+/// How a file is to be read, where it does not say so itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading<'a> {
+    /// The sheet of an XLSX file; the first without it.
+    pub sheet: Option<&'a str>,
+    /// The encoding of a CSV file, such as `windows-1250`; without it, the one that is recognised.
+    pub encoding: Option<&'a str>,
+}
 
 /// What tells a list from others: its file and, of a spreadsheet, its sheet.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +119,8 @@ pub enum Content {
     BadCell(usize, String),
 }
 
+const NO_ENCODING: &str = "--encoding: only a CSV file is in an encoding of its own";
+
 /// Rows in their order.
 pub type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
 
@@ -120,14 +134,27 @@ impl Source {
         Self::open_within(path, sheet, FILE_MAX_BYTES)
     }
 
+    /// As [`Source::open`], read as somebody says.
+    ///
+    /// # Errors
+    /// As [`Source::open`], and for an encoding that is unknown or does not fit.
+    pub fn open_with(path: &Path, reading: Reading<'_>) -> Result<Self> {
+        Self::open_named(path, reading, FILE_MAX_BYTES)
+    }
+
     /// As [`Source::open`], with a limit of its own.
     ///
     /// # Errors
     /// As [`Source::open`].
     pub fn open_within(path: &Path, sheet: Option<&str>, most_bytes: u64) -> Result<Self> {
+        let encoding = None;
+        Self::open_named(path, Reading { sheet, encoding }, most_bytes)
+    }
+
+    fn open_named(path: &Path, reading: Reading<'_>, most_bytes: u64) -> Result<Self> {
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy().into_owned();
-        Self::read(path, &name, sheet, most_bytes).map_err(|cause| {
+        Self::read(path, &name, reading, most_bytes).map_err(|cause| {
             Error::new(cause.kind, format!("{}: {}", path.display(), cause.message))
         })
     }
@@ -136,12 +163,12 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::open`], with that name.
-    pub fn open_as(path: &Path, name: &str, sheet: Option<&str>) -> Result<Self> {
-        Self::read(path, name, sheet, FILE_MAX_BYTES)
+    pub fn open_as(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
+        Self::read(path, name, reading, FILE_MAX_BYTES)
             .map_err(|cause| Error::new(cause.kind, format!("{name}: {}", cause.message)))
     }
 
-    fn read(path: &Path, name: &str, sheet: Option<&str>, most_bytes: u64) -> Result<Self> {
+    fn read(path: &Path, name: &str, reading: Reading<'_>, most_bytes: u64) -> Result<Self> {
         let opened = File::open(path).map_err(Error::invalid_cause)?;
         let metadata = opened.metadata().map_err(Error::invalid_cause)?;
         if metadata.is_dir() {
@@ -159,7 +186,7 @@ impl Source {
             return Err(too_large(most_bytes));
         }
         let scan = Scan::of(&mut file)?;
-        let format = format_of(name, &scan, &path, sheet)?;
+        let format = format_of(name, &scan, &path, reading)?;
         let mut source = Self {
             path,
             _spool: spool,
@@ -254,6 +281,15 @@ impl Source {
             Format::Xlsx { sheets, .. } => format!("sheet \"{}\"", sheets.join("\", \"")),
             Format::Json { list: true } => "a JSON list".into(),
             Format::Json { list: false } => "JSON, an object a line".into(),
+        }
+    }
+
+    /// The encoding that a CSV file is read in; none of another file.
+    #[must_use]
+    pub fn encoding(&self) -> Option<String> {
+        match &self.format {
+            Format::Csv(dialect) => Some(dialect.encoding()),
+            _ => None,
         }
     }
 
@@ -389,7 +425,8 @@ fn spooled(pipe: File, most_bytes: u64) -> Result<NamedTempFile> {
 }
 
 /// Tells what a file is: by its first bytes, and for a text by its name.
-fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Result<Format> {
+fn format_of(name: &str, scan: &Scan, path: &Path, reading: Reading<'_>) -> Result<Format> {
+    let Reading { sheet, encoding } = reading;
     let extension = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
     let is_called = |names: &[&str]| extension.as_deref().is_some_and(|end| names.contains(&end));
     let head = scan.head.as_slice();
@@ -399,6 +436,9 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
             return Err(Error::invalid(
                 "is no .xlsx; save the list as .xlsx or as CSV in the program that made it",
             ));
+        }
+        if encoding.is_some() {
+            return Err(Error::invalid(NO_ENCODING));
         }
         let (sheets, there) = xlsx::find_sheets(path, sheet)?;
         return Ok(Format::Xlsx { sheets, there });
@@ -423,7 +463,7 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
             "is a web page or XML, no list; open it in a spreadsheet and save it as .xlsx or CSV",
         ));
     }
-    if is_called(&["xlsx", "xlsm", "xls", "ods"]) && !scan.utf_8 && !scan.windows_1252 {
+    if is_called(&["xlsx", "xlsm", "xls", "ods"]) && !scan.utf_8 && !scan.is_text {
         return Err(Error::invalid(
             "is no spreadsheet: it is damaged, or something else",
         ));
@@ -432,11 +472,14 @@ fn format_of(name: &str, scan: &Scan, path: &Path, sheet: Option<&str>) -> Resul
         return Err(Error::invalid("--sheet: only an .xlsx file has sheets"));
     }
     if is_called(&["json", "ndjson", "jsonl"]) {
+        if encoding.is_some() {
+            return Err(Error::invalid(NO_ENCODING));
+        }
         return Ok(Format::Json {
             list: text.starts_with(b"["),
         });
     }
-    Ok(Format::Csv(csv::Dialect::of(scan, path)?))
+    Ok(Format::Csv(csv::Dialect::of(scan, path, encoding)?))
 }
 
 /// Skips a byte order mark of UTF-8.

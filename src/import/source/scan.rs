@@ -13,8 +13,8 @@ pub(super) struct Scan {
     pub head: Vec<u8>,
     /// Every byte of it is UTF-8.
     pub utf_8: bool,
-    /// Nothing in it that Windows-1252 has no letter for.
-    pub windows_1252: bool,
+    /// It has no control characters that no text has.
+    pub is_text: bool,
     /// Where it stops being UTF-8, in bytes, and in which line.
     pub not_utf_8_at: u64,
     pub not_utf_8_in: u64,
@@ -30,7 +30,7 @@ impl Scan {
             sha256: [0; 32],
             head: Vec::new(),
             utf_8: true,
-            windows_1252: true,
+            is_text: true,
             not_utf_8_at: 0,
             not_utf_8_in: 1,
             letters: 0,
@@ -50,7 +50,7 @@ impl Scan {
             if scan.head.len() < HEAD_BYTES {
                 scan.head.extend_from_slice(fresh);
             }
-            scan.windows_1252 &= fresh.iter().all(|byte| is_windows_1252(*byte));
+            scan.is_text &= fresh.iter().all(|byte| is_of_text(*byte));
             if read == 0 {
                 scan.utf_8 &= kept == 0;
                 scan.sha256 = digest.finalize().into();
@@ -99,11 +99,10 @@ impl Scan {
     }
 }
 
-fn is_windows_1252(byte: u8) -> bool {
+fn is_of_text(byte: u8) -> bool {
     match byte {
         b'\t' | b'\n' | b'\r' | 0x0c => true,
         0..=0x1f | 0x7f => false,
-        0x81 | 0x8d | 0x8f | 0x90 | 0x9d => false,
         _ => true,
     }
 }

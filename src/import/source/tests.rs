@@ -137,6 +137,49 @@ fn encodings_are_recognised() {
 }
 
 #[test]
+fn letters_of_central_europe_are_recognised_and_another_encoding_can_be_named() {
+    let text = "Imię,Nazwisko,Miasto\nŁukasz,Wiśniewski,Łódź\nMałgorzata,Żółkiewska,Gdańsk\nŚwiętosława,Dąbrowska,Kraków\n";
+    let rows = [
+        ["Łukasz", "Wiśniewski", "Łódź"],
+        ["Małgorzata", "Żółkiewska", "Gdańsk"],
+        ["Świętosława", "Dąbrowska", "Kraków"],
+    ];
+    for (encoding, name) in [
+        (encoding_rs::WINDOWS_1250, "Windows-1250"),
+        (encoding_rs::ISO_8859_2, "ISO-8859-2"),
+    ] {
+        let (bytes, _, _) = encoding.encode(text);
+        let source = source(&bytes).unwrap();
+        assert_eq!(source.encoding().as_deref(), Some(name));
+        assert!(source.about().starts_with(name), "{}", source.about());
+        assert_eq!(cells(&bytes), rows, "{name}");
+    }
+    // One letter is not enough to tell.
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    file.write_all(b"name\n\xa3ukasz\n").unwrap();
+    let named = |encoding| {
+        let encoding = Some(encoding);
+        Source::open_with(
+            file.path(),
+            Reading {
+                sheet: None,
+                encoding,
+            },
+        )
+    };
+    let source = named("windows-1250").unwrap();
+    let row = source.rows().unwrap().next().unwrap().unwrap();
+    assert_eq!(row.content, Content::Cells(vec!["Łukasz".into()]));
+    for (encoding, told) in [
+        ("UTF-8", "is not UTF-8: line 2"),
+        ("klingon", "\"klingon\" is unknown; there are UTF-8,"),
+    ] {
+        let cause = named(encoding).unwrap_err();
+        assert!(cause.message.contains(told), "{}", cause.message);
+    }
+}
+
+#[test]
 fn what_is_no_list_is_refused_in_words() {
     for (bytes, told) in [
         (&b""[..], "is empty"),

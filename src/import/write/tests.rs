@@ -27,6 +27,7 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
         key: None,
         join: None,
         device: None,
+        make_codes: false,
         ctx: ctx.clone(),
     };
     let rows = source.rows().unwrap();

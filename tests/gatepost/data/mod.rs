@@ -11,6 +11,7 @@ mod sheets;
 mod taken;
 mod undone;
 mod upsert;
+mod warned;
 
 use rusqlite::Connection;
 use serde_json::Value;

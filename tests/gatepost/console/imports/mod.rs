@@ -320,3 +320,65 @@ fn devices_and_interactions_go_in_by_their_own_columns() {
     assert!(html.contains(&format!("import {batch}</a>")), "{html}");
     assert!(html.contains("operator@example.com"), "{html}");
 }
+
+#[test]
+fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let list = crew.uploaded(
+        "delegates",
+        "guests.csv",
+        b"Nachname/Familienname,Mail Adresse (privat),Newsletter phone\n\xa3ukasz,not-an-address,x\n",
+    );
+    let html = crew.get(&list).shown();
+    for told in [
+        "no column is a ticket code",
+        "if it is the phone",
+        "<option value=\"lastName\" selected>",
+    ] {
+        assert!(html.contains(told), "no {told} in {html}");
+    }
+    crew.post(&format!("{list}/sheet"), &[("encoding", "Windows-1250")])
+        .taken();
+    let html = crew.get(&list).shown();
+    assert!(
+        html.contains("Łukasz") && html.contains("<option selected>Windows-1250"),
+        "{html}"
+    );
+    crew.post(&format!("{list}/sheet"), &[("encoding", "UTF-8")])
+        .refused(422, "is not UTF-8: line 2");
+    crew.send(&list, "try", &[]).taken();
+    let html = crew.done(&list);
+    assert!(html.contains("1 e-mail addresses are not valid"), "{html}");
+    assert!(html.contains("line 2, column"), "{html}");
+    crew.imported(&list, &[("make_codes", "on")]);
+    let code: String = server.value("SELECT barcode FROM delegates WHERE last_name = 'Łukasz'");
+    assert!(gatepost::barcode::Barcode::parse(&code).is_ok(), "{code}");
+}
+
+#[test]
+fn everybody_is_joined_with_an_event_that_is_made_after_the_import() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Operator);
+    let list = crew.uploaded("delegates", "guests.csv", b"barcode,Name\nA,Ada\nB,Bob\n");
+    let batch = crew.imported(&list, &[]);
+    let path = format!("/console/import/batches/{batch}");
+    let event = server
+        .caller_with_all()
+        .device(&json!({"name": "Congress", "deviceType": "event"}));
+    crew.post(&format!("{path}/join"), &[])
+        .refused(422, "Choose what");
+    let html = crew.get(&path).shown();
+    assert!(
+        html.contains(&format!("<option value=\"{event}\">Congress")),
+        "{html}"
+    );
+    crew.post(&format!("{path}/join"), &[("device", &event.to_string())])
+        .taken();
+    let html = crew.done(&path);
+    assert!(html.contains("2 attendees joined with Congress"), "{html}");
+    assert_eq!(
+        count(&server, "interactions WHERE interaction_type = 'join'"),
+        2
+    );
+}
