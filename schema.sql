@@ -263,7 +263,8 @@ CREATE TABLE conflicts (
 ) STRICT;
 CREATE INDEX conflicts_interaction ON conflicts (interaction_id);
 
--- Every change to a record that can change: who, what, before and after. Sorted by id, which the
+-- Every change to a record that can change: who, what, before and after. Records that an import made
+-- have a number here and no row; see batch_rows.change_id. Sorted by id, which the
 -- single writer hands out in the order of commits; the clock may jump.
 CREATE TABLE audit (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -426,9 +427,12 @@ CREATE TABLE batch_rows (
     interaction_id INTEGER,
     -- References that wait for other rows: names of properties, separated by commas.
     unlinked       TEXT,
+    -- The number in the audit of making the record, which has no row there: an import has one for all.
+    change_id      INTEGER,
     PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_rows_record ON batch_rows (record_id);
+CREATE INDEX batch_rows_change ON batch_rows (change_id) WHERE change_id IS NOT NULL;
 
 -- A named value per delegate or device: a read-only SQL scalar over :id that searches use (st).
 CREATE TABLE statements (

@@ -1,5 +1,6 @@
 //! Who changed what: one row for every change to a record that can change, written in the
-//! transaction of the change. Interactions are not here when they are made (their row says who and
+//! transaction of the change. An import has one row for all records that it made: which they are stands
+//! in `batch_rows`. Interactions are not here when they are made (their row says who and
 //! when), only when they are deleted.
 
 mod find;
@@ -9,6 +10,7 @@ pub use find::{Actors, Entry, Filter, Page, Walk, page};
 pub use who::{Actor, meant};
 
 use crate::{auth::Context, error::Result, store::Tx};
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
 /// One change.
@@ -55,6 +57,41 @@ pub fn append(tx: &Tx<'_>, ctx: &Context, change: &Change) -> Result<()> {
         after.map(|value| value.to_string()),
     ])?;
     Ok(())
+}
+
+/// Takes the next number of the audit without a row: for a record that an import made, whose row in
+/// `batch_rows` keeps the number. So it has its place among all changes, for webhooks to tell it in order
+/// and under an id of its own, and a million records cost no million rows here.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn reserve(tx: &Tx<'_>) -> Result<i64> {
+    let next = tx
+        .prepare_cached(
+            "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'audit' RETURNING seq",
+        )?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    if let Some(next) = next {
+        return Ok(next);
+    }
+    tx.execute(
+        "INSERT INTO sqlite_sequence (name, seq) VALUES ('audit', 1)",
+        [],
+    )?;
+    Ok(1)
+}
+
+/// The number of the newest change; 0 where there is none.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn newest(connection: &Connection) -> Result<i64> {
+    let newest = connection
+        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(newest.unwrap_or(0))
 }
 
 /// Appends that something was made (there is only an `after`), changed (both) or removed (only a

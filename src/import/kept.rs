@@ -3,7 +3,7 @@
 
 use super::Batch;
 use crate::{
-    devices,
+    audit, devices,
     error::{Error, Result},
     events,
     records::{self, Resource},
@@ -15,16 +15,18 @@ use serde_json::{Value, json};
 /// Keeps what a row became.
 pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
     tx.prepare_cached(
-        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked)
-         VALUES (?1, ?2, ?3, ?4, (SELECT max(id) FROM audit), ?5, ?6)",
+        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked, change_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(rusqlite::params![
         batch,
         line,
         became.record,
         became.before,
+        audit::newest(tx)?,
         became.interaction,
-        (!became.unlinked.is_empty()).then(|| became.unlinked.join(","))
+        (!became.unlinked.is_empty()).then(|| became.unlinked.join(",")),
+        became.change
     ])?;
     Ok(())
 }
@@ -139,14 +141,14 @@ impl Kept {
         change()?;
         if self.audit.is_some_and(|audit| newest <= audit) {
             tx.prepare_cached(
-                "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+                "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
                  WHERE batch_id = ?1 AND line = ?2",
             )?
             .execute([batch, self.line])?;
             return Ok(());
         }
         tx.prepare_cached(
-            "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+            "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
              WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= ?3
              AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
         )?
@@ -226,7 +228,7 @@ fn newest_change(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<i64> {
 /// newest change by then know it again.
 pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &str) -> Result<()> {
     tx.prepare_cached(
-        "UPDATE batch_rows SET audit_id = (SELECT max(id) FROM audit)
+        "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
          WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= json_extract(?3, '$.' || ?4)
          AND EXISTS (SELECT 1 FROM batches WHERE id = batch_id AND kind = ?5)",
     )?
@@ -246,6 +248,8 @@ pub(super) struct Became {
     pub record: i64,
     /// What it changed of the record, as that was; none where it was made.
     pub before: Option<String>,
+    /// The number in the audit of making the record, where it has no row there.
+    pub change: Option<i64>,
     /// The interaction that was made beside.
     pub interaction: Option<i64>,
     /// The references that wait for other rows.

@@ -10,14 +10,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a slice goes on taking steps; longer ones have less to commit for each.
-const SLICE: Duration = Duration::from_millis(20);
-/// The same while others write to the file.
-const BUSY_SLICE: Duration = Duration::from_millis(10);
+/// How long a slice is to hold the writer, from its first step until it is committed. A gate that scans
+/// meanwhile waits for as long; single slices take half as much again.
+const SLICE: Duration = Duration::from_millis(10);
+/// Steps of the first slice, before it is known how long one takes.
+const FIRST_STEPS: u32 = 32;
+/// The fewest steps of a slice.
+const STEPS_MIN: u32 = 4;
 /// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
 /// to find it free.
 const PAUSE: Duration = Duration::from_millis(2);
-/// The pause while others write to the file.
+/// The pause while other processes write to the file.
 const BUSY_PAUSE: Duration = Duration::from_millis(60);
 /// What is added to it for every interaction a second that others record. A slice of ours puts all
 /// pages that a server has in its cache out of date, and what it needs to read them anew is the
@@ -80,6 +83,9 @@ pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Resu
         others_wrote: None,
         left: None,
         others_rate: 0,
+        steps_max: FIRST_STEPS,
+        steps: 0,
+        held: Duration::ZERO,
     };
     loop {
         turn.work.prepare(store)?;
@@ -104,6 +110,11 @@ struct Turn<W> {
     left: Option<(Instant, i64)>,
     /// How many interactions a second others recorded since.
     others_rate: u32,
+    /// The most steps of the next slice.
+    steps_max: u32,
+    /// The steps of the last slice, and how long it held the writer.
+    steps: u32,
+    held: Duration,
 }
 
 impl<W: Steps> Turn<W> {
@@ -127,18 +138,35 @@ impl<W: Steps> Turn<W> {
         }
         self.work.open(tx)?;
         let mut goes_on = true;
-        let slice = if self.is_busy() { BUSY_SLICE } else { SLICE };
-        while goes_on && !self.work.is_unprepared() && begun.elapsed() <= slice {
+        self.steps = 0;
+        while goes_on
+            && !self.work.is_unprepared()
+            && self.steps < self.steps_max
+            && begun.elapsed() <= SLICE
+        {
             goes_on = self.work.step(tx)?;
+            self.steps += 1;
         }
         self.work.close(tx)?;
         self.left = Some((Instant::now(), newest_interaction(tx)?));
         Ok(goes_on)
     }
 
+    /// Has the next slice take as many steps as fit, going by the last one. What ends a slice, such as the
+    /// index for searching and the commit, takes as long as its steps and more.
+    fn adapt(&mut self, held: Duration) {
+        self.held = held;
+        self.steps_max = fitting(self.steps_max, self.steps, held);
+    }
+
     fn pause(&self) -> Duration {
         if !self.is_busy() {
-            return PAUSE;
+            // Gates of this process have half of the time.
+            return if self.others_rate > 0 {
+                self.held.clamp(PAUSE, SLICE)
+            } else {
+                PAUSE
+            };
         }
         let for_gates = BUSY_PAUSE_PER_RATE.saturating_mul(self.others_rate);
         (BUSY_PAUSE + for_gates).min(BUSY_PAUSE_MAX)
@@ -147,6 +175,24 @@ impl<W: Steps> Turn<W> {
     fn is_busy(&self) -> bool {
         self.others_wrote.is_some_and(|at| at.elapsed() < BUSY_FOR)
     }
+}
+
+/// The most steps of the next slice, where the last one had `steps` of `most` and held the writer for so
+/// long.
+fn fitting(most: u32, steps: u32, held: Duration) -> u32 {
+    if steps < most && held <= SLICE {
+        // It ended for another reason.
+        return most;
+    }
+    let fitting = u128::from(steps) * SLICE.as_micros() / held.as_micros().max(1);
+    let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
+    let next = if held > SLICE {
+        fitting
+    } else {
+        // Not all at once: after a slice that was cheap comes a dear one.
+        fitting.midpoint(most).min(most.saturating_mul(2))
+    };
+    next.max(STEPS_MIN)
 }
 
 /// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.
@@ -169,9 +215,10 @@ fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> 
             Err(cause)
                 if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
             outcome => {
-                let turn = held
+                let mut turn = held
                     .take()
                     .ok_or_else(|| Error::defect("a slice went missing"))?;
+                turn.adapt(store.stats().last_slice());
                 return Ok((turn, outcome?));
             }
         }
@@ -191,6 +238,22 @@ mod tests {
         fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
             tx.execute("REPLACE INTO settings (name, value) VALUES ('a', '1')", [])?;
             Ok(Instant::now() < self.0)
+        }
+    }
+
+    #[test]
+    fn a_slice_has_as_many_steps_as_fit() {
+        for (most, steps, held_ms, next) in [
+            (32, 32, 20, 16),
+            (32, 32, 10, 32),
+            (32, 32, 5, 48),
+            (32, 32, 0, 64),
+            (32, 16, 40, STEPS_MIN),
+            (1_000, 3, 5, 1_000),
+            (u32::MAX, u32::MAX, 0, u32::MAX),
+        ] {
+            let found = fitting(most, steps, Duration::from_millis(held_ms));
+            assert_eq!(found, next, "{most} {steps} {held_ms}");
         }
     }
 

@@ -12,6 +12,7 @@ use super::{
     source::{Row, Rows},
 };
 use crate::{
+    audit,
     auth::Context,
     barcode::{Barcode, Base, SEQUENCE_MAX},
     delegates,
@@ -298,6 +299,7 @@ impl Import {
         Ok(past.id.map(|id| Became {
             record: id,
             before: None,
+            change: None,
             interaction: past.connected,
             unlinked: Vec::new(),
         }))
@@ -347,7 +349,7 @@ impl Import {
             let before = Before::of(tx, whole, id)?;
             records::write::patch(tx, ctx, resource, id, body).map(|()| (id, Some(before)))
         } else {
-            records::write::create(tx, ctx, resource, body).map(|id| (id, None))
+            records::write::insert(tx, ctx, resource, body).map(|id| (id, None))
         }
         .or_else(|cause| {
             if cause.kind != Kind::CodeTaken {
@@ -358,6 +360,10 @@ impl Import {
                 None => Failure::Error(cause),
             })
         })?;
+        let change = match &before {
+            Some(_) => None,
+            None => Some(audit::reserve(tx)?),
+        };
         let before = match before {
             // Whoever takes this back later undoes nothing that others changed in between.
             Some(before) if unlinked.is_empty() && before.is_still(tx, resource, id)? => {
@@ -372,6 +378,7 @@ impl Import {
         Ok(Some(Became {
             record: id,
             before,
+            change,
             interaction,
             unlinked,
         }))

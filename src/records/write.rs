@@ -28,6 +28,21 @@ pub fn create(
     resource: &'static Resource,
     body: Map<String, Value>,
 ) -> Result<i64> {
+    let id = insert(tx, ctx, resource, body)?;
+    audit_change(tx, ctx, resource, "create", id, None)?;
+    Ok(id)
+}
+
+/// As [`create`], without a row in the audit: of an import, which has one for all its records.
+///
+/// # Errors
+/// As [`create`].
+pub fn insert(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    body: Map<String, Value>,
+) -> Result<i64> {
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, None, &mut changes)?;
     check_references(tx, resource, &changes)?;
@@ -50,9 +65,7 @@ pub fn create(
     tx.prepare_cached(&sql)?
         .execute(params_from_iter(columns.iter().map(|(_, value)| value)))
         .map_err(|cause| code_taken(cause, resource.codes()))?;
-    let id = tx.last_insert_rowid();
-    audit_change(tx, ctx, resource, "create", id, None)?;
-    Ok(id)
+    Ok(tx.last_insert_rowid())
 }
 
 /// Changes a record by the properties of a body.

@@ -27,6 +27,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0015_lists.sql")),
     M::up(include_str!("migrations/0016_presence.sql")),
     M::up(include_str!("migrations/0017_totals.sql")),
+    M::up(include_str!("migrations/0018_import_changes.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

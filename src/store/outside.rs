@@ -86,7 +86,9 @@ pub(super) async fn run(work: Vec<Prerequisite>, deadline: Instant) -> Result<()
     let place = place.await.map_err(late)?.map_err(Error::defect)?;
     let done = tokio::task::spawn_blocking(move || {
         let _place = place;
-        work.into_iter().for_each(|one| one());
+        for one in work {
+            one();
+        }
     });
     timeout_at(deadline, done)
         .await

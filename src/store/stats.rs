@@ -22,6 +22,8 @@ pub struct Stats {
     groups_lost: AtomicU64,
     lost_at: Mutex<Option<Instant>>,
     check_ins: AtomicU64,
+    /// How long the last slice of bulk work held the writer, in microseconds.
+    slice_us: AtomicU64,
     /// Milliseconds from `opened` to when the writer last showed that it runs.
     beat_ms: AtomicU64,
 }
@@ -36,6 +38,7 @@ impl Default for Stats {
             groups_lost: AtomicU64::new(0),
             lost_at: Mutex::new(None),
             check_ins: AtomicU64::new(0),
+            slice_us: AtomicU64::new(0),
             beat_ms: AtomicU64::new(0),
         }
     }
@@ -93,6 +96,17 @@ impl Stats {
     #[must_use]
     pub fn check_ins(&self) -> u64 {
         self.check_ins.load(Relaxed)
+    }
+
+    /// How long the last slice of bulk work held the writer, its commit included.
+    #[must_use]
+    pub fn last_slice(&self) -> Duration {
+        Duration::from_micros(self.slice_us.load(Relaxed))
+    }
+
+    pub(super) fn slice(&self, took: Duration) {
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.slice_us.store(took, Relaxed);
     }
 
     /// How long the writer has not shown that it runs; it does so several times a second.

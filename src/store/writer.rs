@@ -251,8 +251,11 @@ impl Loop {
             return job.answer(None);
         }
         let lost = self.begin().and_then(|()| {
+            let begun = Instant::now();
             if self.run_job(&mut *job, Guard::Transaction).is_ok() {
-                return self.commit(1);
+                self.commit(1)?;
+                self.stats.slice(begun.elapsed());
+                return Ok(());
             }
             self.still_open()?;
             self.roll_back()

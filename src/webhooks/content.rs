@@ -95,7 +95,7 @@ fn interaction(
     }))
 }
 
-/// A row of the audit.
+/// A change to a record.
 struct Change {
     at: Timestamp,
     action: String,
@@ -107,9 +107,13 @@ struct Change {
 
 fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
     let found = connection
-        .prepare_cached(
-            "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1",
-        )?
+        .prepare_cached(&format!(
+            "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
+             UNION ALL
+             SELECT at, action, record_type, record_id, NULL, NULL FROM (
+                 SELECT {} FROM batch_rows r JOIN batches b ON b.id = r.batch_id WHERE r.change_id = ?1)",
+            tail::IMPORTED
+        ))?
         .query_row([of.id], |row| {
             Ok(Change {
                 at: row.get(0)?,

@@ -7,6 +7,7 @@ use super::{
     store,
 };
 use crate::{
+    audit,
     auth::Context,
     error::Result,
     store::{Tx, newest_interaction},
@@ -126,13 +127,9 @@ pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
 /// # Errors
 /// When it cannot be read.
 pub fn now(connection: &Connection) -> Result<Cursor> {
-    let audit: Option<i64> = connection
-        .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
     Ok(Cursor {
         interaction: newest_interaction(connection)?,
-        audit: audit.unwrap_or(0),
+        audit: audit::newest(connection)?,
     })
 }
 

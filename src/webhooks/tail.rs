@@ -1,5 +1,6 @@
 //! What happened since, of what a webhook wants to be told: the next rows of `interactions` and
-//! `audit`, woven into one order by their times. Each alone is in the order of its ids, which is
+//! of the changes to records, woven into one order by their times. A change is a row of `audit` or, of a
+//! record that an import made, a row of `batch_rows` with a number of the audit. Each alone is in the order of its ids, which is
 //! that of commits, whatever the clock did.
 
 use super::{
@@ -60,7 +61,8 @@ pub fn is_behind(connection: &Connection, from: Cursor) -> Result<bool> {
     Ok(connection
         .prepare_cached(
             "SELECT EXISTS (SELECT 1 FROM interactions WHERE id > ?1)
-                 OR EXISTS (SELECT 1 FROM audit WHERE id > ?2)",
+                 OR EXISTS (SELECT 1 FROM audit WHERE id > ?2)
+                 OR EXISTS (SELECT 1 FROM batch_rows WHERE change_id > ?2)",
         )?
         .query_row(params![from.interaction, from.audit], |row| row.get(0))?)
 }
@@ -179,10 +181,15 @@ fn places(
 }
 
 fn audit(connection: &Connection, webhook: &Webhook, after: i64) -> Result<Vec<Row>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, at, action, record_type, record_id, after ->> '$.into'
-         FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2",
-    )?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT id, at, action, record_type, record_id, into_id FROM (
+             SELECT * FROM (SELECT id, at, action, record_type, record_id, after ->> '$.into' AS into_id
+                 FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)
+             UNION ALL
+             SELECT * FROM (SELECT {IMPORTED}, NULL AS into_id FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+                 WHERE r.change_id > ?1 ORDER BY r.change_id LIMIT ?2))
+         ORDER BY id LIMIT ?2"
+    ))?;
     let mut rows = statement.query(params![after, SLICE])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -208,6 +215,13 @@ fn audit(connection: &Connection, webhook: &Webhook, after: i64) -> Result<Vec<R
     }
     Ok(found)
 }
+
+/// The number, time, action, type and id of a record that an import (`b`) made by a row (`r`), as the
+/// audit would have them.
+pub const IMPORTED: &str = "r.change_id AS id,
+    coalesce(iif(b.kind = 'delegates', (SELECT created_at FROM delegates WHERE id = r.record_id),
+        (SELECT created_at FROM devices WHERE id = r.record_id)), b.created_at) AS at,
+    'create' AS action, iif(b.kind = 'delegates', 'delegate', 'device') AS record_type, r.record_id";
 
 /// The name that a change is told by, and the record that it is about; `None` for what is told
 /// nobody. Whoever changed an event by the name of its device changed an event.

@@ -109,6 +109,10 @@ Example:
 
 /// What is imported, and how.
 #[derive(clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches that have nothing to do with each other"
+)]
 struct ListArgs {
     /// The file, with a header.
     #[arg(value_name = "FILE")]

@@ -43,7 +43,12 @@ pub(super) fn changes(
 ) -> Result<(Vec<Change>, Option<i64>)> {
     let mut statement = connection.prepare_cached(
         "SELECT id, at, actor, action, before, after FROM audit
-         WHERE record_type = ?1 AND record_id = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4",
+         WHERE record_type = ?1 AND record_id = ?2 AND id < ?3
+         UNION ALL SELECT r.change_id, d.created_at, b.actor, 'import', NULL,
+             json_object('Import', b.id || ': ' || b.file_name)
+         FROM batch_rows r JOIN batches b ON b.id = r.batch_id JOIN delegates d ON d.id = r.record_id
+         WHERE ?1 = 'delegate' AND r.record_id = ?2 AND b.kind = 'delegates' AND r.change_id < ?3
+         ORDER BY 1 DESC LIMIT ?4",
     )?;
     let mut rows = statement.query(rusqlite::params![
         record_type,
@@ -75,6 +80,7 @@ pub(super) fn changes(
 fn done(action: &str) -> &str {
     match action {
         "create" => "created",
+        "import" => "imported",
         "update" => "changed",
         "delete" => "deleted",
         "restore" => "restored",

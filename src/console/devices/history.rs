@@ -75,7 +75,10 @@ pub fn changes(
     let mut statement = connection.prepare_cached(
         "SELECT id, at, actor, action, before, after FROM audit
          WHERE record_type IN ('device', 'event') AND record_id = :device AND id < :before
-         ORDER BY id DESC LIMIT :limit",
+         UNION ALL SELECT r.change_id, d.created_at, b.actor, 'import', NULL, NULL
+         FROM batch_rows r JOIN batches b ON b.id = r.batch_id JOIN devices d ON d.id = r.record_id
+         WHERE r.record_id = :device AND b.kind = 'devices' AND r.change_id < :before
+         ORDER BY 1 DESC LIMIT :limit",
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = statement.query_map(
@@ -107,6 +110,7 @@ pub fn changes(
 fn in_words(action: &str) -> String {
     match action {
         "create" => "made it",
+        "import" => "imported it",
         "update" => "changed",
         "delete" => "deleted it",
         "restore" => "restored it",

@@ -1,13 +1,14 @@
 //! What a receiver that takes everything is told.
 
 use super::{
-    receiver::{Act, Receiver},
+    receiver::{Act, Delivery, Receiver},
     server, set, subscribe, told, webhook,
 };
 use crate::console::page;
 use gatepost::{auth::ConsoleRole, webhooks::NewWebhook};
 use serde_json::json;
 use std::{
+    collections::BTreeSet,
     io::Write,
     process::{Command, Stdio},
 };
@@ -149,6 +150,71 @@ fn changes_of_records_are_told_as_they_stand() {
     assert_eq!(came[8].data()["firstName"], "Ada");
     // Settings, users and clients are nobody's business.
     assert_eq!(receiver.came().len(), 9);
+}
+
+#[test]
+fn records_that_an_import_makes_are_told_one_by_one() {
+    let (server, receiver) = (server(), Receiver::start());
+    let import = |name: &str, list: &str, args: &[&str]| {
+        let path = server.folder.path().join(name);
+        std::fs::write(&path, list).expect("a list");
+        let output = Command::new(env!("CARGO_BIN_EXE_gatepost"))
+            .arg("--db")
+            .arg(server.path())
+            .args(["import", "delegates", path.to_str().expect("a name")])
+            .args(args)
+            .output()
+            .expect("the binary runs");
+        assert!(output.status.success(), "{output:?}");
+    };
+    // What came before the webhook is none of its business.
+    import("before.csv", "barcode,Name\nX,Xu\n", &[]);
+    told(&server, &receiver, &[], &["*"]);
+    let rows: Vec<String> = (0..300).map(|n| format!("C{n},N{n}\n")).collect();
+    import("list.csv", &format!("barcode,Name\n{}", rows.concat()), &[]);
+    let came = receiver.wait_for(300);
+    let ids: BTreeSet<&str> = came.iter().map(Delivery::id).collect();
+    let people: BTreeSet<i64> = came
+        .iter()
+        .map(|came| came.data()["id"].as_i64().expect("an id"))
+        .collect();
+    assert_eq!((ids.len(), people.len()), (300, 300));
+    let caller = server.caller_with_all();
+    for one in came.iter().take(5) {
+        assert_eq!(one.kind(), "delegate.created");
+        let shown = caller
+            .get(&format!("/delegate/id:{}", one.data()["id"]))
+            .data()
+            .clone();
+        assert_eq!(one.data()["lastName"], shown["lastName"]);
+        assert_eq!(one.body["createdAt"], shown["createdAt"]);
+    }
+    // The audit has one row an import, and what follows has its place behind.
+    let audited = "SELECT count(*) FROM audit WHERE record_type = 'delegate'";
+    assert_eq!(server.value::<i64>(audited), 0);
+    let imports = "SELECT count(*) FROM audit WHERE record_type = 'batch'";
+    assert_eq!(server.value::<i64>(imports), 2);
+    import(
+        "change.csv",
+        "barcode,Name\nC7,New\nC8,N8\nY,Yen\n",
+        &["--key", "barcode"],
+    );
+    let came = receiver.wait_for(302);
+    let kinds: Vec<String> = came[300..].iter().map(|c| c.kind().to_owned()).collect();
+    assert!(
+        kinds.contains(&"delegate.updated".to_owned())
+            && kinds.contains(&"delegate.created".to_owned()),
+        "{kinds:?}"
+    );
+    // People see where somebody came from.
+    let crew = server.crew(ConsoleRole::Administrator);
+    let first: i64 = server.value("SELECT id FROM delegates WHERE barcode = 'C7'");
+    let html = crew.get(&format!("/console/delegates/{first}")).shown();
+    assert!(
+        html.contains("imported") && html.contains("2: list.csv"),
+        "{html}"
+    );
+    assert_eq!(receiver.came().len(), 302);
 }
 
 #[test]
