@@ -6,7 +6,7 @@ use crate::{
     auth::roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
     error::Result,
     idempotency::{self, Key, Stored},
-    records::{Selection, list::Records, write},
+    records::{Selection, input::check_visible, list::Records, write},
     search::Search,
     types::{DelegateSelector, json},
     web::{
@@ -158,6 +158,7 @@ impl DelegatesApi {
     ) -> Outcome<Created<Delegate>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
         let key = Key::of(&ctx, idempotency_key.0, "POST /delegate/new", || {
             Ok(json::fingerprint(&Value::Object(input.clone())))
         })?;
@@ -216,6 +217,7 @@ impl DelegatesApi {
         let own = own_delegate(&caller)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
         self.app
             .store
             .write_prepared(move |tx| {
@@ -299,6 +301,7 @@ impl DelegatesApi {
         let selector = DelegateSelector::parse(&selector.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
         let id = self
             .app
             .store

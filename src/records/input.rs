@@ -2,7 +2,7 @@
 
 use super::{Kind, Property, Resource};
 use crate::{
-    error::{Error, Result},
+    error::{self, Error, Result},
     types::{Zone, json, text},
 };
 use rusqlite::types::Value as Sql;
@@ -98,6 +98,32 @@ impl Changes {
             Some(Sql::Integer(id)) => Some(*id),
             _ => None,
         }
+    }
+}
+
+/// Checks that a body changes nothing but what its sender sees; `visible` are the properties that the
+/// client was given, all without it (contract §4). Read-only properties are ignored as everywhere.
+///
+/// # Errors
+/// [`crate::error::Kind::Forbidden`], naming the property.
+pub fn check_visible(
+    resource: &Resource,
+    body: &Map<String, Value>,
+    visible: Option<&[String]>,
+) -> Result<()> {
+    let Some(visible) = visible else {
+        return Ok(());
+    };
+    let hidden = |name: &&String| {
+        let property = resource.property(name);
+        property.is_some_and(|property| property.kind.is_writable()) && !visible.contains(name)
+    };
+    match body.keys().find(hidden) {
+        None => Ok(()),
+        Some(name) => Err(Error::new(
+            error::Kind::Forbidden,
+            format!("{name}: this client does not see this property and may not change it"),
+        )),
     }
 }
 

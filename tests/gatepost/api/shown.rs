@@ -79,14 +79,59 @@ fn a_client_sees_the_properties_it_was_given() {
             .data()[0],
         json!({"id": id, "_type": "delegate", "firstName": "Ada"})
     );
-    let patched = limited.patch("/delegate/barcode:A", &json!({"company": "X"}));
+    let patched = limited.patch("/delegate/barcode:A", &json!({"firstName": "Ada"}));
     assert_eq!(patched.data(), &seen);
-    let mut other = sent.clone();
-    other["barcode"] = json!("B");
-    let made = limited.post("/delegate/new", &other);
+    let made = limited.post("/delegate/new", &json!({"barcode": "B", "firstName": "Bo"}));
     let keys: Vec<&String> = made.data().as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["id", "_type", "barcode", "firstName"]);
-    assert_eq!(all.get("/delegate/barcode:B").data()["email"], "e");
+}
+
+#[test]
+fn what_a_client_does_not_see_it_does_not_change() {
+    let server = Server::start();
+    let all = server.caller_with_all();
+    let limited = server.caller_seeing(&["barcode", "firstName"]);
+    let parent = all.delegate(&json!({}));
+    let id = all.delegate(&json!({"barcode": "A", "firstName": "Ada", "email": "e"}));
+    let path = format!("/delegate/id:{id}");
+    let before = all.get(&path);
+    for (name, value) in [
+        ("company", json!("X")),
+        ("email", json!(null)),
+        ("rawFlags", json!("v")),
+        ("data", json!({"Data": {"x": 1}})),
+        ("parent", json!({"id": parent})),
+        ("owner", json!(parent)),
+        ("rfid", json!("R")),
+    ] {
+        let body = json!({"firstName": "Eve", name: value});
+        limited.patch(&path, &body).refused(403, 1202, name);
+        limited
+            .post("/delegate/new", &body)
+            .refused(403, 1202, name);
+    }
+    assert_eq!(all.get(&path), before);
+    // What is read can be sent back: read-only properties are ignored.
+    let sent =
+        json!({"id": id, "_type": "delegate", "createdAt": "x", "sources": [], "firstName": "Eve"});
+    assert_eq!(limited.patch(&path, &sent).data()["firstName"], "Eve");
+    limited
+        .patch(&path, &json!({"nope": 1}))
+        .refused(400, 1100, "nope");
+    // Nor do its users.
+    let (client, secret) = server.new_client(gatepost::auth::clients::NewClient {
+        visible_properties: Some(vec!["firstName".into()]),
+        ..gatepost::auth::clients::NewClient::named("app")
+    });
+    server.user("ada@example.org", &[], Some(id));
+    let ada = server.sign_in(&client, &secret, "ada@example.org");
+    ada.patch("/delegate/myself", &json!({"phone": "1"}))
+        .refused(403, 1202, "phone");
+    assert_eq!(
+        ada.patch("/delegate/myself", &json!({"firstName": "Ada"}))
+            .status,
+        200
+    );
 }
 
 #[test]
