@@ -9,6 +9,7 @@ mod announce;
 mod body;
 mod connection;
 mod connections;
+mod docs;
 mod door;
 mod exchange;
 mod gzip;
@@ -166,7 +167,8 @@ fn endpoint(
     let of_opened = app.clone();
     let route = api
         .at("/openapi.json", served("application/json", document))
-        .at("/docs", served("text/html; charset=utf-8", page))
+        .at("/docs", docs::page(page))
+        .at(metadata::PATH, get(metadata::show))
         .at("/health/live", get(make_sync(|_| health::live())))
         .at(
             "/health/ready",

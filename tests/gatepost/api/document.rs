@@ -341,6 +341,15 @@ fn the_reference_page_needs_nothing_from_elsewhere() {
     assert_eq!(page.reply.status, 200);
     assert!(page.header("content-type").starts_with("text/html"));
     assert!(page.text.contains("createInteraction"));
+    let policy = page.header("content-security-policy");
+    assert!(
+        policy.starts_with("default-src 'none'; script-src 'sha256-"),
+        "{policy}"
+    );
+    assert!(
+        policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"),
+        "{policy}"
+    );
     for fetched in [
         "src=\"http",
         "href=\"http",

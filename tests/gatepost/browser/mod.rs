@@ -11,6 +11,7 @@ mod examine;
 mod links;
 mod pages;
 mod pictures;
+mod reference;
 mod way;
 mod window;
 
