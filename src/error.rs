@@ -49,6 +49,8 @@ pub enum Kind {
     TokenMissing,
     /// A token that is not valid, or cannot be used here.
     Unauthenticated,
+    /// The token's client was revoked.
+    ClientRevoked,
     /// A role, scope or user is lacking.
     Forbidden,
     /// Too many attempts; try again after so many seconds.
@@ -120,6 +122,7 @@ impl Kind {
             Self::KeyReused => 1109,
             Self::Defect => 1199,
             Self::TokenMissing | Self::Unauthenticated => 1201,
+            Self::ClientRevoked => 1204,
             Self::Forbidden => 1202,
             Self::TooManyAttempts { .. } => 1203,
             Self::DiscoveryClosed => 1001,

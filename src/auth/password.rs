@@ -1,17 +1,20 @@
 //! Passwords of users: argon2id, as PHC strings. Hashing takes long on purpose, so a request does it
-//! on a thread that may wait, and only two do it at a time: guesses never starve the gates.
+//! on a thread that may wait, few do it at a time, and few wait: guesses never starve the gates.
 
+use super::throttle::too_many;
 use crate::error::{Error, Result};
 use argon2::{Argon2, PasswordHasher, PasswordVerifier, password_hash::phc::PasswordHash};
-use std::fmt;
+use std::{fmt, time::Duration};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The shortest password.
 const MIN_CHARS: usize = 8;
 /// The longest password.
 const MAX_BYTES: usize = 4096;
-/// Passwords hashed at the same time.
-const AT_ONCE: usize = 2;
+/// How many requests wait for a turn; the next one is refused.
+const WAITING_MAX: usize = 64;
+/// When a refused request may come again: by then most of those that wait had their turn.
+const CROWDED_WAIT: Duration = Duration::from_secs(2);
 
 /// Stands in for the hash of a user who does not exist or has no password, so that a guess at one
 /// takes as long as any other. It has the cost of [`hash`].
@@ -72,14 +75,55 @@ fn matches(password: &str, stored: Option<&str>) -> bool {
 /// The turn to verify or hash a password.
 pub struct Turn(SemaphorePermit<'static>);
 
+/// Who hashes. Each queue has turns of its own, so that guesses at the token endpoint never hold up
+/// a sign-in to the console.
+#[derive(Debug, Clone, Copy)]
+pub enum Queue {
+    /// Apps: the token endpoint, and codes that are sent.
+    Api,
+    /// The console.
+    Console,
+}
+
+struct Turns {
+    at_once: Semaphore,
+    waiting: Semaphore,
+}
+
+impl Turns {
+    const fn new(at_once: usize) -> Self {
+        Self {
+            at_once: Semaphore::const_new(at_once),
+            waiting: Semaphore::const_new(WAITING_MAX),
+        }
+    }
+
+    async fn take(&'static self) -> Result<Turn> {
+        if let Ok(turn) = self.at_once.try_acquire() {
+            return Ok(Turn(turn));
+        }
+        let crowded = |_| too_many("sign-ins at once", CROWDED_WAIT);
+        let _waiting = self.waiting.try_acquire().map_err(crowded)?;
+        self.at_once
+            .acquire()
+            .await
+            .map(Turn)
+            .map_err(Error::defect)
+    }
+}
+
 /// Waits for a turn. Whoever throttles guesses asks again once it has come: many may have waited
 /// together.
 ///
 /// # Errors
-/// Never in practice: the turns are not closed.
-pub async fn turn() -> Result<Turn> {
-    static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
-    TURNS.acquire().await.map(Turn).map_err(Error::defect)
+/// [`crate::error::Kind::TooManyAttempts`] when too many wait already.
+pub async fn turn(queue: Queue) -> Result<Turn> {
+    static API: Turns = Turns::new(2);
+    static CONSOLE: Turns = Turns::new(1);
+    match queue {
+        Queue::Api => API.take().await,
+        Queue::Console => CONSOLE.take().await,
+    }
 }
 
 impl Turn {

@@ -23,8 +23,8 @@ pub struct Principal {
     pub delegate: Option<DelegateId>,
     /// The client's roles, or the user's for a user's token.
     pub roles: Roles,
-    /// The scopes granted to the client; through a user's token, those that its client holds now, but
-    /// never `TRUSTED`.
+    /// The scopes granted to the client; through a user's token, those that its client holds now, with
+    /// `REPORT_LIST` in place of `TRUSTED`.
     pub scopes: Vec<Scope>,
     /// The delegate properties that the client sees; `None`: all.
     pub visible_properties: Option<Arc<[String]>>,
@@ -65,10 +65,10 @@ impl Principal {
         if !missing_user && (R::SCOPES.is_empty() || R::SCOPES.iter().any(held)) {
             return Ok(());
         }
-        // What would help: `TRUSTED` never comes through a user's token.
-        let by_user = R::SIGNED_IN || self.user.is_some();
+        // What would help: through a user's token `TRUSTED` stands for `REPORT_LIST` alone.
+        let trusted_helps = self.user.is_none() || R::SCOPES.contains(&Scope::ReportList);
         let names = R::SCOPES.iter();
-        let names = names.filter(|scope| !by_user || **scope != Scope::Trusted);
+        let names = names.filter(|scope| trusted_helps || **scope != Scope::Trusted);
         let names: Vec<_> = names.map(|scope| scope.name()).collect();
         let signed_in = if missing_user {
             ", and a user who signed in through it (password grant)"

@@ -222,13 +222,13 @@ impl Requirement for ReadReports {
     const SCOPES: &'static [Scope] = &[Scope::ReportRead, Scope::Trusted];
 }
 
-/// The client may list reports, and a user signed in through it: so `TRUSTED`, which never comes
-/// through a user's token, is of no use here.
+/// The client may list reports, and a user signed in through it: through a user's token `TRUSTED`
+/// stands for `REPORT_LIST`.
 pub struct ListReports;
 
 impl Requirement for ListReports {
     const ANY_OF: &'static [Role] = &[];
-    const SCOPES: &'static [Scope] = &[Scope::ReportList];
+    const SCOPES: &'static [Scope] = &[Scope::ReportList, Scope::Trusted];
     const SIGNED_IN: bool = true;
 }
 

@@ -1,5 +1,6 @@
-//! The throttle of guesses at passwords and secrets. It counts failures only, so that no number of
-//! good sign-ins is ever held up.
+//! The throttle of guesses at passwords, codes and secrets (contract §9). It counts failures only, so
+//! that no number of good sign-ins is ever held up, and a whole venue may share one address: whoever
+//! exists is counted by name together with the address, and only guesses at nobody by address alone.
 
 use super::secret::{self, Digest};
 use crate::error::{Error, Kind, Result};
@@ -15,10 +16,49 @@ use std::{
 const WINDOW: Duration = Duration::from_mins(1);
 /// Failures of one account from one address in a window.
 const ACCOUNT_MAX: u32 = 10;
-/// Failures from one address in a window, whatever the account.
+/// Failures at one door from one address in a window, whatever the account.
 const ADDRESS_MAX: u32 = 100;
 /// Windows kept of each kind.
 const WINDOWS_MAX: usize = 10_000;
+
+/// Where guesses are made. Failures at one door never close another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Door {
+    /// Client secrets at the token endpoint.
+    ClientSecret,
+    /// Passwords and one-time passwords at the token endpoint.
+    UserPassword,
+    /// Passwords in the console.
+    ConsolePassword,
+    /// Codes of an authenticator app, wherever they are asked for.
+    SecondFactor,
+    /// Secrets of apps that wait for approval.
+    DeviceRequest,
+}
+
+/// Whose failures count together.
+#[derive(Debug, Clone, Copy)]
+pub struct Account<'a> {
+    door: Door,
+    name: Option<&'a str>,
+}
+
+impl<'a> Account<'a> {
+    /// Somebody who exists: counted by name and address.
+    #[must_use]
+    pub fn known(door: Door, name: &'a str) -> Self {
+        Self {
+            door,
+            name: Some(name),
+        }
+    }
+
+    /// Whoever does not exist, or cannot be shut out: counted by address.
+    #[must_use]
+    pub fn unknown(door: Door) -> Self {
+        Self { door, name: None }
+    }
+}
 
 /// Failures by account and address, and by address alone. The time is passed in.
 #[derive(Default)]
@@ -26,8 +66,8 @@ pub struct Throttle(Mutex<Counts>);
 
 struct Counts {
     // By the account's digest: an account's name is as long as a sender likes.
-    accounts: Windows<(Digest, IpAddr)>,
-    addresses: Windows<IpAddr>,
+    accounts: Windows<(Door, Digest, IpAddr)>,
+    addresses: Windows<(Door, IpAddr)>,
 }
 
 impl Default for Counts {
@@ -40,17 +80,22 @@ impl Default for Counts {
 }
 
 impl Throttle {
-    /// Lets an attempt pass, unless too many failed before it.
+    /// Lets an attempt pass, unless too many failed before it. Failures of others from the same
+    /// address never close a known account.
     ///
     /// # Errors
     /// [`Kind::TooManyAttempts`], with the seconds until the next attempt is looked at.
-    pub fn check(&self, account: &str, address: IpAddr, now: Instant) -> Result<()> {
+    pub fn check(&self, account: Account<'_>, address: IpAddr, now: Instant) -> Result<()> {
         let counts = self.counts();
         let address = counted(address);
-        let wait = counts
-            .accounts
-            .wait(&key(account, address), ACCOUNT_MAX, now)
-            .max(counts.addresses.wait(&address, ADDRESS_MAX, now));
+        let wait = match account.name {
+            Some(name) => counts
+                .accounts
+                .wait(&key(account.door, name, address), ACCOUNT_MAX, now),
+            None => counts
+                .addresses
+                .wait(&(account.door, address), ADDRESS_MAX, now),
+        };
         match wait {
             None => Ok(()),
             Some(wait) => Err(too_many("attempts failed", wait)),
@@ -58,18 +103,31 @@ impl Throttle {
     }
 
     /// Counts an attempt that failed.
-    pub fn failed(&self, account: &str, address: IpAddr, now: Instant) {
+    ///
+    /// # Errors
+    /// [`Kind::TooManyAttempts`] in place of what failed, once too many failed at this door from
+    /// this address: known and unknown accounts then get the same answer.
+    pub fn failed(&self, account: Account<'_>, address: IpAddr, now: Instant) -> Result<()> {
         let mut counts = self.counts();
-        let address = counted(address);
-        counts.accounts.count(key(account, address), now);
-        counts.addresses.count(address, now);
+        let network = counted(address);
+        if let Some(name) = account.name {
+            counts.accounts.count(key(account.door, name, network), now);
+        }
+        let all = (account.door, network);
+        let wait = counts.addresses.wait(&all, ADDRESS_MAX, now);
+        counts.addresses.count(all, now);
+        wait.map_or(Ok(()), |wait| Err(too_many("attempts failed", wait)))
     }
 
     /// Forgets the account's failures from this address. Those of the address stay: who has one
-    /// account of his own must not have endless guesses at others.
-    pub fn succeeded(&self, account: &str, address: IpAddr) {
-        let mut counts = self.counts();
-        counts.accounts.forget(&key(account, counted(address)));
+    /// account of his own must not have endless guesses at nobody's.
+    pub fn succeeded(&self, account: Account<'_>, address: IpAddr) {
+        if let Some(name) = account.name {
+            let mut counts = self.counts();
+            counts
+                .accounts
+                .forget(&key(account.door, name, counted(address)));
+        }
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -78,11 +136,9 @@ impl Throttle {
 }
 
 /// Accounts are told apart as sign-in does it: not by the case of their letters.
-fn key(account: &str, address: IpAddr) -> (Digest, IpAddr) {
-    (
-        secret::digest(account.to_ascii_lowercase().as_bytes()),
-        address,
-    )
+fn key(door: Door, name: &str, address: IpAddr) -> (Door, Digest, IpAddr) {
+    let name = secret::digest(name.to_ascii_lowercase().as_bytes());
+    (door, name, address)
 }
 
 /// The address that attempts count for: of IPv6 the network of 64 bits, any address of which its
@@ -185,53 +241,75 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
     const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
 
-    fn fail(throttle: &Throttle, times: u32, account: &str, address: IpAddr, now: Instant) {
+    fn ada() -> Account<'static> {
+        Account::known(Door::UserPassword, "ada@example.com")
+    }
+
+    fn fail(throttle: &Throttle, times: u32, account: Account<'_>, address: IpAddr, now: Instant) {
         for _ in 0..times {
-            throttle.failed(account, address, now);
+            let _ = throttle.failed(account, address, now);
         }
     }
 
     #[test]
     fn ten_failures_close_one_account_at_one_address_for_a_minute() {
         let (throttle, start) = (Throttle::default(), Instant::now());
-        fail(&throttle, 9, "ada@example.com", HERE, start);
-        assert!(throttle.check("ada@example.com", HERE, start).is_ok());
-        throttle.failed("Ada@example.com", HERE, start + Duration::from_secs(30));
+        fail(&throttle, 9, ada(), HERE, start);
+        assert!(throttle.check(ada(), HERE, start).is_ok());
+        let otherwise = Account::known(Door::UserPassword, "Ada@example.com");
+        fail(
+            &throttle,
+            1,
+            otherwise,
+            HERE,
+            start + Duration::from_secs(30),
+        );
         let later = start + Duration::from_secs(40);
-        let refused = throttle.check("ADA@example.com", HERE, later).unwrap_err();
+        let refused = throttle.check(otherwise, HERE, later).unwrap_err();
         assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 20 });
-        assert!(throttle.check("bob@example.com", HERE, later).is_ok());
-        assert!(throttle.check("ada@example.com", THERE, later).is_ok());
-        let over = start + WINDOW;
-        assert!(throttle.check("ada@example.com", HERE, over).is_ok());
+        let bob = Account::known(Door::UserPassword, "bob@example.com");
+        assert!(throttle.check(bob, HERE, later).is_ok());
+        assert!(throttle.check(ada(), THERE, later).is_ok());
+        assert!(throttle.check(ada(), HERE, start + WINDOW).is_ok());
+    }
+
+    #[test]
+    fn guesses_at_nobody_close_an_address_for_nobody_alone() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        let nobody = Account::unknown(Door::UserPassword);
+        for _ in 0..ADDRESS_MAX {
+            assert!(throttle.failed(nobody, HERE, now).is_ok());
+        }
+        assert!(throttle.failed(nobody, HERE, now).is_err());
+        assert!(throttle.check(nobody, HERE, now).is_err());
+        assert!(throttle.check(nobody, THERE, now).is_ok());
+        assert!(throttle.check(ada(), HERE, now).is_ok());
+        // Whoever guesses is not told that ada exists.
+        assert!(throttle.failed(ada(), HERE, now).is_err());
+        let console = Account::unknown(Door::ConsolePassword);
+        assert!(throttle.check(console, HERE, now).is_ok());
     }
 
     #[test]
     fn a_success_clears_the_account_and_not_the_address() {
         let (throttle, now) = (Throttle::default(), Instant::now());
-        fail(&throttle, 10, "ada", HERE, now);
-        throttle.succeeded("ada", HERE);
-        assert!(throttle.check("ada", HERE, now).is_ok());
-        for account in 0..9 {
-            fail(&throttle, 10, &account.to_string(), HERE, now);
-        }
-        assert!(throttle.check("ada", HERE, now).is_err());
-        assert!(throttle.check("ada", THERE, now).is_ok());
+        fail(&throttle, 100, ada(), HERE, now);
+        throttle.succeeded(ada(), HERE);
+        assert!(throttle.check(ada(), HERE, now).is_ok());
+        let nobody = Account::unknown(Door::UserPassword);
+        assert!(throttle.check(nobody, HERE, now).is_err());
     }
 
     #[test]
     fn addresses_of_one_ipv6_network_count_as_one() {
         let (throttle, now) = (Throttle::default(), Instant::now());
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
-        fail(&throttle, 10, "ada", address("2001:db8::1"), now);
-        assert!(throttle.check("ada", address("2001:db8::2"), now).is_err());
-        assert!(
-            throttle
-                .check("ada", address("2001:db8:0:1::1"), now)
-                .is_ok()
-        );
-        fail(&throttle, 10, "ada", address("::ffff:10.0.0.1"), now);
-        assert!(throttle.check("ada", HERE, now).is_err());
+        fail(&throttle, 10, ada(), address("2001:db8::1"), now);
+        assert!(throttle.check(ada(), address("2001:db8::2"), now).is_err());
+        let next = address("2001:db8:0:1::1");
+        assert!(throttle.check(ada(), next, now).is_ok());
+        fail(&throttle, 10, ada(), address("::ffff:10.0.0.1"), now);
+        assert!(throttle.check(ada(), HERE, now).is_err());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use poem::{
     Endpoint, Request, Response,
     http::{Method, StatusCode, header},
 };
-use std::{future::Future, net::IpAddr, panic::AssertUnwindSafe, sync::Arc};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
 
 /// Who may go somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +163,8 @@ pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Respons
     answer::secured(answer::failure(shell, &error, &request_id))
 }
 
-/// Without TLS the console answers on loopback only, unless `--console-lan` (contract §10).
+/// Without TLS the console answers on loopback only, unless `--console-lan` (contract §10), and under
+/// this machine's own names.
 fn reachable(visit: &Visit) -> Result<()> {
     let reach = visit.console.reach;
     let local = visit.address().is_some_and(|address| address.is_loopback());
@@ -207,11 +208,6 @@ fn check_csrf(visit: &Visit, staff: &Staff) -> Result<()> {
             "this form is of another session; open the page again and repeat it there",
         ))
     }
-}
-
-/// The address of a socket, IPv4 whatever its notation.
-pub(super) fn plain(address: IpAddr) -> IpAddr {
-    address.to_canonical()
 }
 
 /// The status of a refused visit.

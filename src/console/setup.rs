@@ -4,7 +4,9 @@
 use super::{Access, Route, Shell, Visit, answer, settings::words, sign_in};
 use crate::{
     auth::{
-        ConsoleRole, password, secret,
+        ConsoleRole,
+        password::{self, Queue},
+        secret,
         users::{self, NewUser},
     },
     error::{Error, Kind, Result},
@@ -151,9 +153,11 @@ async fn administrator(visit: &mut Visit) -> Result<UserId> {
         return Err(Error::invalid("the two passwords differ"));
     }
     let password = form.sent("password").unwrap_or_default().to_owned();
-    let password = password::turn().await?.hash(password).await?;
+    let email = form.text("email").to_owned();
+    let turn = password::turn(Queue::Console).await?;
+    let password = turn.hash_strong(password, email.clone()).await?;
     let new = NewUser {
-        email: form.text("email").to_owned(),
+        email,
         password: Some(password),
         console: Some(ConsoleRole::Administrator),
         ..NewUser::default()

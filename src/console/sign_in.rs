@@ -1,5 +1,5 @@
 //! Sign-in and sign-out: e-mail and password, and a code of the authenticator app where the user
-//! has set one up. Guesses are throttled by account and address, together with those in the API.
+//! has set one up. Guesses are throttled by user and address; those in the API never close this door.
 
 use super::{Access, Console, Fields, Route, Shell, Visit, answer, route, session};
 use crate::{
@@ -163,10 +163,6 @@ fn again(visit: &Visit, error: &Error, waiting: Option<String>) -> Result<Respon
     Ok(response)
 }
 
-fn address(visit: &Visit) -> IpAddr {
-    visit.address().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
-}
-
 /// The user of an e-mail address and a password, if they may enter the console.
 async fn check_password(visit: &Visit, email: &str, password: String) -> Result<Known> {
     let (found, right) = try_password(visit, email, password).await?;
@@ -178,7 +174,9 @@ async fn check_password(visit: &Visit, email: &str, password: String) -> Result<
                 .look_up(|connection| Ok(users::get(connection, known.user)?.console));
             // Whoever knows the password may know that it does not open this door.
             if matches!(role, Ok(None)) {
-                failed(visit, email);
+                let account = Account::known(Door::ConsolePassword, email);
+                let throttle = &visit.console.throttle;
+                throttle.failed(account, visit.address(), Instant::now())?;
                 return Err(Error::invalid(
                     "this user has no role in the console; an administrator can give one",
                 ));
@@ -212,47 +210,42 @@ async fn try_password(
     password: String,
 ) -> Result<(Option<Known>, bool)> {
     let console: &Console = &visit.console;
-    let account = format!("user {email}");
-    let address = address(visit);
-    console.throttle.check(&account, address, Instant::now())?;
+    let address = visit.address();
     let stored = console
         .store
         .look_up(|connection| users::stored_password(connection, email))?;
+    let account = match &stored {
+        Some(_) => Account::known(Door::ConsolePassword, email),
+        None => Account::unknown(Door::ConsolePassword),
+    };
+    console.throttle.check(account, address, Instant::now())?;
     let known = stored.map(|(user, password)| Known {
         user,
         email: email.to_owned(),
         password,
         since: Instant::now(),
     });
-    let turn = password::turn().await?;
+    let turn = password::turn(Queue::Console).await?;
     // Many guesses may have waited together, and the first of them failed.
-    console.throttle.check(&account, address, Instant::now())?;
+    console.throttle.check(account, address, Instant::now())?;
     let hash = known.as_ref().and_then(|known| known.password.clone());
     let right = turn.verify(password, hash).await?;
     if right {
-        console.throttle.succeeded(&account, address);
+        console.throttle.succeeded(account, address);
     } else {
-        failed(visit, email);
+        console.throttle.failed(account, address, Instant::now())?;
     }
     Ok((known, right))
-}
-
-fn failed(visit: &Visit, email: &str) {
-    let account = format!("user {email}");
-    let throttle = &visit.console.throttle;
-    throttle.failed(&account, address(visit), Instant::now());
 }
 
 async fn check_code(visit: &Visit, known: &Known) -> Result<()> {
     let console: &Console = &visit.console;
     // From wherever they come: a code is short, and whoever guesses has the password already.
-    let (account, anywhere) = (
-        format!("code {}", known.email),
-        IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-    );
-    console.throttle.check(&account, anywhere, Instant::now())?;
+    let account = Account::known(Door::SecondFactor, &known.email);
+    let anywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    console.throttle.check(account, anywhere, Instant::now())?;
     // Counted before it is looked at: of a thousand that come at once, ten are.
-    console.throttle.failed(&account, anywhere, Instant::now());
+    let _ = console.throttle.failed(account, anywhere, Instant::now());
     let code = visit.form.text("code").to_owned();
     let mut ctx = visit.context();
     ctx.actor = format!("user:{}", known.user);
@@ -271,7 +264,7 @@ async fn check_code(visit: &Visit, known: &Known) -> Result<()> {
         })
         .await?;
     if right {
-        console.throttle.succeeded(&account, anywhere);
+        console.throttle.succeeded(account, anywhere);
         return Ok(());
     }
     Err(Error::invalid(
@@ -289,9 +282,9 @@ async fn enter(visit: &Visit, user: UserId) -> Result<Response> {
 
 /// Opens a session: the header with its cookie.
 pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::HeaderValue> {
-    let address = address(visit).to_string();
+    let address = visit.address().to_string();
     let agent = visit.header("user-agent").unwrap_or_default().to_owned();
-    let token = visit
+    let (token, key) = visit
         .console
         .store
         .write(move |tx| session::open(tx, user, &address, &agent))

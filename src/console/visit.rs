@@ -1,12 +1,12 @@
 //! What a page is given: the request, who made it, and what it says, with the few ways of reading
 //! it that pages need.
 
-use super::{Area, Console, Shell, answer, live::Beats, route, upload::Upload};
+use super::{Area, Console, Shell, answer, live::Beats, upload::Upload};
 use crate::{
     auth::{ConsoleRole, Context},
     error::{Error, Kind, Result},
     types::UserId,
-    web::{RequestId, Trail},
+    web::{ClientAddress, RequestId, Trail},
 };
 use poem::{Body, Request, http::header};
 use std::{net::IpAddr, sync::Arc};
@@ -142,9 +142,19 @@ impl Visit {
 
     /// The caller's address.
     #[must_use]
-    pub fn address(&self) -> Option<IpAddr> {
-        let address = self.request.remote_addr().as_socket_addr()?;
-        Some(route::plain(address.ip()))
+    pub fn address(&self) -> IpAddr {
+        ClientAddress::of(&self.request)
+    }
+
+    /// Whether the caller sits at this machine: the connection comes from it, and no trusted proxy
+    /// names another address.
+    pub(super) fn is_local(&self) -> bool {
+        let peer = self.request.remote_addr().as_socket_addr();
+        let local_peer = peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback());
+        // A proxy on this machine that speaks HTTPS to the browser.
+        let public = self.console.public_url();
+        let behind_tls = public.is_some_and(|url| url.starts_with("https://"));
+        local_peer && (self.address().is_loopback() || behind_tls)
     }
 
     /// Whether htmx asks for a part of a page.

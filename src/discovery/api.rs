@@ -8,7 +8,7 @@ use crate::{
     app::App,
     types::{Zone, text::CODE_MAX_CHARS},
     web::{
-        Address, Body, Outcome,
+        Address, Body, ClientAddress, Outcome,
         envelope::{envelope, enveloped},
         schema::{Described, example, formatted, inline, integer, nullable, object, text},
     },
@@ -22,10 +22,7 @@ use poem_openapi::{
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
 };
 use serde_json::{Map, Value, json};
-use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::Arc,
-};
+use std::{net::IpAddr, sync::Arc};
 
 /// What an app sends.
 #[derive(serde::Deserialize)]
@@ -151,11 +148,9 @@ pub struct Sender {
 
 impl<'a> FromRequest<'a> for Sender {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let remote = request.remote_addr().as_socket_addr();
         let agent = request.headers().get(header::USER_AGENT);
         Ok(Self {
-            // A socket of the machine itself has no address.
-            address: remote.map_or(Ipv4Addr::LOCALHOST.into(), SocketAddr::ip),
+            address: ClientAddress::of(request),
             agent: agent
                 .and_then(|agent| agent.to_str().ok())
                 .map(ToOwned::to_owned),

@@ -9,7 +9,7 @@ use crate::{
     auth::{
         handover::{self, Standing},
         secret::{self, Digest},
-        throttle::counted,
+        throttle::{Account, Door, counted},
     },
     error::{Error, Kind, Result},
     store::Tx,
@@ -104,11 +104,6 @@ impl Ask {
     fn digest(&self) -> Digest {
         secret::digest(self.secret.as_bytes())
     }
-
-    /// How the throttle knows guesses at this app's secret.
-    fn account(&self) -> String {
-        format!("device-request:{}", self.code)
-    }
 }
 
 impl Discovery {
@@ -121,9 +116,11 @@ impl Discovery {
     pub async fn ask(&self, ask: Ask) -> Result<Answered> {
         ask.check()?;
         let now = Instant::now();
-        let (account, address) = (ask.account(), ask.address);
+        let (code, address) = (ask.code.clone(), ask.address);
+        // These secrets are the app's own and may be short: guesses at one code are counted first.
+        let account = Account::known(Door::DeviceRequest, &code);
         let throttle = &self.app.throttle;
-        throttle.check(&account, address, now)?;
+        throttle.check(account, address, now)?;
         let open = self.window.left(now).is_some();
         let known = self
             .app
@@ -136,16 +133,16 @@ impl Discovery {
                 record: row.record,
             }),
             Known::Other if !open => {
-                throttle.failed(&account, address, now);
+                throttle.failed(account, address, now)?;
                 Err(closed())
             }
             Known::Free if !open => Err(closed()),
             _ => self.app.store.write(move |tx| settle(tx, &ask, open)).await,
         };
         match &outcome {
-            Ok(_) => throttle.succeeded(&account, address),
+            Ok(_) => throttle.succeeded(account, address),
             Err(error) if error.kind == Kind::RequestCodeTaken => {
-                throttle.failed(&account, address, now);
+                throttle.failed(account, address, now)?;
             }
             Err(_) => {}
         }

@@ -6,12 +6,13 @@ use super::{
     parameters::{BODY_MAX_BYTES, Parameters},
     refusal::{Cause, Refusal},
     request::TokenRequest,
+    revocation::{RevocationAnswer, SentRevocation},
 };
 use crate::{
     app::App,
     auth::tokens::{ACCESS_S, Issued},
     error::{Error, Kind},
-    web::{RequestId, body::read_limited, tags::Tag},
+    web::{ClientAddress, RequestId, body::read_limited, tags::Tag},
 };
 use poem::{
     IntoResponse, Request, RequestBody, Response,
@@ -20,7 +21,7 @@ use poem::{
 };
 use poem_openapi::OpenApi;
 use serde_json::json;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 
 /// The token endpoint.
 pub struct OAuthApi {
@@ -35,28 +36,47 @@ impl OAuthApi {
     /// `client_credentials` for what an app does on its own behalf, `password` to sign a user in,
     /// `refresh_token` to get another access token for that user. An access token lasts an hour.
     ///
-    /// A refresh token lasts 30 days and is good for one use: the answer to it has the next one. One
-    /// that is used a second time has been copied, so that every token that descends from the same
-    /// sign-in is cancelled.
+    /// A refresh token lasts 30 days and is good for one use: the answer to it has the next one. If
+    /// that answer is lost on the way, send the same one again within 30 seconds. One that is used
+    /// again later, or after its successor was, has been copied, so that every token that descends
+    /// from the same sign-in is cancelled.
     ///
     /// Client credentials are sent in the body or by HTTP Basic, not both. A client's scopes are
     /// granted whether or not `scope` names them; a user's token has the user's roles and the client's
-    /// scopes, but never `TRUSTED`. The answer's `scope` names those that count.
-    /// Ten wrong secrets or passwords of one account, or a hundred from one address, close it for
-    /// the rest of the minute.
+    /// scopes, with `REPORT_LIST` in place of `TRUSTED`. The answer's `scope` names those that count.
+    ///
+    /// A correct client secret is never refused. After a hundred wrong ones from one address in a
+    /// minute the next wrong ones get 429. Ten wrong passwords or codes of one user from one address,
+    /// or a hundred of unknown users, are looked at no more for the rest of the minute.
     ///
     /// Answers and errors have the form of RFC 6749, without `data` and `meta`.
     #[oai(path = "/oauth/v2/token", method = "post", operation_id = "token")]
     async fn token(&self, sent: SentRequest, request_id: RequestId) -> TokenAnswer {
-        let address = sent.address;
         let outcome = match sent.read() {
-            Ok(request) => {
+            Ok((request, address)) => {
                 grant::token(&self.app.store, &self.app.throttle, request, address).await
             }
             Err(refusal) => Err(refusal),
         };
         TokenAnswer {
             outcome,
+            request_id,
+        }
+    }
+
+    /// Revoke a token
+    ///
+    /// An access token ends alone; a refresh token ends with every token that descends from the same
+    /// sign-in. A token that is unknown or ended already is answered the same (RFC 7009). Client
+    /// credentials are sent as for a token.
+    #[oai(
+        path = "/oauth/v2/revoke",
+        method = "post",
+        operation_id = "revokeToken"
+    )]
+    async fn revoke(&self, sent: SentRevocation, request_id: RequestId) -> RevocationAnswer {
+        RevocationAnswer {
+            outcome: sent.revoke(&self.app).await,
             request_id,
         }
     }
@@ -72,10 +92,8 @@ pub struct SentRequest {
 
 impl SentRequest {
     pub(super) async fn receive(request: &Request, body: &mut RequestBody) -> Self {
-        let remote = request.remote_addr().as_socket_addr();
         Self {
-            // A socket of the machine itself has no address.
-            address: remote.map_or(Ipv4Addr::LOCALHOST.into(), SocketAddr::ip),
+            address: ClientAddress::of(request),
             content_type: request.content_type().map(ToOwned::to_owned),
             basic: says_basic(request).then(|| {
                 let basic = request.headers().typed_get();
@@ -87,13 +105,24 @@ impl SentRequest {
         }
     }
 
-    fn read(self) -> Result<TokenRequest, Refusal> {
+    /// The parameters, the credentials of the header, and the sender's address.
+    ///
+    /// # Errors
+    /// `invalid_request` or `invalid_client` for what cannot be read.
+    pub(super) fn open(
+        self,
+    ) -> Result<(Parameters, Option<Authorization<Basic>>, IpAddr), Refusal> {
         let basic = self.basic.transpose()?;
+        let parameters = Parameters::read(self.content_type.as_deref(), &self.body?)?;
+        Ok((parameters, basic, self.address))
+    }
+
+    fn read(self) -> Result<(TokenRequest, IpAddr), Refusal> {
+        let (parameters, basic, address) = self.open()?;
         let halves = basic
             .as_ref()
             .map(|basic| (basic.username(), basic.password()));
-        let parameters = Parameters::read(self.content_type.as_deref(), &self.body?)?;
-        TokenRequest::read(parameters, halves)
+        Ok((TokenRequest::read(parameters, halves)?, address))
     }
 }
 
@@ -111,6 +140,9 @@ fn unreadable(error: Error) -> Refusal {
     match error.kind {
         Kind::TooLarge => Refusal::invalid_request("the body may have at most 65536 bytes"),
         Kind::Invalid => Refusal::invalid_request("the body breaks off"),
+        Kind::NotJson => {
+            Refusal::invalid_request("the body is compressed (Content-Encoding); send it as it is")
+        }
         _ => error.into(),
     }
 }
@@ -144,7 +176,7 @@ fn granted(issued: &Issued) -> serde_json::Value {
     answer
 }
 
-fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
+pub(super) fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
     let description = if refusal.cause == Cause::Defect {
         tracing::error!(%request_id, "defect: {}", refusal.description);
         format!("internal error; the server's log has the details under request {request_id}")
@@ -164,7 +196,7 @@ fn refused(refusal: &Refusal, request_id: &RequestId) -> Response {
     response
 }
 
-fn respond(status: u16, body: &serde_json::Value) -> Response {
+pub(super) fn respond(status: u16, body: &serde_json::Value) -> Response {
     Response::builder()
         .status(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
         .content_type("application/json")

@@ -49,11 +49,17 @@ impl Described for TokenRequest {
                         "The user's password, or a one-time password of POST /otp/send; for `password`.",
                     )),
                 ),
+                (
+                    "totp",
+                    inline(text(
+                        "For `password`, of a user who has an authenticator app: its current code, or a recovery code. A one-time password needs none.",
+                    )),
+                ),
                 ("refresh_token", inline(text("For `refresh_token`."))),
                 (
                     "scope",
                     inline(text(
-                        "Names of scopes, separated by spaces. All that the client has are granted anyway; to a user never `TRUSTED`.",
+                        "Names of scopes, separated by spaces. All that the client has are granted anyway; through a user's token `TRUSTED` stands for `REPORT_LIST`.",
                     )),
                 ),
             ],
@@ -110,7 +116,7 @@ impl Described for Token {
 }
 
 /// What is answered when there is no token.
-struct TokenError;
+pub(super) struct TokenError;
 
 impl Described for TokenError {
     const NAME: &'static str = "TokenError";
@@ -217,15 +223,15 @@ impl ApiResponse for TokenAnswer {
 }
 
 /// A header: name, type, meaning.
-type Header = (&'static str, &'static str, &'static str);
+pub(super) type Header = (&'static str, &'static str, &'static str);
 
-const RETRY_AFTER: Header = (
+pub(super) const RETRY_AFTER: Header = (
     "Retry-After",
     "integer",
     "Seconds after which to try again.",
 );
 
-fn response<T: Described>(
+pub(super) fn response<T: Described>(
     status: u16,
     description: &'static str,
     headers: &[Header],
@@ -246,7 +252,7 @@ fn response<T: Described>(
     }
 }
 
-fn media<T: Described>(content_type: &'static str) -> MetaMediaType {
+pub(super) fn media<T: Described>(content_type: &'static str) -> MetaMediaType {
     MetaMediaType {
         content_type,
         schema: T::reference(),

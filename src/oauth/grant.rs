@@ -1,14 +1,18 @@
-//! The three grants: from a request to tokens.
+//! The three grants: from a request to tokens; and whose request it is.
 
 use super::{
     adapter::{Core, Trouble},
     issuer::owner_of,
     password::{self, SignedIn},
     refusal::{Cause, Refusal},
-    request::{Grant, TokenRequest},
+    request::{ClientCredentials, Grant, TokenRequest},
 };
 use crate::{
-    auth::{throttle::Throttle, tokens::Issued},
+    auth::{
+        clients::{self, Client},
+        throttle::{Account, Door, Throttle},
+        tokens::Issued,
+    },
     error::Result as Outcome,
     store::{Store, Tx},
 };
@@ -19,7 +23,7 @@ use oxide_auth::code_grant::{
 };
 use std::{net::IpAddr, time::Instant};
 
-/// Answers a request from `address`, unless too many failed before it.
+/// Answers a request from `address`.
 ///
 /// # Errors
 /// Every refusal there is.
@@ -29,35 +33,60 @@ pub async fn token(
     request: TokenRequest,
     address: IpAddr,
 ) -> Result<Issued, Refusal> {
-    let account = format!("client {}", request.client.client_id);
-    throttle.check(&account, address, Instant::now())?;
-    let outcome = answer(store, throttle, request, address).await;
-    match &outcome {
-        Ok(_) => throttle.succeeded(&account, address),
-        Err(refusal) if matches!(refusal.cause, Cause::InvalidClient { .. }) => {
-            throttle.failed(&account, address, Instant::now());
+    authenticate(store, throttle, &request.client, address)?;
+    let user = match &request.grant {
+        Grant::Password {
+            username,
+            password,
+            totp,
+        } => {
+            let user = password::sign_in(store, throttle, username, password, address).await?;
+            user.check_second_factor(store, throttle, totp.as_deref())?;
+            Some(user)
         }
-        Err(_) => {}
+        Grant::ClientCredentials | Grant::RefreshToken { .. } => None,
+    };
+    let (request, user, outcome) = store
+        .write(move |tx| {
+            let outcome = issue(tx, &request, user.as_ref())?;
+            Ok((request, user, outcome))
+        })
+        .await?;
+    if let (Ok(_), Some(user), Grant::Password { totp: Some(_), .. }) =
+        (&outcome, user, request.grant)
+    {
+        user.second_factor_passed(throttle);
     }
     outcome
 }
 
-async fn answer(
+/// Checks the client's secret, before anything else. A correct one is never refused, whatever failed
+/// at this address before: a whole venue may share it (contract §9).
+///
+/// # Errors
+/// `invalid_client`, and too many attempts in its place.
+pub fn authenticate(
     store: &Store,
     throttle: &Throttle,
-    request: TokenRequest,
+    sent: &ClientCredentials,
     address: IpAddr,
-) -> Result<Issued, Refusal> {
-    let user = match &request.grant {
-        Grant::Password { username, password } => {
-            let client = &request.client;
-            Some(password::sign_in(store, throttle, client, username, password, address).await?)
-        }
-        Grant::ClientCredentials | Grant::RefreshToken { .. } => None,
+) -> Result<Client, Refusal> {
+    let secret = sent.client_secret.as_bytes();
+    let (found, revoked) = store.look_up(|connection| {
+        let found = clients::authenticate(connection, &sent.client_id, secret)?;
+        let revoked = found.is_none() && clients::is_revoked(connection, &sent.client_id, secret)?;
+        Ok((found, revoked))
+    })?;
+    if revoked {
+        let cause = Cause::InvalidClient { basic: sent.basic };
+        return Err(Refusal::new(cause, "the client was revoked"));
+    }
+    let Some(client) = found else {
+        let nobody = Account::unknown(Door::ClientSecret);
+        throttle.failed(nobody, address, Instant::now())?;
+        return Err(Refusal::invalid_client(sent.basic));
     };
-    store
-        .write(move |tx| issue(tx, &request, user.as_ref()))
-        .await?
+    Ok(client)
 }
 
 /// Runs a grant in the writer's transaction. A refusal is not an error of the transaction: what a

@@ -6,7 +6,7 @@
 //! - `registrar`, `issuer`: oxide-auth's primitives over the transaction
 //! - `grant`: the three grants; `password`: the one that oxide-auth does not have
 //! - `refusal`: every way in which it says no
-//! - `api`, `document`: HTTP and its description
+//! - `api`, `document`: HTTP and its description; `revocation`: giving a token back
 
 mod adapter;
 pub mod api;
@@ -18,5 +18,6 @@ mod password;
 mod refusal;
 mod registrar;
 mod request;
+mod revocation;
 #[cfg(test)]
 mod tests;

@@ -6,14 +6,15 @@ use super::{
     grant::{Ended, scope_lacking},
     issuer::grant_of,
     refusal::{Cause, Refusal},
-    request::{ClientCredentials, TokenRequest},
+    request::{Grant, TokenRequest},
 };
 use crate::{
     auth::{
-        self, Context, clients,
-        password::{self, Turn},
-        throttle::Throttle,
-        tokens::Holder,
+        Context, clients,
+        password::{self, Queue, Turn},
+        second_factor,
+        throttle::{Account, Door, Throttle},
+        tokens::{self, Holder},
         users,
     },
     error::Result as Outcome,
@@ -21,12 +22,16 @@ use crate::{
     store::{Store, Tx},
     types::UserId,
 };
-use oxide_auth::primitives::{
-    issuer::Issuer,
-    registrar::{ClientUrl, Registrar, RegistrarError},
-    scope::Scope,
+use oxide_auth::primitives::issuer::Issuer;
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+    time::Instant,
 };
-use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Instant};
+
+/// Guesses at codes of an app count from wherever they come: a code is short, and whoever guesses has
+/// the password already.
+const ANYWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// Somebody whose password was right.
 pub struct SignedIn {
@@ -60,63 +65,129 @@ impl SignedIn {
         }
     }
 
+    /// Counts a guess at the user's second factor, where there is one, before it is looked at: of a
+    /// thousand that come at once, ten are.
+    ///
+    /// # Errors
+    /// `invalid_grant` where a code is needed and none was sent; too many attempts.
+    pub fn check_second_factor(
+        &self,
+        store: &Store,
+        throttle: &Throttle,
+        totp: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let By::Password(user, _) = &self.by else {
+            return Ok(());
+        };
+        if !store.look_up(|connection| second_factor::is_on(connection, *user))? {
+            return Ok(());
+        }
+        if totp.is_none() {
+            return Err(totp_missing());
+        }
+        let account = self.of_second_factor();
+        throttle.check(account, ANYWHERE, Instant::now())?;
+        let _ = throttle.failed(account, ANYWHERE, Instant::now());
+        Ok(())
+    }
+
+    /// Takes the guess back that was counted: it was right.
+    pub fn second_factor_passed(&self, throttle: &Throttle) {
+        throttle.succeeded(self.of_second_factor(), ANYWHERE);
+    }
+
+    fn of_second_factor(&self) -> Account<'_> {
+        Account::known(Door::SecondFactor, &self.username)
+    }
+
     /// The user, if what was right is right still; a code is used up.
-    fn user(&self, tx: &Tx<'_>, client_id: &str) -> Outcome<Option<UserId>> {
-        match &self.by {
+    fn user(&self, tx: &Tx<'_>, request: &TokenRequest) -> Outcome<Result<UserId, Refusal>> {
+        let ctx = Context {
+            actor: format!("client:{}", request.client.client_id),
+            source: "api",
+            ..Context::of_command("api", Arc::new(settings::load(tx)?))
+        };
+        let user = match &self.by {
             By::Password(user, stored) => {
                 let now = users::stored_password(tx, &self.username)?;
                 let same = now.is_some_and(|now| now == (*user, stored.clone()));
-                Ok(same.then_some(*user))
+                if same && second_factor::is_on(tx, *user)? {
+                    return second_factor_taken(tx, &ctx, *user, request);
+                }
+                same.then_some(*user)
             }
-            By::Code(hash) => {
-                let ctx = Context {
-                    actor: format!("client:{client_id}"),
-                    source: "api",
-                    ..Context::of_command("api", Arc::new(settings::load(tx)?))
-                };
-                otp::redeem(tx, &ctx, &self.username, hash)
-            }
-        }
+            By::Code(hash) => otp::redeem(tx, &ctx, &self.username, hash)?,
+        };
+        Ok(user.ok_or_else(refusal))
     }
 }
 
-/// Checks the client and the user's password, or one-time password. The writer has no part in hashing,
-/// which takes long.
+/// The user, if the request has a code of their app, or a recovery code; it is used up.
+fn second_factor_taken(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    user: UserId,
+    request: &TokenRequest,
+) -> Outcome<Result<UserId, Refusal>> {
+    let Grant::Password {
+        totp: Some(code), ..
+    } = &request.grant
+    else {
+        return Ok(Err(totp_missing()));
+    };
+    if second_factor::take(tx, ctx, user, code)? {
+        return Ok(Ok(user));
+    }
+    Ok(Err(Refusal::new(
+        Cause::InvalidGrant,
+        "totp is wrong or was used before; codes last half a minute",
+    )))
+}
+
+fn totp_missing() -> Refusal {
+    Refusal::new(
+        Cause::InvalidGrant,
+        "this user has an authenticator app; send its current code as totp, or a recovery code",
+    )
+}
+
+/// Checks a user's password, or one-time password, for a client that is known. The writer has no part
+/// in hashing, which takes long.
 ///
 /// # Errors
-/// `invalid_client`, `invalid_grant`, and too many attempts.
+/// `invalid_grant`, and too many attempts.
 pub async fn sign_in(
     store: &Store,
     throttle: &Throttle,
-    client: &ClientCredentials,
     username: &str,
     password: &str,
     address: IpAddr,
 ) -> Result<SignedIn, Refusal> {
-    let account = format!("user {username}");
-    throttle.check(&account, address, Instant::now())?;
-    // Only a client that we know has passwords tried, and our processors used.
+    let by_code = otp::is_code(password);
     let known = store.look_up(|connection| {
-        let secret = client.client_secret.as_bytes();
-        clients::authenticate(connection, &client.client_id, secret)
+        let known = users::stored_password(connection, username)?.is_some();
+        Ok(known || (by_code && otp::is_pending(connection, username)?))
     })?;
-    if known.is_none() {
-        return Err(Refusal::invalid_client(client.basic));
-    }
-    let turn = password::turn().await?;
+    let account = if known {
+        Account::known(Door::UserPassword, username)
+    } else {
+        Account::unknown(Door::UserPassword)
+    };
+    throttle.check(account, address, Instant::now())?;
+    let turn = password::turn(Queue::Api).await?;
     // Many guesses may have waited together, and the first of them failed.
-    throttle.check(&account, address, Instant::now())?;
-    let signed_in = if otp::is_code(password) {
+    throttle.check(account, address, Instant::now())?;
+    let signed_in = if by_code {
         try_code(store, turn, username, password).await?
     } else {
         try_password(store, turn, username, password).await?
     };
-    if signed_in.is_some() {
-        throttle.succeeded(&account, address);
-    } else {
-        throttle.failed(&account, address, Instant::now());
-    }
-    signed_in.ok_or_else(refusal)
+    let Some(signed_in) = signed_in else {
+        throttle.failed(account, address, Instant::now())?;
+        return Err(refusal());
+    };
+    throttle.succeeded(account, address);
+    Ok(signed_in)
 }
 
 async fn try_password(
@@ -153,51 +224,27 @@ pub fn for_user(
     request: &TokenRequest,
     signed_in: &SignedIn,
 ) -> Result<(), Ended> {
-    let client = &request.client;
-    let checked = core
-        .clients
-        .check(&client.client_id, Some(client.client_secret.as_bytes()));
-    checked.map_err(|error| match error {
-        RegistrarError::Unspecified => Ended::Refused(Refusal::invalid_client(client.basic)),
-        RegistrarError::PrimitiveError => Ended::Broken,
-    })?;
-    let bound = ClientUrl {
-        client_id: Cow::Borrowed(&client.client_id),
-        redirect_uri: None,
-    };
-    let named = request
-        .scope
-        .as_deref()
-        .and_then(|scope| scope.parse::<Scope>().ok());
-    // Nobody is granted that with a password (contract §9).
-    if named.as_ref().is_some_and(names_trusted) {
+    let trouble = core.trouble;
+    let kept = |outcome| trouble.keep(outcome).map_err(|()| Ended::Broken);
+    let sent = &request.client;
+    let secret = sent.client_secret.as_bytes();
+    let client = trouble
+        .keep(clients::authenticate(tx, &sent.client_id, secret))
+        .map_err(|()| Ended::Broken)?
+        .ok_or_else(|| Ended::Refused(Refusal::invalid_client(sent.basic)))?;
+    let held = tokens::through_user(client.scopes);
+    let lacks = |name: &str| !held.iter().any(|scope| scope.name() == name);
+    let named = request.scope.as_deref().unwrap_or_default();
+    if named.split_whitespace().any(lacks) {
         return Err(Ended::Refused(scope_lacking()));
     }
-    let negotiated = core
-        .clients
-        .bound_redirect(bound)
-        .and_then(|bound| core.clients.negotiate(bound, named));
-    negotiated.map_err(|error| match error {
-        RegistrarError::Unspecified => Ended::Refused(scope_lacking()),
-        RegistrarError::PrimitiveError => Ended::Broken,
-    })?;
-    let user = core
-        .trouble
-        .keep(signed_in.user(tx, &client.client_id))
-        .map_err(|()| Ended::Broken)?
-        .ok_or_else(|| Ended::Refused(refusal()))?;
-    let found = clients::find(tx, &client.client_id);
-    let found = core.trouble.keep(found).map_err(|()| Ended::Broken)?;
-    let holder = Holder::of_user(found.id, user, found.scopes);
-    let grant = grant_of(client.client_id.clone(), &holder, tx.now()).ok_or(Ended::Broken)?;
+    let user = kept(signed_in.user(tx, request))?.map_err(Ended::Refused)?;
+    let holder = Holder::of_user(client.id, user, held);
+    let grant = grant_of(client.client_id, &holder, tx.now()).ok_or(Ended::Broken)?;
     core.tokens
         .issue(grant)
         .map(|_| ())
         .map_err(|()| Ended::Broken)
-}
-
-fn names_trusted(named: &Scope) -> bool {
-    named.iter().any(|name| name == auth::Scope::Trusted.name())
 }
 
 /// The refusal of a user who is unknown or whose password is wrong: it does not tell which.

@@ -36,6 +36,8 @@ pub enum Grant {
         username: String,
         /// The user's password.
         password: String,
+        /// A code of the user's authenticator app, or a recovery code.
+        totp: Option<String>,
     },
     /// `refresh_token`: the same user again.
     RefreshToken {
@@ -59,8 +61,8 @@ impl TokenRequest {
     /// Reads a request from its parameters and the two halves of its HTTP Basic credentials.
     ///
     /// # Errors
-    /// `invalid_request`, naming what is missing; `unsupported_grant_type`; `invalid_scope` for
-    /// what is no list of scopes.
+    /// `invalid_request`, naming what is missing; `unsupported_grant_type`; `invalid_client`;
+    /// `invalid_scope` for what is no list of scopes.
     pub fn read(mut parameters: Parameters, basic: Option<(&str, &str)>) -> Result<Self, Refusal> {
         let grant_type = parameters.require("grant_type")?;
         let grant = match grant_type.as_str() {
@@ -68,6 +70,7 @@ impl TokenRequest {
             "password" => Grant::Password {
                 username: parameters.require("username")?,
                 password: parameters.require("password")?,
+                totp: parameters.take("totp"),
             },
             "refresh_token" => Grant::RefreshToken {
                 token: parameters.require("refresh_token")?,
@@ -100,15 +103,29 @@ impl TokenRequest {
 impl ClientCredentials {
     /// By HTTP Basic or in the body, not both (RFC 6749 section 2.3); a body may repeat the
     /// `client_id`.
-    fn read(parameters: &mut Parameters, basic: Option<(&str, &str)>) -> Result<Self, Refusal> {
+    ///
+    /// # Errors
+    /// `invalid_client` without them or for ones that cannot be read; `invalid_request` for both.
+    pub fn read(parameters: &mut Parameters, basic: Option<(&str, &str)>) -> Result<Self, Refusal> {
         let Some((client_id, client_secret)) = basic else {
+            let mut sent = |name| {
+                let missing = || {
+                    Refusal::new(
+                        Cause::InvalidClient { basic: false },
+                        format!("{name} is missing"),
+                    )
+                };
+                parameters.take(name).ok_or_else(missing)
+            };
             return Ok(Self {
-                client_id: parameters.require("client_id")?,
-                client_secret: parameters.require("client_secret")?,
+                client_id: sent("client_id")?,
+                client_secret: sent("client_secret")?,
                 basic: false,
             });
         };
-        let client_id = form_decoded(client_id.as_bytes())?;
+        let decoded =
+            |half: &str| form_decoded(half.as_bytes()).map_err(|_| Refusal::invalid_client(true));
+        let client_id = decoded(client_id)?;
         let other_id = parameters.take("client_id");
         if parameters.take("client_secret").is_some() || other_id.is_some_and(|id| id != client_id)
         {
@@ -118,7 +135,7 @@ impl ClientCredentials {
         }
         Ok(Self {
             client_id,
-            client_secret: form_decoded(client_secret.as_bytes())?,
+            client_secret: decoded(client_secret)?,
             basic: true,
         })
     }
@@ -154,11 +171,10 @@ mod tests {
             assert_eq!(code(&format!("{body}{client}"), None), outcome, "{body}");
         }
         let grant = "grant_type=client_credentials";
-        assert_eq!(code(grant, None), "invalid_request");
-        assert_eq!(
-            code(&format!("{grant}&client_id=c"), None),
-            "invalid_request"
-        );
+        for client in ["", "&client_id=c", "&client_id=c&client_secret="] {
+            let outcome = code(&format!("{grant}{client}"), None);
+            assert_eq!(outcome, "invalid_client", "{client}");
+        }
     }
 
     #[test]
@@ -172,6 +188,6 @@ mod tests {
         assert_eq!(both("client_id=c"), "ok");
         assert_eq!(both("client_id=d"), "invalid_request");
         assert_eq!(both("client_id=c&client_secret=s"), "invalid_request");
-        assert_eq!(code(grant, Some(("c", "%ff"))), "invalid_request");
+        assert_eq!(code(grant, Some(("c", "%ff"))), "invalid_client");
     }
 }

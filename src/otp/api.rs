@@ -5,7 +5,7 @@ use crate::{
     app::App,
     auth::roles::AnyToken,
     web::{
-        Answer, Body, Granted, Outcome, RequestId,
+        Answer, Body, ClientAddress, Granted, Outcome, RequestId,
         schema::{Described, example, inline, integer, object, text},
         tags::Tag,
     },
@@ -13,7 +13,6 @@ use crate::{
 use poem::{FromRequest, Request, RequestBody};
 use poem_openapi::{OpenApi, registry::MetaSchema};
 use serde_json::json;
-use std::net::{Ipv4Addr, SocketAddr};
 
 /// Who wants a code.
 #[derive(serde::Deserialize)]
@@ -62,10 +61,8 @@ impl Described for OneTimePassword {
 
 impl<'a> FromRequest<'a> for Asker {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let remote = request.remote_addr().as_socket_addr();
         Ok(Self {
-            // A socket of the machine itself has no address.
-            address: remote.map_or(Ipv4Addr::LOCALHOST.into(), SocketAddr::ip),
+            address: ClientAddress::of(request),
         })
     }
 }

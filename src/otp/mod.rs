@@ -12,7 +12,7 @@ mod send;
 mod sign_in;
 
 pub use send::{Asker, send};
-pub use sign_in::{is_code, redeem, take_try};
+pub use sign_in::{is_code, is_pending, redeem, take_try};
 
 /// The digits of a code.
 const DIGITS: usize = 6;

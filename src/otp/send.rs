@@ -6,7 +6,7 @@ use crate::{
     auth::{
         Context,
         keyed::Key,
-        password::{self, Hashed},
+        password::{self, Hashed, Queue},
         unwritten::Unwritten,
         users,
     },
@@ -59,7 +59,10 @@ pub async fn send(app: &App, ctx: Context, email: &str, asker: Asker) -> Result<
     app.asking
         .ask(email, ctx.client, asker.address, Instant::now())?;
     let code = fresh()?;
-    let hashed = password::turn().await?.hash_code(code.clone()).await?;
+    let hashed = password::turn(Queue::Api)
+        .await?
+        .hash_code(code.clone())
+        .await?;
     let (email, of_write) = (email.to_owned(), app.clone());
     let written = app
         .store

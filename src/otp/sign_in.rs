@@ -11,14 +11,27 @@ use crate::{
     error::Result,
     settings::OneTimePasswords,
     store::Tx,
-    types::{DelegateId, Patch, UserId},
+    types::{DelegateId, Patch, Timestamp, UserId},
 };
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// Whether what came as a password has the form of a code. No password has: those are longer.
 #[must_use]
 pub fn is_code(password: &str) -> bool {
     password.len() == DIGITS && password.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether a code was sent to an e-mail address, or would have been, and has not ended.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_pending(connection: &Connection, email: &str) -> Result<bool> {
+    let Some(key) = Key::find(connection)? else {
+        return Ok(false);
+    };
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM one_time_passwords WHERE address = ?1 AND expires_at > ?2")?
+        .exists(params![key.hash_address(email)?, Timestamp::now()])?)
 }
 
 /// Takes one of the guesses at the code of an e-mail address: the hash to compare with. `None` when

@@ -167,7 +167,7 @@ impl ReportsApi {
     /// List the reports of a dashboard
     ///
     /// Those that name this client, or every client, in their `api_clients`. Needs the scope
-    /// `REPORT_LIST` of the client, and a user who signed in through it.
+    /// `REPORT_LIST` or `TRUSTED` of the client, and a user who signed in through it.
     #[oai(
         path = "/report/:dashboard/list",
         method = "get",

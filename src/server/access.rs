@@ -33,11 +33,11 @@ impl Line {
     }
 
     /// What the request tells.
-    pub fn begin<B>(request: &hyper::Request<B>, remote: SocketAddr, begun: Instant) -> Self {
+    pub fn begin<B>(request: &hyper::Request<B>, client: IpAddr, begun: Instant) -> Self {
         Self {
             method: request.method().clone(),
             path: shown(request.uri().path()),
-            address: remote.ip().to_canonical(),
+            address: client,
             begun,
             status: 0,
             trail: None,

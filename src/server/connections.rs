@@ -91,7 +91,8 @@ impl Connections {
     /// Finds a place for a connection, waiting for one if need be; `None` when its address has too
     /// many already.
     pub async fn admit(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
-        let address = counted(from);
+        let proxy = self.limits.trusted_proxies.contains(&from.to_canonical());
+        let address = counted(from).filter(|_| !proxy);
         if let Some(address) = address {
             let most = self.limits.max_connections_per_address;
             let mut open = self.lock();

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Kind},
-    web::{self, Trail},
+    web::{self, ClientAddress, Trail},
 };
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
@@ -22,7 +22,7 @@ use poem::{
     web::{LocalAddr, RemoteAddr},
 };
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -38,6 +38,8 @@ pub struct Exchange {
     pub traffic: Arc<Traffic>,
     /// How long a body may take (see [`super::limits::Limits::body_time`]).
     pub body_time: Duration,
+    /// From whom `X-Forwarded-For` counts.
+    pub trusted_proxies: Vec<IpAddr>,
 }
 
 /// The other end of a connection.
@@ -62,10 +64,13 @@ impl Exchange {
         let begun = Instant::now();
         peer.pulse.serving();
         let trail = Trail::start();
-        let line = Line::wanted().then(|| Line::begin(&request, peer.remote, begun));
+        let client =
+            ClientAddress::read(peer.remote.ip(), request.headers(), &self.trusted_proxies);
+        let line = Line::wanted().then(|| Line::begin(&request, client.0, begun));
         let accepted = request.headers().get(header::ACCEPT_ENCODING).cloned();
         let mut request = self.taken(request, peer, begun, &trail);
         request.set_data(Arc::clone(&trail));
+        request.set_data(client);
         let response = self.endpoint.get_response(request).await;
         let mut response: hyper::Response<BoxBody<_, _>> = response.into();
         self.traffic

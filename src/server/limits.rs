@@ -1,7 +1,7 @@
 //! What a connection may take of the server: how many there may be, and how long each may keep it
 //! waiting. Chosen for a venue's laptop on a Wi-Fi that anybody may join.
 
-use std::{fmt, num::ParseIntError, str::FromStr, time::Duration};
+use std::{fmt, net::IpAddr, num::ParseIntError, str::FromStr, time::Duration};
 
 /// Files that the process keeps for itself when it counts how many connections it can have: the
 /// database many times over, its log, the listener, and what the system opens beside.
@@ -52,7 +52,7 @@ pub struct Limits {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
     /// Connections from one address (an IPv6 /64 counts as one). A whole venue may stand behind
-    /// one; loopback, where a reverse proxy is, has no such limit.
+    /// one; loopback and trusted proxies have no such limit.
     #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_connections_per_address,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections_per_address: u32,
@@ -71,6 +71,14 @@ pub struct Limits {
     /// A stop waits so long for the requests that were accepted.
     #[arg(long, value_name = "SECONDS", default_value_t = Limits::DEFAULT.stop_time)]
     pub stop_time: Seconds,
+    /// A reverse proxy in front (may be repeated). Only from these `X-Forwarded-For` counts: the
+    /// rightmost address in it that is not theirs is the client's.
+    #[arg(
+        long = "trusted-proxy",
+        value_name = "ADDRESS",
+        help_heading = "Options"
+    )]
+    pub trusted_proxies: Vec<IpAddr>,
 }
 
 impl Limits {
@@ -82,6 +90,7 @@ impl Limits {
         idle_time: Seconds(75),
         send_time: Seconds(60),
         stop_time: Seconds(10),
+        trusted_proxies: Vec::new(),
     };
 
     /// Lowers the number of connections to what a process with so many files can have.

@@ -17,6 +17,7 @@ mod health;
 mod limits;
 mod listener;
 mod logo;
+mod metadata;
 mod metrics;
 pub mod openapi;
 mod opened;
@@ -99,6 +100,7 @@ pub async fn run(
         endpoint: endpoint(&console, api, sources)?.boxed(),
         traffic,
         body_time: limits.body_time.duration(),
+        trusted_proxies: limits.trusted_proxies.clone(),
     };
     let door = connection::Door {
         exchange: Arc::new(exchange),

@@ -276,7 +276,7 @@ fn add_errors(path: &str, method: &str, operation: &mut Value) {
     }
     let mut errors = vec![Kind::Invalid, Kind::Defect, Kind::Unavailable];
     if operation["security"].is_array() {
-        errors.extend([Kind::Unauthenticated, Kind::Forbidden]);
+        errors.extend([Kind::Unauthenticated, Kind::ClientRevoked, Kind::Forbidden]);
     }
     if operation["requestBody"].is_object() {
         errors.push(Kind::TooLarge);
@@ -349,6 +349,7 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::TokenMissing | Kind::Unauthenticated => {
             "token missing, unknown, expired, cancelled, or not a user's"
         }
+        Kind::ClientRevoked => "the client was revoked",
         Kind::Forbidden => "role, scope or user lacking",
         Kind::TooManyAttempts { .. } => "too many attempts",
         Kind::DiscoveryClosed => "the Device Discovery page of the console is not open",

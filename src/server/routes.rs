@@ -1,7 +1,7 @@
 //! The API's operations, once for each prefix they are served under.
 
 use super::{
-    ServiceApi,
+    ServiceApi, metadata,
     traffic::{Counted, Traffic},
 };
 use crate::{
@@ -61,7 +61,7 @@ pub(super) fn api(console: &Console, traffic: &mut Traffic) -> impl Endpoint + '
     routed(operations(console.app(), &console.discovery), traffic)
 }
 
-/// What signs somebody in: it is at `/api/oauth/v2/token` and `/api/otp/send` too.
+/// What signs somebody in and out: it is at `/api/oauth/v2/token` and `/api/otp/send` too.
 pub(super) fn signing_in(app: &App, traffic: &mut Traffic) -> impl Endpoint + 'static {
     let app = || app.clone();
     routed((OAuthApi { app: app() }, OtpApi { app: app() }), traffic)
@@ -81,9 +81,12 @@ fn routed<O: OpenApi>(operations: O, traffic: &mut Traffic) -> BoxEndpoint<'stat
                     .into_iter()
                     .fold(RouteMethod::new(), |all, (method, endpoint)| {
                         let path = label(&path);
+                        let is_oauth = path.starts_with("/oauth/");
                         let operation = traffic.operation(method.as_str(), &path);
                         let known = parameters.remove(&(method.clone(), path));
                         let known = known.unwrap_or_else(|| Some(Arc::default()));
+                        // There unknown parameters are ignored (RFC 6749 section 3.2).
+                        let known = known.filter(|_| !is_oauth);
                         let asked =
                             endpoint.before(move |request| with_query(request, known.clone()));
                         all.method(method, Counted::new(asked, operation))
@@ -180,6 +183,8 @@ pub fn table(console: &Console) -> Table {
         ("/logo".into(), vec![Method::GET]),
         ("/o/:name".into(), vec![Method::GET]),
         ("/api/oauth/v2/token".into(), vec![Method::POST]),
+        ("/api/oauth/v2/revoke".into(), vec![Method::POST]),
+        (metadata::PATH.into(), vec![Method::GET]),
         ("/api/otp/send".into(), vec![Method::POST]),
         ("/otp".into(), vec![Method::GET, Method::POST]),
         ("/otp/style.css".into(), vec![Method::GET]),

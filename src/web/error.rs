@@ -65,7 +65,7 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::Participants
         | Kind::InteractionContent
         | Kind::RegionUnavailable => 400,
-        Kind::TokenMissing | Kind::Unauthenticated => 401,
+        Kind::TokenMissing | Kind::Unauthenticated | Kind::ClientRevoked => 401,
         Kind::Forbidden | Kind::ReportNotExposed => 403,
         Kind::NoSuchPath
         | Kind::DelegateNotFound
@@ -119,7 +119,7 @@ pub fn respond(error: &Error, request_id: &RequestId) -> Response {
         Kind::TokenMissing => {
             response.header(header::WWW_AUTHENTICATE, "Bearer realm=\"gatepost\"")
         }
-        Kind::Unauthenticated => response.header(
+        Kind::Unauthenticated | Kind::ClientRevoked => response.header(
             header::WWW_AUTHENTICATE,
             "Bearer realm=\"gatepost\", error=\"invalid_token\"",
         ),

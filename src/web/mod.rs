@@ -2,6 +2,7 @@
 //! as typed inputs, the caller, pagination. Nothing of a feature stands here.
 
 pub mod body;
+pub mod client_address;
 pub mod envelope;
 pub mod error;
 pub mod granted;
@@ -15,6 +16,7 @@ pub mod tags;
 pub mod trail;
 
 pub use body::Body;
+pub use client_address::ClientAddress;
 pub use envelope::{Answer, Created, CreatedOnce, NoContent, Tried};
 pub use error::{Failure, Outcome};
 pub use granted::Granted;

@@ -128,13 +128,29 @@ impl Server {
         Self::begin(None, reach, "0.0.0.0:0")
     }
 
+    /// Starts a server on a fresh file that trusts these proxies.
+    pub fn start_behind(proxies: Vec<std::net::IpAddr>) -> Self {
+        let mut options = server::Options::default();
+        options.limits.trusted_proxies = proxies;
+        Self::begin_with(None, Reach::default(), "127.0.0.1:0", options)
+    }
+
     fn begin(public_url: Option<&str>, reach: Reach, listen: &'static str) -> Self {
+        Self::begin_with(public_url, reach, listen, server::Options::default())
+    }
+
+    fn begin_with(
+        public_url: Option<&str>,
+        reach: Reach,
+        listen: &'static str,
+        options: server::Options,
+    ) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let store = Store::open(&folder.path().join("gatepost.db"), Durability::Normal)
             .expect("a fresh store");
         let app = App::new(store, public_url.map(ToOwned::to_owned));
         let console = Console::new(app.clone(), reach);
-        let (address, stop, thread) = run(Arc::clone(&console), listen);
+        let (address, stop, thread) = run(Arc::clone(&console), listen, options);
         Self {
             app,
             console,
@@ -158,7 +174,11 @@ impl Server {
         let store = Store::open(&self.path(), Durability::Normal).expect("the store");
         self.app = App::new(store, self.app.public_url.clone());
         self.console = Console::new(self.app.clone(), self.console.reach);
-        let (address, stop, thread) = run(Arc::clone(&self.console), "127.0.0.1:0");
+        let (address, stop, thread) = run(
+            Arc::clone(&self.console),
+            "127.0.0.1:0",
+            server::Options::default(),
+        );
         self.address = address;
         self.stop = Some(stop);
         self.thread = Some(thread);
@@ -342,6 +362,7 @@ impl Server {
 fn run(
     console: Arc<Console>,
     listen: &'static str,
+    options: server::Options,
 ) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel::<()>();
     let (tell, told) = std::sync::mpsc::channel();
@@ -355,7 +376,7 @@ fn run(
             let listener = tokio::net::TcpListener::bind(listen).await.expect("a port");
             tell.send(listener.local_addr().expect("an address"))
                 .expect("told");
-            server::run(console, listener, server::Options::default(), async {
+            server::run(console, listener, options, async {
                 let _ = stopped.await;
             })
             .await

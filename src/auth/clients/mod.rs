@@ -276,6 +276,20 @@ pub fn authenticate(
     }
 }
 
+/// Whether a client has this secret and is revoked: it is told so, and nobody else is.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_revoked(connection: &Connection, client_id: &str, client_secret: &[u8]) -> Result<bool> {
+    let stored = connection
+        .prepare_cached(
+            "SELECT secret_hash FROM clients WHERE client_id = ?1 AND revoked_at IS NOT NULL",
+        )?
+        .query_row([client_id], |row| row.get::<_, secret::Digest>(0))
+        .optional()?;
+    Ok(stored.is_some_and(|stored| secret::same(&secret::digest(client_secret), &stored)))
+}
+
 /// Tells the audit what was made (`after`), or to which client something was done.
 fn append(
     tx: &Tx<'_>,

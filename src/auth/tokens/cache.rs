@@ -1,6 +1,6 @@
 //! Valid tokens in memory, so that a request with one reads nothing from the file.
 
-use super::{Digest, principal_of};
+use super::{Digest, is_of_revoked_client, principal_of};
 use crate::{
     auth::{Principal, secret},
     error::{Error, Kind, Result},
@@ -30,8 +30,8 @@ impl TokenCache {
     /// Who holds the token.
     ///
     /// # Errors
-    /// [`Kind::Unauthenticated`] for a token that is unknown, expired or cancelled, or whose client
-    /// is revoked; what the store fails with.
+    /// [`Kind::Unauthenticated`] for a token that is unknown, expired or cancelled,
+    /// [`Kind::ClientRevoked`] for one whose client is revoked; what the store fails with.
     pub fn principal(&self, store: &Store, token: &str) -> Result<Arc<Principal>> {
         if !secret::well_formed(token) {
             return Err(unauthenticated());
@@ -44,7 +44,13 @@ impl TokenCache {
         let principal = if let Some(principal) = self.kept(epoch, &digest) {
             principal
         } else {
-            let found = store.look_up(|connection| principal_of(connection, &digest))?;
+            let found = store.look_up(|connection| {
+                let found = principal_of(connection, &digest)?;
+                if found.is_none() && is_of_revoked_client(connection, &digest)? {
+                    return Err(revoked());
+                }
+                Ok(found)
+            })?;
             let principal = Arc::new(found.ok_or_else(unauthenticated)?);
             self.keep(epoch, digest, &principal, now);
             principal
@@ -89,6 +95,14 @@ fn unauthenticated() -> Error {
     Error::new(
         Kind::Unauthenticated,
         "the access token is unknown, expired or cancelled; get another at POST /oauth/v2/token",
+    )
+}
+
+fn revoked() -> Error {
+    Error::new(
+        Kind::ClientRevoked,
+        "this client was revoked; delete the personal data that it stored, keep scans that were not \
+         uploaded, and ask an administrator for another client",
     )
 }
 
@@ -170,6 +184,6 @@ mod tests {
             .write_blocking(move |tx| clients::revoke(tx, &ctx(), &client_id))
             .unwrap();
         let refused = cache.principal(&store, &token).unwrap_err();
-        assert_eq!(refused.kind, Kind::Unauthenticated);
+        assert_eq!(refused.kind, Kind::ClientRevoked);
     }
 }

@@ -20,6 +20,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 pub const ACCESS_S: i64 = 3600;
 /// How long a refresh token lasts.
 pub const REFRESH_S: i64 = 30 * 24 * 3600;
+/// How long a refresh token that was used may be used again by its client: the answer with the next
+/// one may have been lost on the way.
+const GRACE_MS: i64 = 30_000;
+/// When a refresh token counts as used that was never sent, but lost to another of the same parent:
+/// longer ago than any grace.
+const SUPERSEDED: Timestamp = Timestamp(0);
 /// Expired tokens removed whenever some are issued: more than are issued, and never for long.
 const PURGED_AT_ONCE: i64 = 20;
 
@@ -57,11 +63,16 @@ impl Holder {
     }
 }
 
-/// The scopes of a client that count through a user's token: to do everything is nobody's but a
-/// client's own.
-fn through_user(mut held: Vec<Scope>) -> Vec<Scope> {
-    held.retain(|scope| *scope != Scope::Trusted);
-    held
+/// The scopes of a client that count through a user's token. `TRUSTED` is a client's own: through a
+/// user's token it stands for `REPORT_LIST` alone (contract §9).
+#[must_use]
+pub fn through_user(held: Vec<Scope>) -> Vec<Scope> {
+    let counts = |scope: &Scope| match scope {
+        Scope::Trusted => false,
+        Scope::ReportList => held.contains(scope) || held.contains(&Scope::Trusted),
+        Scope::ReportRead => held.contains(scope),
+    };
+    Scope::ALL.iter().copied().filter(counts).collect()
 }
 
 /// Tokens that were just issued; the only place where they stand in clear.
@@ -81,6 +92,7 @@ pub struct Issued {
 pub struct Refreshable {
     id: i64,
     family: i64,
+    repeated: bool,
     /// Whom the tokens of its family are for.
     pub holder: Holder,
     /// The client's public `client_id`.
@@ -94,7 +106,7 @@ pub struct Refreshable {
 pub enum Presented {
     /// Unknown, expired or cancelled.
     Unknown,
-    /// Good for one use.
+    /// Good for one use, or used moments ago by a client that may not have got the answer.
     Fresh(Refreshable),
     /// Used before, so somebody has a copy. Its family must be cancelled.
     Reused(Family),
@@ -116,11 +128,20 @@ pub fn issue(tx: &Tx<'_>, holder: &Holder) -> Result<Issued> {
 
 /// Issues the next tokens of a refresh token's family and uses the refresh token up.
 ///
+/// A repeated use gives a second successor. Whichever successor is used first stays; the use of the
+/// other one then shows that two hold tokens of this sign-in, and cancels the family.
+///
 /// # Errors
 /// When it cannot be written.
 pub fn rotate(tx: &Tx<'_>, used: &Refreshable) -> Result<Issued> {
-    tx.prepare_cached("UPDATE tokens SET used_at = ?2 WHERE id = ?1")?
-        .execute(params![used.id, tx.now()])?;
+    if !used.repeated {
+        tx.prepare_cached("UPDATE tokens SET used_at = ?2 WHERE id = ?1")?
+            .execute(params![used.id, tx.now()])?;
+        tx.prepare_cached(
+            "UPDATE tokens SET used_at = ?2 WHERE family = ?1 AND kind = 'refresh' AND used_at IS NULL",
+        )?
+        .execute(params![used.family, SUPERSEDED])?;
+    }
     issue_in(tx, &used.holder, used.family)
 }
 
@@ -178,19 +199,33 @@ fn purge(tx: &Tx<'_>) -> Result<()> {
 pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
     let found = tx
         .prepare_cached(
-            "SELECT t.id, t.family, t.client_id, c.client_id, t.user_id, iif(t.user_id IS NULL, t.scopes, c.scopes), t.expires_at, t.used_at
+            "SELECT t.id, t.family, t.client_id, c.client_id, t.user_id, iif(t.user_id IS NULL, t.scopes, c.scopes), t.expires_at, t.used_at,
+                 EXISTS (SELECT 1 FROM tokens later WHERE later.family = t.family AND later.kind = 'refresh'
+                     AND later.id > t.id AND later.used_at IS NOT NULL)
              FROM tokens t JOIN clients c ON c.id = t.client_id
              WHERE t.hash = ?1 AND t.kind = 'refresh' AND t.revoked_at IS NULL AND t.expires_at > ?2",
         )?
         .query_row(
             params![secret::digest(refresh_token.as_bytes()), tx.now()],
-            |row| Ok((refreshable(row)?, row.get::<_, Option<Timestamp>>(7)?)),
+            |row| {
+                let used_at = row.get::<_, Option<Timestamp>>(7)?;
+                Ok((refreshable(row)?, used_at, row.get::<_, bool>(8)?))
+            },
         )
         .optional()?;
     Ok(match found {
         None => Presented::Unknown,
-        Some((token, None)) => Presented::Fresh(token),
-        Some((token, Some(_))) => Presented::Reused(Family(token.family)),
+        Some((token, None, _)) => Presented::Fresh(token),
+        // An answer whose token was used was not lost. A clock that was put back gives no grace.
+        Some((token, Some(used_at), successor_used))
+            if !successor_used && (0..=GRACE_MS).contains(&(tx.now().0 - used_at.0)) =>
+        {
+            Presented::Fresh(Refreshable {
+                repeated: true,
+                ..token
+            })
+        }
+        Some((token, ..)) => Presented::Reused(Family(token.family)),
     })
 }
 
@@ -199,6 +234,7 @@ fn refreshable(row: &Row<'_>) -> rusqlite::Result<Refreshable> {
     Ok(Refreshable {
         id: row.get(0)?,
         family: row.get(1)?,
+        repeated: false,
         holder: match row.get(4)? {
             Some(user) => Holder::of_user(client, user, scopes),
             None => Holder::of_client(client, scopes),
@@ -218,6 +254,29 @@ pub fn cancel_family(tx: &Tx<'_>, family: &Family) -> Result<()> {
         "UPDATE tokens SET revoked_at = ?2 WHERE family = ?1 AND revoked_at IS NULL",
         family.0,
     )
+}
+
+/// Cancels a token that its client gives back (RFC 7009): an access token alone, a refresh token with
+/// everything that descends from the same sign-in. Whether the token is not another client's.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn revoke(tx: &Tx<'_>, client: ClientId, token: &str) -> Result<bool> {
+    let found: Option<(i64, String, i64, ClientId)> = tx
+        .prepare_cached(
+            "SELECT id, kind, family, client_id FROM tokens WHERE hash = ?1 AND revoked_at IS NULL",
+        )?
+        .query_row([secret::digest(token.as_bytes())], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
+        .optional()?;
+    match found {
+        None => {}
+        Some((.., holder)) if holder != client => return Ok(false),
+        Some((_, kind, family, _)) if kind == "refresh" => cancel_family(tx, &Family(family))?,
+        Some((id, ..)) => cancel(tx, "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1", id)?,
+    }
+    Ok(true)
 }
 
 /// Cancels every token of a client, those of users included.
@@ -306,6 +365,16 @@ fn principal_of(connection: &Connection, digest: &Digest) -> Result<Option<Princ
         .query_row([digest], principal)
         .optional()?;
     Ok(principal)
+}
+
+/// Whether an access token was issued to a client that is revoked by now.
+fn is_of_revoked_client(connection: &Connection, digest: &Digest) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM tokens t JOIN clients c ON c.id = t.client_id
+             WHERE t.hash = ?1 AND t.kind = 'access' AND c.revoked_at IS NOT NULL",
+        )?
+        .exists([digest])?)
 }
 
 fn principal(row: &Row<'_>) -> rusqlite::Result<Principal> {

@@ -90,8 +90,8 @@ fn a_users_token_has_the_users_roles_and_its_clients_scopes() {
     assert_eq!(principal.delegate, Some(DelegateId(3)));
     let roles: Vec<_> = principal.roles.iter().collect();
     assert_eq!(roles, [Role::DeviceRead, Role::OwnRead]);
-    // Never `TRUSTED`, which its client has as well.
-    assert_eq!(principal.scopes, [Scope::ReportRead]);
+    // In place of `TRUSTED`, which its client has as well.
+    assert_eq!(principal.scopes, [Scope::ReportRead, Scope::ReportList]);
     assert_eq!(principal.expires_at, after(START, ACCESS_S));
 }
 
@@ -114,7 +114,7 @@ fn a_refresh_token_rotates_and_keeps_the_user() {
     let second = fixture.refresh(10, &first.refresh.unwrap()).unwrap();
     // What is told is what counts, each time.
     for scopes in [&first.scopes, &second.scopes] {
-        assert_eq!(scopes, &[Scope::ReportRead]);
+        assert_eq!(scopes, &[Scope::ReportRead, Scope::ReportList]);
     }
     let third = fixture.refresh(20, &second.refresh.unwrap()).unwrap();
     for access in [&first.access, &second.access, &third.access] {
@@ -129,12 +129,70 @@ fn a_refresh_token_used_twice_cancels_its_family_and_no_other() {
     let first = fixture.sign_in();
     let old = first.refresh.unwrap();
     let second = fixture.refresh(10, &old).unwrap();
-    assert!(fixture.refresh(20, &old).is_none());
+    assert!(fixture.refresh(41, &old).is_none());
     assert!(fixture.holder(&first.access).is_none());
     assert!(fixture.holder(&second.access).is_none());
-    assert!(fixture.refresh(30, &second.refresh.unwrap()).is_none());
+    assert!(fixture.refresh(42, &second.refresh.unwrap()).is_none());
     assert!(fixture.holder(&other.access).is_some());
-    assert!(fixture.refresh(30, &other.refresh.unwrap()).is_some());
+    assert!(fixture.refresh(42, &other.refresh.unwrap()).is_some());
+}
+
+#[test]
+fn an_answer_that_was_lost_is_had_again_for_thirty_seconds() {
+    let fixture = Fixture::new();
+    let old = fixture.sign_in().refresh.unwrap();
+    fixture.refresh(10, &old).unwrap();
+    // Lost more than once; the time runs from the first use.
+    fixture.refresh(25, &old).unwrap();
+    let last = fixture.refresh(40, &old).unwrap();
+    let next = fixture.refresh(50, &last.refresh.unwrap()).unwrap();
+    assert!(fixture.holder(&next.access).is_some());
+    // A clock that was put back gives no grace.
+    let other = fixture.sign_in().refresh.unwrap();
+    fixture.refresh(100, &other).unwrap();
+    assert!(fixture.refresh(99, &other).is_none());
+}
+
+#[test]
+fn of_two_who_refresh_one_token_the_second_to_go_on_ends_both() {
+    let fixture = Fixture::new();
+    let old = fixture.sign_in().refresh.unwrap();
+    let owner = fixture.refresh(10, &old).unwrap();
+    let thief = fixture.refresh(12, &old).unwrap();
+    let next = fixture.refresh(15, &owner.refresh.unwrap()).unwrap();
+    assert!(fixture.holder(&thief.access).is_some());
+    assert!(fixture.refresh(16, &thief.refresh.unwrap()).is_none());
+    assert!(fixture.holder(&thief.access).is_none());
+    assert!(fixture.holder(&next.access).is_none());
+    assert!(fixture.refresh(17, &next.refresh.unwrap()).is_none());
+}
+
+#[test]
+fn a_token_whose_successor_was_used_was_not_lost() {
+    let fixture = Fixture::new();
+    let old = fixture.sign_in().refresh.unwrap();
+    let second = fixture.refresh(10, &old).unwrap();
+    let third = fixture.refresh(12, &second.refresh.unwrap()).unwrap();
+    assert!(fixture.refresh(14, &old).is_none());
+    assert!(fixture.holder(&third.access).is_none());
+}
+
+#[test]
+fn a_client_gives_its_own_tokens_back() {
+    let fixture = Fixture::new();
+    let other = ClientId(fixture.client.0 + 1);
+    let (one, two) = (fixture.sign_in(), fixture.sign_in());
+    assert!(!fixture.at(1, |tx| revoke(tx, other, &one.access)));
+    assert!(fixture.holder(&one.access).is_some());
+    assert!(fixture.at(1, |tx| revoke(tx, fixture.client, &one.access)));
+    assert!(fixture.holder(&one.access).is_none());
+    let next = fixture.refresh(2, &one.refresh.unwrap()).unwrap();
+    let refresh = next.refresh.unwrap();
+    assert!(fixture.at(3, |tx| revoke(tx, fixture.client, &refresh)));
+    assert!(fixture.holder(&next.access).is_none());
+    assert!(fixture.refresh(4, &refresh).is_none());
+    assert!(fixture.holder(&two.access).is_some());
+    assert!(fixture.at(5, |tx| revoke(tx, fixture.client, "unknown")));
 }
 
 #[test]

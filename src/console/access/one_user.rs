@@ -8,7 +8,7 @@ use super::{
 use crate::{
     auth::{
         ConsoleRole, Edit, Roles,
-        password::{self, Hashed},
+        password::{self, Hashed, Queue},
         second_factor::{self, State},
         sessions::{self, Session},
         tokens::{self, Usage},
@@ -174,8 +174,13 @@ async fn blank(visit: Visit) -> Result<Response> {
     answer::page(&Page::read(&visit, None, wanted, Timestamp(0)).await?)
 }
 
-/// A password as the form asks for it: typed, made here (then in clear beside it), or none.
-async fn new_password(visit: &Visit) -> Result<(Option<Hashed>, Option<String>)> {
+/// A password as the form asks for it: typed, made here (then in clear beside it), or none. Whoever
+/// has a role in the console needs one that is hard to guess.
+async fn new_password(
+    visit: &Visit,
+    email: &str,
+    console: Option<ConsoleRole>,
+) -> Result<(Option<Hashed>, Option<String>)> {
     let form = &visit.form;
     match form.text("how") {
         "none" => Ok((None, None)),
@@ -184,11 +189,19 @@ async fn new_password(visit: &Visit) -> Result<(Option<Hashed>, Option<String>)>
                 return Err(Error::invalid("the two passwords differ"));
             }
             let typed = form.sent("password").unwrap_or_default().to_owned();
-            Ok((Some(password::turn().await?.hash(typed).await?), None))
+            let turn = password::turn(Queue::Console).await?;
+            let hashed = match console {
+                Some(_) => turn.hash_strong(typed, email.to_owned()).await?,
+                None => turn.hash(typed).await?,
+            };
+            Ok((Some(hashed), None))
         }
         _ => {
             let made = second_factor::readable(PASSWORD_CHARS)?;
-            let hashed = password::turn().await?.hash(made.clone()).await?;
+            let hashed = password::turn(Queue::Console)
+                .await?
+                .hash(made.clone())
+                .await?;
             Ok((Some(hashed), Some(made)))
         }
     }
@@ -212,7 +225,7 @@ async fn make(visit: Visit) -> Result<Response> {
 }
 
 async fn made(visit: &Visit, wanted: Wanted) -> Result<(UserId, Option<String>)> {
-    let (password, clear) = new_password(visit).await?;
+    let (password, clear) = new_password(visit, &wanted.email, wanted.console).await?;
     if password.is_none() && wanted.console.is_some() {
         return Err(Error::invalid(
             "whoever is to work in the console needs a password",
@@ -322,7 +335,11 @@ async fn set_password(visit: Visit) -> Result<Response> {
 }
 
 async fn password_set(visit: &Visit, id: UserId) -> Result<(String, Option<String>)> {
-    let (password, clear) = new_password(visit).await?;
+    let user = visit
+        .console
+        .store
+        .look_up(|connection| users::get(connection, id))?;
+    let (password, clear) = new_password(visit, &user.email, user.console).await?;
     let change = UserChange {
         password,
         ..UserChange::default()

@@ -6,7 +6,7 @@ mod second_factor;
 use super::{Area, Route, Shell, Visit, answer, route, sign_in};
 use crate::{
     auth::{
-        password,
+        password::{self, Queue},
         second_factor::{self as factor, State},
         sessions::{self, Session},
         users::{self, UserChange},
@@ -124,8 +124,9 @@ async fn password_changed(visit: &Visit) -> Result<()> {
     }
     sign_in::check_own_password(visit, old).await?;
     let staff = visit.staff()?.clone();
+    let turn = password::turn(Queue::Console).await?;
     let change = UserChange {
-        password: Some(password::turn().await?.hash(new).await?),
+        password: Some(turn.hash_strong(new, staff.email.clone()).await?),
         session: Some(staff.session),
         ..UserChange::default()
     };

@@ -92,6 +92,7 @@ fn the_operations_are_these() {
     GET    /interaction/list listInteractions 200 400 401 403 500 503
     POST   /interaction/new/{interactionType} createInteraction 200 201 400 401 403 404 409 412 413 415 500 503
     POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
+    POST   /oauth/v2/revoke revokeToken 200 400 401 429 503
     POST   /oauth/v2/token token 200 400 401 429 503
     POST   /otp/send sendOneTimePassword 200 400 401 403 413 415 429 500 503
     GET    /ping ping 200 400 401 403 500 503

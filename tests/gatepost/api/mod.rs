@@ -25,6 +25,7 @@ mod sections;
 mod settings;
 mod shown;
 mod sign_in;
+mod throttling;
 mod tills;
 mod tokens;
 mod transactions;

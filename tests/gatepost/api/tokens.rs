@@ -1,6 +1,6 @@
 //! The token endpoint (spec: Authentication; RFC 6749; contract §9).
 
-use crate::harness::{Caller, PASSWORD, Server, Whole, whole};
+use crate::harness::{Caller, PASSWORD, Server, Whole, reply, whole};
 use gatepost::auth::Scope;
 use reqwest::{Method, blocking::RequestBuilder};
 use serde_json::{Value, json};
@@ -180,11 +180,145 @@ fn a_wrong_client_is_invalid_client() {
         .store
         .write_blocking(move |tx| gatepost::auth::clients::revoke(tx, &ctx, &revoked));
     done.expect("it is revoked");
+    // Whoever has the right secret is told, and nobody else.
+    for (secret, about) in [(&*secret, "was revoked"), ("wrong", "unknown or revoked")] {
+        let answer = ask(&server, &of_client(&id, secret));
+        refused(&answer, 401, "invalid_client", about);
+    }
+}
+
+#[test]
+fn a_client_that_does_not_say_who_it_is_is_invalid_client() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    let fine = of_client(&id, &secret);
+    for (changes, about) in [
+        (json!({"client_id": null}), "client_id is missing"),
+        (json!({"client_secret": null}), "client_secret is missing"),
+        (json!({"client_secret": ""}), "client_secret is missing"),
+    ] {
+        let answer = ask(&server, &with(&fine, &changes));
+        refused(&answer, 401, "invalid_client", about);
+    }
+    let broken = ask_form(&server, "grant_type=client_credentials").basic_auth(&id, Some("%ff"));
+    refused(&checked(whole(broken)), 401, "invalid_client", "");
+}
+
+#[test]
+fn unknown_parameters_are_ignored() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
+    for unknown in [
+        "audience=a",
+        "resource=a&resource=b",
+        "x=%ff&%ff=y&=&z",
+        "token_type_hint=",
+    ] {
+        granted(&checked(whole(ask_form(
+            &server,
+            format!("{form}&{unknown}"),
+        ))));
+    }
+    let body = with(&of_client(&id, &secret), &json!({"x": [{"y": 1}], "z": 7}));
+    granted(&ask(&server, &body));
+    // In the address, too.
+    let path = format!("{}?audience=a&audience=b", PATHS[1]);
+    let request = server
+        .request(Method::POST, &path)
+        .json(&of_client(&id, &secret));
+    granted(&checked(whole(request)));
+}
+
+#[test]
+fn a_compressed_request_is_invalid() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    let request = endpoint(&server)
+        .json(&of_client(&id, &secret))
+        .header("Content-Encoding", "gzip");
+    let answer = checked(whole(request));
+    refused(&answer, 400, "invalid_request", "Content-Encoding");
+}
+
+#[test]
+fn the_metadata_says_where_everything_is() {
+    let server = Server::start();
+    let path = "/.well-known/oauth-authorization-server";
+    let answer = whole(
+        server
+            .request(Method::GET, path)
+            .header("Origin", "https://a.example"),
+    );
+    assert_eq!(answer.header("content-type"), "application/json");
+    assert_eq!(answer.header("access-control-allow-origin"), "*");
+    let metadata = &answer.reply.body;
+    assert_eq!(metadata["issuer"], json!(server.url()));
+    assert_eq!(metadata["response_types_supported"], json!([]));
+    // What it names is there.
+    let (id, secret) = server.client(&[], &[]);
+    for endpoint in ["token_endpoint", "revocation_endpoint"] {
+        let url = metadata[endpoint].as_str().expect("an address");
+        let body = with(&of_client(&id, &secret), &json!({"token": "x"}));
+        assert_eq!(
+            reply(server.http.post(url).json(&body)).status,
+            200,
+            "{url}"
+        );
+    }
+    assert_eq!(whole(server.request(Method::POST, path)).reply.status, 405);
+    let public = Server::start_with(Some("https://gate.example.org"));
+    let metadata = reply(public.request(Method::GET, path)).body;
+    assert_eq!(metadata["issuer"], "https://gate.example.org");
+    let token = &metadata["token_endpoint"];
+    assert_eq!(token, "https://gate.example.org/api/oauth/v2/token");
+}
+
+#[test]
+fn a_token_is_given_back() {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    let client = of_client(&id, &secret);
+    server.user("ada@example.org", &[], None);
+    let password =
+        json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD});
+    let sign_in = || granted(&ask(&server, &with(&client, &password))).clone();
+    let give_back = |path: &str, client: &Value, token: &Value| {
+        let body = with(client, &json!({"token": token, "token_type_hint": "x"}));
+        checked(whole(server.request(Method::POST, path).json(&body)))
+    };
+    for path in PATHS {
+        let path = path.replace("/token", "/revoke");
+        let (one, two) = (sign_in(), sign_in());
+        granted(&give_back(&path, &client, &one["access_token"]));
+        assert!(!works(&server, &one["access_token"]), "{path}");
+        granted(&give_back(&path, &client, &two["refresh_token"]));
+        assert!(!works(&server, &two["access_token"]), "{path}");
+        for (issued, status) in [(&one, 200), (&two, 400)] {
+            let refresh =
+                json!({"grant_type": "refresh_token", "refresh_token": issued["refresh_token"]});
+            let answer = ask(&server, &with(&client, &refresh));
+            assert_eq!(answer.reply.status, status, "{path}");
+        }
+    }
+    let path = PATHS[0].replace("/token", "/revoke");
+    granted(&give_back(&path, &client, &json!("unknown")));
+    let own = sign_in();
+    let (other, other_secret) = server.client(&[], &[]);
+    let answer = give_back(
+        &path,
+        &of_client(&other, &other_secret),
+        &own["access_token"],
+    );
+    refused(&answer, 400, "invalid_grant", "another client");
+    assert!(works(&server, &own["access_token"]));
+    let answer = give_back(&path, &of_client(&id, "wrong"), &own["access_token"]);
+    refused(&answer, 401, "invalid_client", "");
     refused(
-        &ask(&server, &of_client(&id, &secret)),
-        401,
-        "invalid_client",
-        "",
+        &give_back(&path, &client, &Value::Null),
+        400,
+        "invalid_request",
+        "token",
     );
 }
 
@@ -196,12 +330,6 @@ fn a_malformed_request_is_told_by_what_is_missing() {
     for (changes, error, about) in [
         (json!({"grant_type": null}), "invalid_request", "grant_type"),
         (json!({"grant_type": ""}), "invalid_request", "grant_type"),
-        (json!({"client_id": null}), "invalid_request", "client_id"),
-        (
-            json!({"client_secret": null}),
-            "invalid_request",
-            "client_secret",
-        ),
         (
             json!({"grant_type": "password", "password": "x"}),
             "invalid_request",
@@ -309,14 +437,18 @@ fn scopes_are_granted_whether_named_or_not() {
             "scope",
         );
     }
-    // TRUSTED never comes to a user.
+    // TRUSTED never comes to a user; REPORT_LIST stands for it.
     server.user("ada@example.org", &[], None);
     let user = with(
         &fine,
         &json!({"grant_type": "password", "username": "ada@example.org", "password": PASSWORD}),
     );
     let answer = ask(&server, &user);
-    assert_eq!(granted(&answer)["scope"], "REPORT_READ");
-    let lacking = with(&user, &json!({"scope": "REPORT_LIST"}));
+    assert_eq!(granted(&answer)["scope"], "REPORT_READ REPORT_LIST");
+    granted(&ask(
+        &server,
+        &with(&user, &json!({"scope": "REPORT_LIST"})),
+    ));
+    let lacking = with(&user, &json!({"scope": "TRUSTED"}));
     refused(&ask(&server, &lacking), 400, "invalid_scope", "scope");
 }

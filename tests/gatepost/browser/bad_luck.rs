@@ -308,7 +308,7 @@ fn a_stolen_phone_is_out_the_moment_it_is_revoked() {
     browser.agree();
     browser.tells("It is shut out from now on");
     for caller in [&thief, &app] {
-        assert_eq!(caller.look_up("TLH26-P77NDEDD").code(), 1201);
+        assert_eq!(caller.look_up("TLH26-P77NDEDD").code(), 1204);
         assert_eq!(caller.check_in("TLH26-DNY59FZ4").status, 401);
         assert_eq!(caller.ping(1).status, 401);
     }

@@ -245,8 +245,8 @@ fn what_is_changed_of_a_client_counts_for_its_running_tokens_at_once() {
         assert!(told.contains(expected), "{expected} in {told}");
     }
     crew.post(&format!("{path}/revoke"), &[]).taken();
-    gate.get("/ping").refused(401, 1201, "cancelled");
-    trusted.get("/ping").refused(401, 1201, "cancelled");
+    gate.get("/ping").refused(401, 1204, "revoked");
+    trusted.get("/ping").refused(401, 1204, "revoked");
     let refused = server
         .request(Method::POST, "/api/oauth/v2/token")
         .json(&json!({

@@ -1,7 +1,7 @@
 //! One's own account: the password, the authenticator app with its recovery codes, and sessions.
 
 use super::{Crew, Page, access::between, browser, page};
-use crate::harness::{PASSWORD, Server};
+use crate::harness::{PASSWORD, Server, reply};
 use gatepost::auth::ConsoleRole;
 use reqwest::{Method, header};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -157,6 +157,95 @@ fn a_code_opens_once_and_so_does_each_recovery_code() {
         server.value("SELECT after FROM audit WHERE action = 'recovery'"),
     );
     assert_eq!((&*actor, &*left), ("user:1", "{\"recoveryCodesLeft\":9}"));
+}
+
+#[test]
+fn an_app_asks_for_the_code_too() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let (app, used, codes) = set_up(&crew);
+    let (id, secret) = server.client(&[], &[]);
+    let tried = |totp: Option<&str>, more: &[(&str, &str)]| {
+        let mut form = vec![
+            ("grant_type", "password"),
+            ("client_id", &*id),
+            ("client_secret", &*secret),
+            ("username", "viewer@example.com"),
+            ("password", PASSWORD),
+        ];
+        form.extend(totp.map(|totp| ("totp", totp)));
+        form.extend_from_slice(more);
+        let answer = server
+            .request(Method::POST, "/api/oauth/v2/token")
+            .form(&form);
+        let answer = reply(answer);
+        let error = answer.body["error"].as_str().unwrap_or_default().to_owned();
+        (answer.status, error)
+    };
+    let refused = (400, "invalid_grant".to_owned());
+    for totp in [
+        None,
+        Some(""),
+        Some("000000"),
+        Some("nonsense"),
+        Some(&*used),
+    ] {
+        assert_eq!(tried(totp, &[]), refused, "{totp:?}");
+    }
+    // A code is not used up by what is refused otherwise.
+    let code = next_code(&app);
+    let scope = tried(Some(&code), &[("scope", "TRUSTED")]);
+    assert_eq!(scope, (400, "invalid_scope".to_owned()));
+    assert_eq!(tried(Some(&code), &[]).0, 200);
+    assert_eq!(tried(Some(&code), &[]), refused);
+    assert_eq!(tried(Some(&codes[0]), &[]).0, 200);
+    assert_eq!(tried(Some(&codes[0]), &[]), refused);
+    // Who has none needs none, and one that is sent all the same is ignored.
+    server.sql("DELETE FROM second_factors");
+    assert_eq!(tried(None, &[]).0, 200);
+    assert_eq!(tried(Some("000000"), &[]).0, 200);
+}
+
+#[test]
+fn guesses_at_codes_count_in_apps_and_in_the_console_together() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let (app, ..) = set_up(&crew);
+    let (id, secret) = server.client(&[], &[]);
+    let tried = |totp: &str| {
+        let form = [
+            ("grant_type", "password"),
+            ("client_id", &*id),
+            ("client_secret", &*secret),
+            ("username", "Viewer@example.com"),
+            ("password", PASSWORD),
+            ("totp", totp),
+        ];
+        reply(
+            server
+                .request(Method::POST, "/api/oauth/v2/token")
+                .form(&form),
+        )
+        .status
+    };
+    for _ in 0..10 {
+        assert_eq!(tried("nonsense"), 400);
+    }
+    assert_eq!(tried(&next_code(&app)), 429);
+    let key = waiting(&server, "viewer@example.com");
+    tell(&server, &key, &next_code(&app)).refused(429, "Too many attempts");
+}
+
+#[test]
+fn a_new_password_of_the_crew_is_hard_to_guess() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    for weak in ["password", "12345678", "viewer@example.com"] {
+        let fields = [("old", PASSWORD), ("password", weak), ("again", weak)];
+        crew.post("/console/account/password", &fields)
+            .refused(422, "too easy to guess");
+    }
+    sign_in(&server, "viewer@example.com", PASSWORD).taken();
 }
 
 #[test]

@@ -406,7 +406,7 @@ fn credentials_that_are_revoked_end_at_once() {
         &[],
     )
     .taken();
-    app.get("/device/list").refused(401, 1201, "");
+    app.get("/device/list").refused(401, 1204, "");
     let page = crew.get(&format!("/console/devices/{device}")).shown();
     assert!(page.contains("revoked just now"));
 }
@@ -430,14 +430,14 @@ fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
     let (by_hand, device, _) = app("Phone 7", "regoapp");
     crew.post(&format!("/console/devices/{device}/delete"), &[])
         .taken();
-    by_hand.get("/device/list").refused(401, 1201, "");
+    by_hand.get("/device/list").refused(401, 1204, "");
     let page = crew.get(&format!("/console/devices/{device}")).shown();
     assert!(page.contains("Its app is shut out"), "{page}");
     // By a program it is the same: of a device, and of an event.
     for (kind, path) in [("regoapp", "device/id:"), ("event", "event/")] {
         let (app, device, client) = app("Phone 8", kind);
         assert_eq!(all.delete(&format!("/{path}{device}")).status, 204);
-        app.get("/device/list").refused(401, 1201, "");
+        app.get("/device/list").refused(401, 1204, "");
         let told = "SELECT count(*) FROM audit WHERE action = 'revoke' AND actor LIKE 'client:%'
             AND record_id = (SELECT id FROM clients WHERE client_id = ";
         assert_eq!(server.value::<i64>(&format!("{told}'{client}')")), 1);

@@ -75,7 +75,7 @@ fn pings_and_settings_are_of_a_device() {
         "UPDATE devices SET deleted_at = NULL WHERE id = {device}"
     ));
     all.delete(&format!("/device/id:{device}"));
-    bound.post("/device/ping", &ping(0)).refused(401, 1201, "");
+    bound.post("/device/ping", &ping(0)).refused(401, 1204, "");
 }
 
 #[test]
@@ -144,9 +144,9 @@ fn a_device_that_was_stolen_is_out_at_once() {
     assert_eq!(app.post("/device/ping", &ping(0)).status, 200);
     let client: String = server.value("SELECT client_id FROM clients WHERE name = 'App 42'");
     server.revoke(&client);
-    app.post("/device/ping", &ping(0)).refused(401, 1201, "");
+    app.post("/device/ping", &ping(0)).refused(401, 1204, "");
     app.put("/device-config", &json!({"value": {}}))
-        .refused(401, 1201, "");
+        .refused(401, 1204, "");
     // What it could fetch credentials with gives it none.
     let again = server.ask(&super::asking("42"));
     assert_eq!(again.status, 201);
