@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use argon2::{Argon2, PasswordHasher, PasswordVerifier, password_hash::phc::PasswordHash};
 use std::{fmt, time::Duration};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use zxcvbn::{Score, feedback::Feedback, zxcvbn};
 
 /// The shortest password.
 const MIN_CHARS: usize = 8;
@@ -43,6 +44,21 @@ impl fmt::Debug for Hashed {
 /// # Errors
 /// [`crate::error::Kind::Invalid`] for a password that is too short or too long.
 pub fn hash(password: &str) -> Result<Hashed> {
+    check_length(password)?;
+    hash_any(password)
+}
+
+/// As [`hash`], for a user of the console: the password must not be easy to guess either.
+///
+/// # Errors
+/// As [`hash`]; [`crate::error::Kind::Invalid`] for a password that is easy to guess.
+pub fn hash_strong(password: &str, email: &str) -> Result<Hashed> {
+    check_length(password)?;
+    check_strength(password, email)?;
+    hash_any(password)
+}
+
+fn check_length(password: &str) -> Result<()> {
     if password.chars().count() < MIN_CHARS {
         return Err(Error::invalid(format!(
             "password: must have at least {MIN_CHARS} characters"
@@ -53,7 +69,29 @@ pub fn hash(password: &str) -> Result<Hashed> {
             "password: must have at most {MAX_BYTES} bytes"
         )));
     }
-    hash_any(password)
+    Ok(())
+}
+
+/// Refuses what a program that knows the user guesses within a day: common passwords, keyboard
+/// patterns, dates, the user's own e-mail address, and what is put together from those.
+fn check_strength(password: &str, email: &str) -> Result<()> {
+    let own = [
+        email,
+        email.split('@').next().unwrap_or_default(),
+        "gatepost",
+    ];
+    let estimate = zxcvbn(password, &own);
+    if estimate.score() >= Score::Three {
+        return Ok(());
+    }
+    let feedback = estimate.feedback();
+    let reason = match feedback.and_then(Feedback::warning) {
+        Some(warning) => warning.to_string(),
+        None => "It has too few parts that are hard to guess.".to_owned(),
+    };
+    Err(Error::invalid(format!(
+        "password: is too easy to guess. {reason} Use several uncommon words, or let a password manager make one"
+    )))
 }
 
 fn hash_any(secret: &str) -> Result<Hashed> {
@@ -144,6 +182,14 @@ impl Turn {
         self.run(move || hash(&password)).await?
     }
 
+    /// As [`hash_strong`], for a request.
+    ///
+    /// # Errors
+    /// As [`hash_strong`].
+    pub async fn hash_strong(self, password: String, email: String) -> Result<Hashed> {
+        self.run(move || hash_strong(&password, &email)).await?
+    }
+
     /// Hashes a code that is as short as it is: it is good for a few guesses only.
     ///
     /// # Errors
@@ -174,6 +220,63 @@ mod tests {
         assert!(!matches("correct horsf", Some(stored.as_str())));
         assert!(!matches("correct horse", None));
         assert!(!matches("correct horse", Some("not a hash")));
+    }
+
+    #[test]
+    fn a_password_of_the_console_is_hard_to_guess() {
+        let email = "ada.lovelace@example.org";
+        for weak in [
+            "password",
+            "12345678",
+            "qwertyuiop",
+            "summer2026",
+            "Passw0rd!",
+            "ada.lovelace",
+            "ada.lovelace@example.org",
+            "gatepost1",
+            "abcdabcdabcd",
+        ] {
+            let refused = hash_strong(weak, email).unwrap_err().message;
+            assert!(
+                refused.starts_with("password: is too easy to guess. "),
+                "{weak}: {refused}"
+            );
+            assert!(weak == "password" || !refused.contains(weak), "{refused}");
+            assert!(hash(weak).is_ok(), "{weak}");
+        }
+        assert!(
+            hash_strong("short", email)
+                .unwrap_err()
+                .message
+                .contains("at least 8")
+        );
+        for strong in ["correct horse", "Tr0ub4dor&3", "8jw2-kd93-xq7a"] {
+            assert!(hash_strong(strong, email).is_ok(), "{strong}");
+        }
+        // The longest takes no longer than others.
+        assert!(check_strength(&"aB3$".repeat(MAX_BYTES / 4), email).is_err());
+    }
+
+    #[tokio::test]
+    async fn few_wait_for_a_turn_and_the_next_one_is_refused() {
+        static TURNS: Turns = Turns::new(1);
+        let turn = TURNS.take().await.unwrap();
+        let waiting: Vec<_> = (0..WAITING_MAX)
+            .map(|_| tokio::spawn(TURNS.take()))
+            .collect();
+        while TURNS.waiting.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = TURNS.take().await.err().unwrap();
+        assert_eq!(
+            refused.kind,
+            crate::error::Kind::TooManyAttempts { retry_after_s: 2 }
+        );
+        drop(turn);
+        for one in waiting {
+            assert!(one.await.unwrap().is_ok());
+        }
+        assert!(TURNS.take().await.is_ok());
     }
 
     #[test]

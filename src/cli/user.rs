@@ -56,6 +56,7 @@ pub struct AddUser {
     email: String,
     /// Read the password, of at least 8 characters, from standard input
     ///
+    /// With a role in the console it must be hard to guess, too.
     /// Without it the user has no password, and signs in by one-time passwords only.
     #[arg(long)]
     password_stdin: bool,
@@ -80,7 +81,8 @@ pub struct AddUser {
 pub struct SetUser {
     /// The user's e-mail address
     email: String,
-    /// Read a new password, of at least 8 characters, from standard input
+    /// Read a new password, of at least 8 characters, from standard input; with a role in the console
+    /// it must be hard to guess, too
     #[arg(long, group = "change")]
     password_stdin: bool,
     /// Let the user administer the instance: the same as --console administrator
@@ -117,7 +119,8 @@ pub fn run(command: UserCommand, store: &Store, json: bool) -> Result<()> {
     match command {
         UserCommand::Add(add) => {
             let email = add.email.clone();
-            let password = password_from_stdin(add.password_stdin)?;
+            let console = asked(add.admin, add.console);
+            let password = password_from_stdin(add.password_stdin, &email, console)?;
             changed_by_command(store, move |tx, ctx| {
                 users::create(tx, ctx, &new_user(tx, add, password)?)
             })?;
@@ -134,7 +137,10 @@ pub fn run(command: UserCommand, store: &Store, json: bool) -> Result<()> {
         }
         UserCommand::Set(set) => {
             let email = set.email.clone();
-            let password = password_from_stdin(set.password_stdin)?;
+            let user = store.look_up(|connection| users::find(connection, &email))?;
+            let kept = user.console.filter(|_| !set.no_console);
+            let console = asked(set.admin, set.console).or(kept);
+            let password = password_from_stdin(set.password_stdin, &email, console)?;
             changed_by_command(store, move |tx, ctx| {
                 users::change(tx, ctx, &set.email, &user_change(tx, &set, password)?)?;
                 if set.no_second_factor {
@@ -202,13 +208,22 @@ fn found(tx: &Tx<'_>, selector: Option<&DelegateSelector>) -> Result<Option<Dele
         .transpose()
 }
 
-/// The first line of standard input, without its end, hashed.
-fn password_from_stdin(wanted: bool) -> Result<Option<Hashed>> {
+/// The first line of standard input, without its end, hashed. Whoever has a role in the console needs
+/// a password that is hard to guess.
+fn password_from_stdin(
+    wanted: bool,
+    email: &str,
+    console: Option<ConsoleRole>,
+) -> Result<Option<Hashed>> {
     if !wanted {
         return Ok(None);
     }
     let line = first_line(std::io::stdin().lock())?;
-    password::hash(&line).map(Some)
+    let hashed = match console {
+        Some(_) => password::hash_strong(&line, email),
+        None => password::hash(&line),
+    };
+    hashed.map(Some)
 }
 
 fn first_line(input: impl BufRead) -> Result<String> {

@@ -132,6 +132,25 @@ fn clients_and_users_are_kept_from_the_command_line() {
         "short\n",
     );
     assert_eq!(short.status.code(), Some(1));
+    // Whoever works in the console needs a password that is hard to guess; others need not.
+    let weak = |arguments: &[&str]| {
+        let refused = run(arguments, "12345678\n");
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        let told = text(&refused.stderr);
+        assert!(told.contains("too easy to guess"), "{told}");
+    };
+    let add = ["user", "add", "bob@example.org", "--password-stdin"];
+    weak(&[&add[..], &["--admin"]].concat());
+    weak(&[&add[..], &["--console", "viewer"]].concat());
+    done(&run(&add, "12345678\n"));
+    let set = ["user", "set", "bob@example.org", "--password-stdin"];
+    weak(&[&set[..], &["--console", "viewer"]].concat());
+    done(&run(
+        &["user", "set", "bob@example.org", "--console", "viewer"],
+        "",
+    ));
+    weak(&set);
+    done(&run(&[&set[..], &["--no-console"]].concat(), "12345678\n"));
     assert!(!done(&run(&["client", "list", "--json"], "")).contains(&text_of("clientSecret")));
 }
 

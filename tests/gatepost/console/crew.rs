@@ -102,6 +102,16 @@ fn what_is_no_user_is_refused_and_shown_again() {
         (
             vec![
                 ("email", "c@example.com"),
+                ("console", "viewer"),
+                ("how", "typed"),
+                ("password", "12345678"),
+                ("again", "12345678"),
+            ],
+            "too easy to guess",
+        ),
+        (
+            vec![
+                ("email", "c@example.com"),
                 ("how", "none"),
                 ("console", "viewer"),
             ],
@@ -120,7 +130,13 @@ fn what_is_no_user_is_refused_and_shown_again() {
         refused.refused(422, about);
         assert!(!refused.html.contains("long enough"));
     }
-    let guest = [("email", "guest@example.com"), ("how", "none")];
+    // Whoever signs in to apps alone may have one that is.
+    let guest = [
+        ("email", "guest@example.com"),
+        ("how", "typed"),
+        ("password", "12345678"),
+        ("again", "12345678"),
+    ];
     assert_eq!(
         crew.post("/console/access/users/new", &guest).taken(),
         "/console/access/users/3"

@@ -98,6 +98,9 @@ fn the_link_of_the_first_run_makes_one_administrator() {
     let mut differing = setup_form(token, "ada@example.com");
     differing[5].1 = "something else";
     post(&differing).refused(422, "two passwords differ");
+    let mut weak = setup_form(token, "ada@example.com");
+    (weak[4].1, weak[5].1) = ("ada@example.com", "ada@example.com");
+    post(&weak).refused(422, "too easy to guess");
     let mut nowhere = setup_form(token, "ada@example.com");
     nowhere[2].1 = "Europe/Atlantis";
     post(&nowhere).refused(422, "Europe/Atlantis");
