@@ -6,7 +6,7 @@
 //! - `route` says which paths there are and who may go there, and lets nobody else in
 //! - `visit` is what a page is given, `upload` the file of a form; `shell` what every page shows
 //!   around its own part; `answer` what it may give back
-//! - `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
+//! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
 //!   many are inside
 //! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
 //!   along
@@ -30,6 +30,7 @@ mod discovery;
 mod export;
 mod filter;
 mod form;
+mod host;
 mod import;
 mod interactions;
 mod kept;
@@ -56,13 +57,14 @@ pub use visit::{Fields, Staff, Visit};
 
 use crate::{
     app::App,
-    auth::{ConsoleRole, second_factor::Shared},
+    auth::{ConsoleRole, keyed::Key, second_factor::Shared},
     discovery::Discovery,
+    error::Result,
 };
 use live::Live;
 use std::{
     ops::Deref,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 /// How the console may be reached.
@@ -91,6 +93,8 @@ pub struct Console {
     people: people::People,
     /// The dashboard's parts, for each role.
     dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
+    /// The name of the session's cookie.
+    cookie: OnceLock<String>,
     flashes: Mutex<answer::Flashes>,
     waiting: sign_in::Waiting,
     /// Secrets of clients and users that were just made.
@@ -114,12 +118,28 @@ impl Console {
             imports: Arc::new(Desk::new(app.store.path())),
             app,
             reach,
+            cookie: OnceLock::new(),
             flashes: Mutex::default(),
             waiting: sign_in::Waiting::default(),
             made: kept::Kept::default(),
             pairing: kept::Kept::default(),
             codes: kept::Kept::default(),
         })
+    }
+
+    /// The name of the session's cookie; `None` where nobody ever signed in.
+    fn session_cookie(&self) -> Result<Option<&str>> {
+        if let Some(name) = self.cookie.get() {
+            return Ok(Some(name));
+        }
+        let key = self.app.store.look_up(Key::find)?;
+        key.map(|key| self.name_session_cookie(&key)).transpose()
+    }
+
+    /// As [`Console::session_cookie`], for the file's key.
+    fn name_session_cookie(&self, key: &Key) -> Result<&str> {
+        let name = session::cookie_name(key, self.app.store.path())?;
+        Ok(self.cookie.get_or_init(|| name))
     }
 
     /// The application.

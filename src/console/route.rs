@@ -1,7 +1,7 @@
 //! Which paths the console has and who may go there. Whoever may not is kept out here, before a
 //! page sees the request: by sign-in, role, CSRF token and origin.
 
-use super::{Console, Staff, Visit, answer, session};
+use super::{Console, Staff, Visit, answer, host, session};
 use crate::{
     auth::{ConsoleRole, secret},
     error::{Error, Kind, Result, panic_text},
@@ -167,9 +167,8 @@ pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Respons
 /// this machine's own names.
 fn reachable(visit: &Visit) -> Result<()> {
     let reach = visit.console.reach;
-    let local = visit.address().is_some_and(|address| address.is_loopback());
-    if reach.tls || reach.lan || local {
-        return Ok(());
+    if reach.tls || reach.lan || visit.is_local() {
+        return host::check(visit);
     }
     Err(Error::new(
         Kind::Forbidden,

@@ -3,16 +3,16 @@
 
 use super::{Staff, Visit};
 use crate::{
-    auth::{ConsoleRole, secret, sessions::IDLE_MS},
+    auth::{ConsoleRole, keyed::Key, secret, sessions::IDLE_MS},
     error::{Error, Result},
     store::Tx,
     types::{Timestamp, UserId},
 };
 use poem::http::HeaderValue;
 use rusqlite::{Connection, OptionalExtension, params};
+use std::path::Path;
 
-/// The cookie's name. Cookies know no ports: two instances on one laptop would end each other's
-/// sessions, which is better than one being signed in to the other.
+/// What the cookie's name begins with; the rest is the instance's, see [`cookie_name`].
 const COOKIE: &str = "gatepost_console";
 /// A session ends so long after sign-in, used or not.
 const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
@@ -24,8 +24,11 @@ const SEEN_EVERY_MS: i64 = 60 * 1000;
 /// # Errors
 /// When it cannot be looked up.
 pub(super) fn of(visit: &Visit) -> Result<Option<Staff>> {
+    let Some(cookie) = visit.console.session_cookie()? else {
+        return Ok(None);
+    };
     let Some(token) = visit
-        .cookie(COOKIE)
+        .cookie(cookie)
         .filter(|token| secret::well_formed(token))
     else {
         return Ok(None);
@@ -113,6 +116,17 @@ fn seen(tx: &Tx<'_>, session: i64) -> Result<()> {
     Ok(())
 }
 
+/// The cookie's name on an instance. Cookies know no ports: two servers on one host would otherwise
+/// sign each other's users out. The path is in it, too, since a copy of a file has the file's key.
+///
+/// # Errors
+/// Never in practice.
+pub(super) fn cookie_name(key: &Key, file: &Path) -> Result<String> {
+    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let hash = key.hash(format!("console cookie {}", file.display()).as_bytes())?;
+    Ok(format!("{COOKIE}_{}", secret::hex(&hash[..4])))
+}
+
 /// Opens a session for a user: the cookie's value.
 ///
 /// # Errors
@@ -138,14 +152,14 @@ pub(super) fn open(tx: &Tx<'_>, user: UserId, address: &str, agent: &str) -> Res
 }
 
 /// The header that gives a browser its cookie, or takes it away.
-pub(super) fn set_cookie(token: Option<&str>, secure: bool) -> Result<HeaderValue> {
+pub(super) fn set_cookie(cookie: &str, token: Option<&str>, secure: bool) -> Result<HeaderValue> {
     let secure = if secure { "; Secure" } else { "" };
     let text = match token {
         Some(token) => format!(
-            "{COOKIE}={token}; Path=/console; HttpOnly; SameSite=Strict; Max-Age={}{secure}",
+            "{cookie}={token}; Path=/console; HttpOnly; SameSite=Strict; Max-Age={}{secure}",
             LONGEST_MS / 1000
         ),
-        None => format!("{COOKIE}=; Path=/console; HttpOnly; SameSite=Strict; Max-Age=0{secure}"),
+        None => format!("{cookie}=; Path=/console; HttpOnly; SameSite=Strict; Max-Age=0{secure}"),
     };
     HeaderValue::from_str(&text).map_err(Error::defect)
 }

@@ -3,7 +3,13 @@
 
 use super::{Access, Console, Fields, Route, Shell, Visit, answer, route, session};
 use crate::{
-    auth::{password, second_factor, secret, sessions, users},
+    auth::{
+        keyed::Key,
+        password::{self, Queue},
+        second_factor, secret, sessions,
+        throttle::{Account, Door},
+        users,
+    },
     error::{Error, Kind, Result},
     types::UserId,
 };
@@ -287,9 +293,13 @@ pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::He
     let (token, key) = visit
         .console
         .store
-        .write(move |tx| session::open(tx, user, &address, &agent))
+        .write(move |tx| {
+            let token = session::open(tx, user, &address, &agent)?;
+            Ok((token, Key::find_or_make(tx)?))
+        })
         .await?;
-    session::set_cookie(Some(&token), secure(visit))
+    let cookie = visit.console.name_session_cookie(&key)?;
+    session::set_cookie(cookie, Some(&token), secure(visit))
 }
 
 /// Whether the browser came by TLS, to us or to what stands in front.
@@ -307,7 +317,9 @@ async fn sign_out(visit: Visit) -> Result<Response> {
         .write(move |tx| sessions::end(tx, staff.user, staff.session))
         .await?;
     let mut response = answer::go("/console/sign-in");
-    let cookie = session::set_cookie(None, secure(&visit))?;
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    if let Some(name) = visit.console.session_cookie()? {
+        let cookie = session::set_cookie(name, None, secure(&visit))?;
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
     Ok(response)
 }

@@ -220,6 +220,74 @@ fn without_tls_the_console_is_for_this_machine_alone() {
     }
 }
 
+#[test]
+fn the_console_answers_under_its_own_names_alone() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Viewer);
+    let by = |host: &str, path: &str| {
+        page(crew.request(Method::GET, path).header(header::HOST, host)).status
+    };
+    for known in [
+        "localhost:8080",
+        "127.0.0.1",
+        "[::1]:8080",
+        "192.168.1.20:8080",
+    ] {
+        assert_eq!(by(known, "/console"), 200, "{known}");
+    }
+    for path in [
+        "/console",
+        "/console/sign-in",
+        "/console/setup",
+        "/console/nothing",
+    ] {
+        page(
+            crew.request(Method::GET, path)
+                .header(header::HOST, "evil.example:8080"),
+        )
+        .refused(403, "--public-url");
+    }
+    let form = [("email", "viewer@example.com"), ("password", PASSWORD)];
+    let request = browser().post(format!("{}/console/sign-in", server.url()));
+    let request = request.header(header::HOST, "evil.example").form(&form);
+    page(request).refused(403, "evil.example");
+    // The API has tokens, which no browser sends by itself.
+    assert_eq!(by("evil.example", "/api/v5/ping"), 401);
+    assert_eq!(by("evil.example", "/health/live"), 200);
+    server.settings(&serde_json::json!({"publicUrl": "https://gate.example.org:8443"}));
+    assert_eq!(by("gate.example.org:8443", "/console"), 200);
+    assert_eq!(by("evil.example", "/console"), 403);
+}
+
+#[test]
+fn two_servers_on_one_host_have_cookies_of_their_own() {
+    let mut one = Server::start();
+    let two = Server::start();
+    let name = |server: &Server| {
+        let crew = server.crew_once(ConsoleRole::Viewer);
+        let name = crew.cookie.split('=').next().expect("a name").to_owned();
+        (name, crew.cookie)
+    };
+    let ((first, own), (second, others)) = (name(&one), name(&two));
+    assert_ne!(first, second);
+    let both = format!("{own}; {others}");
+    let status = |server: &Server| {
+        let request = browser().get(format!("{}/console", server.url()));
+        page(request.header(header::COOKIE, &both)).status
+    };
+    assert_eq!((status(&one), status(&two)), (200, 200));
+    // Signing out of one takes its own cookie away.
+    let crew = Crew::sign_in(&two, "viewer@example.com");
+    let form = [("csrf", crew.csrf.as_str())];
+    let out = crew.request(Method::POST, "/console/sign-out").form(&form);
+    let out = out.send().expect("an answer");
+    let gone = out.headers()[header::SET_COOKIE].to_str().expect("text");
+    assert!(gone.starts_with(&format!("{second}=;")), "{gone}");
+    one.restart();
+    assert_eq!(status(&one), 200);
+    assert_eq!(name(&one).0, first);
+}
+
 /// An address of this machine that is not loopback.
 fn own_address() -> Option<std::net::Ipv4Addr> {
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
