@@ -111,7 +111,7 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
             "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
              UNION ALL
              SELECT at, action, record_type, record_id, NULL, NULL FROM (
-                 SELECT {} FROM batch_rows r JOIN batches b ON b.id = r.batch_id WHERE r.change_id = ?1)",
+                 SELECT {} FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id WHERE r.change_id = ?1)",
             tail::IMPORTED
         ))?
         .query_row([of.id], |row| {

@@ -186,7 +186,7 @@ fn audit(connection: &Connection, webhook: &Webhook, after: i64) -> Result<Vec<R
              SELECT * FROM (SELECT id, at, action, record_type, record_id, after ->> '$.into' AS into_id
                  FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)
              UNION ALL
-             SELECT * FROM (SELECT {IMPORTED}, NULL AS into_id FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+             SELECT * FROM (SELECT {IMPORTED}, NULL AS into_id FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id
                  WHERE r.change_id > ?1 ORDER BY r.change_id LIMIT ?2))
          ORDER BY id LIMIT ?2"
     ))?;

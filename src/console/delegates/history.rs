@@ -46,7 +46,7 @@ pub(super) fn changes(
          WHERE record_type = ?1 AND record_id = ?2 AND id < ?3
          UNION ALL SELECT r.change_id, d.created_at, b.actor, 'import', NULL,
              json_object('Import', b.id || ': ' || b.file_name)
-         FROM batch_rows r JOIN batches b ON b.id = r.batch_id JOIN delegates d ON d.id = r.record_id
+         FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id JOIN delegates d ON d.id = r.record_id
          WHERE ?1 = 'delegate' AND r.record_id = ?2 AND b.kind = 'delegates' AND r.change_id < ?3
          ORDER BY 1 DESC LIMIT ?4",
     )?;

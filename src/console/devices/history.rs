@@ -76,7 +76,7 @@ pub fn changes(
         "SELECT id, at, actor, action, before, after FROM audit
          WHERE record_type IN ('device', 'event') AND record_id = :device AND id < :before
          UNION ALL SELECT r.change_id, d.created_at, b.actor, 'import', NULL, NULL
-         FROM batch_rows r JOIN batches b ON b.id = r.batch_id JOIN devices d ON d.id = r.record_id
+         FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id JOIN devices d ON d.id = r.record_id
          WHERE r.record_id = :device AND b.kind = 'devices' AND r.change_id < :before
          ORDER BY 1 DESC LIMIT :limit",
     )?;
