@@ -43,6 +43,8 @@ pub enum Kind {
     Unavailable,
     /// A nonce or idempotency key was used before with another body.
     KeyReused,
+    /// `If-Match` names another version of the record.
+    VersionChanged,
     /// A bug of ours: details are logged, never sent.
     Defect,
     /// No token at all.
@@ -120,6 +122,7 @@ impl Kind {
             Self::NotJson => 1107,
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,
+            Self::VersionChanged => 1111,
             Self::Defect => 1199,
             Self::TokenMissing | Self::Unauthenticated => 1201,
             Self::ClientRevoked => 1204,

@@ -7,7 +7,7 @@ use crate::{
     types::DelegateId,
     web::{
         Answer, Body, Granted, Outcome, RequestId,
-        schema::{Described, example, inline, integer, nullable, object, plain, text},
+        schema::{Described, example, id, inline, nullable, object, plain, text},
     },
 };
 use poem_openapi::{OpenApi, registry::MetaSchema};
@@ -39,9 +39,9 @@ impl Described for SendCommInput {
                     ),
                     (
                         "email_id",
-                        inline(nullable(integer("The id of an e-mail's template."))),
+                        inline(nullable(id("The id of an e-mail's template."))),
                     ),
-                    ("delegate_id", inline(integer("Whom it is for."))),
+                    ("delegate_id", inline(id("Whom it is for."))),
                 ],
             ),
             json!({"sms_code": "order-cleared", "delegate_id": 7}),

@@ -5,21 +5,20 @@ use crate::{
     app::App,
     auth::roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
     error::Result,
-    idempotency::{self, Key, Stored},
     records::{Selection, input::check_visible, list::Records, write},
     search::Search,
-    types::{DelegateSelector, json},
+    types::DelegateSelector,
     web::{
-        Address, Answer, Body, Created, Granted, List, NoContent, Outcome, RequestId,
-        envelope::envelope,
+        Address, Answer, Body, Created, Granted, IdempotencyKey, IfMatch, List, ListInput,
+        ListQuery, NoContent, Outcome, RequestId,
         page::window,
-        record::{Embedded, answered, found, sent},
+        record::{Embedded, answered, created, found, sent},
         schema::{Described, example},
     },
 };
 use poem_openapi::{
     OpenApi,
-    param::{Header, Path, Query},
+    param::{Path, Query},
     registry::{MetaSchema, Registry},
 };
 use rusqlite::Connection;
@@ -97,6 +96,23 @@ impl DelegatesApi {
         let selection = Selection::parse(&RESOURCE, fields, caller.visible_properties.as_deref())?;
         found(&self.app, &selection, |_| Ok(id))
     }
+
+    /// A page of the list; with links where it has an address.
+    async fn page(
+        &self,
+        caller: &crate::auth::Principal,
+        query: ListQuery,
+        address: Option<&Address>,
+    ) -> Outcome<List<Delegate>> {
+        let visible = caller.visible_properties.as_deref();
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, query.fields.as_deref(), visible)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        let search = Search::asked(&SEARCHED, query.search.as_deref(), &records.zone, visible)?;
+        let window = window(query.limit, query.offset)?;
+        List::of(&self.app, records, search, window, address).await
+    }
 }
 
 #[OpenApi(tag = "crate::web::tags::Tag::Delegates")]
@@ -122,20 +138,30 @@ impl DelegatesApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Delegate>> {
-        let visible = caller.visible_properties.as_deref();
-        let records = Records {
-            selection: Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?,
-            zone: self.app.settings().zone.clone(),
+        let query = ListQuery {
+            search: search.0,
+            fields: fields.0,
+            limit: limit.0,
+            offset: offset.0,
         };
-        let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, visible)?;
-        List::of(
-            &self.app,
-            records,
-            search,
-            window(limit.0, offset.0)?,
-            &address,
-        )
-        .await
+        self.page(&caller, query, Some(&address)).await
+    }
+
+    /// List delegates by a long search
+    ///
+    /// As `GET /delegate/list`, for a search that is too long for an address; without `next` and
+    /// `previous`. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    #[oai(
+        path = "/delegate/list",
+        method = "post",
+        operation_id = "searchDelegates"
+    )]
+    async fn search(
+        &self,
+        caller: Granted<ReadDelegates>,
+        body: Body<ListInput>,
+    ) -> Outcome<List<Delegate>> {
+        self.page(&caller, body.parse()?.into(), None).await
     }
 
     /// Create a delegate
@@ -153,36 +179,14 @@ impl DelegatesApi {
         request_id: RequestId,
         /// Makes a resend of the same request safe.
         #[oai(name = "Idempotency-Key")]
-        idempotency_key: Header<Option<String>>,
+        idempotency_key: IdempotencyKey,
         body: Body<DelegateInput>,
     ) -> Outcome<Created<Delegate>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
         check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
-        let key = Key::of(&ctx, idempotency_key.0, "POST /delegate/new", || {
-            Ok(json::fingerprint(&Value::Object(input.clone())))
-        })?;
         let visible = caller.visible_properties.clone();
-        let created = |json: String| Stored {
-            status: 201,
-            body: envelope(&json, "{}"),
-            done: 1,
-        };
-        let once = self
-            .app
-            .store
-            .write_prepared(move |tx| {
-                let create = || {
-                    let id = write::create(tx, &ctx, &RESOURCE, input.clone())?;
-                    let selection = Selection::parse(&RESOURCE, None, visible.as_deref())?;
-                    let json = selection.one(tx, "id", &id, &ctx.settings.zone)?;
-                    Ok(json.unwrap_or_default())
-                };
-                idempotency::once(tx, key.as_ref(), create, created)
-            })
-            .await?;
-        let stored = once.rendered(created);
-        Ok(Answer::whole(stored.body))
+        Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, visible).await?)
     }
 
     /// Your own delegate
@@ -212,6 +216,9 @@ impl DelegatesApi {
         &self,
         caller: Granted<UserToken>,
         request_id: RequestId,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
         body: Body<DelegateInput>,
     ) -> Outcome<Answer<Delegate>> {
         let own = own_delegate(&caller)?;
@@ -221,6 +228,7 @@ impl DelegatesApi {
         self.app
             .store
             .write_prepared(move |tx| {
+                if_match.check(tx, &RESOURCE, own)?;
                 let flags: Option<String> = tx
                     .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1")?
                     .query_row([own], |row| row.get(0))?;
@@ -246,8 +254,13 @@ impl DelegatesApi {
         &self,
         caller: Granted<UserToken>,
         request_id: RequestId,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
     ) -> Outcome<NoContent> {
         let own = own_delegate(&caller)?;
+        let store = &self.app.store;
+        store.look_up(|connection| if_match.check(connection, &RESOURCE, own))?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let copies = erase::erase(&self.app, ctx, own, caller.user).await?;
         if !copies.is_empty() {
@@ -296,6 +309,9 @@ impl DelegatesApi {
         caller: Granted<WriteDelegates>,
         request_id: RequestId,
         selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
         body: Body<DelegateInput>,
     ) -> Outcome<Answer<Delegate>> {
         let selector = DelegateSelector::parse(&selector.0)?;
@@ -307,6 +323,7 @@ impl DelegatesApi {
             .store
             .write_prepared(move |tx| {
                 let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
                 write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
                 Ok(id)
             })
@@ -328,6 +345,9 @@ impl DelegatesApi {
         caller: Granted<WriteDelegates>,
         request_id: RequestId,
         selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
     ) -> Outcome<NoContent> {
         let selector = DelegateSelector::parse(&selector.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
@@ -335,6 +355,7 @@ impl DelegatesApi {
             .store
             .write(move |tx| {
                 let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
                 write::delete(tx, &ctx, &RESOURCE, id)
             })
             .await?;

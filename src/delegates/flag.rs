@@ -33,8 +33,10 @@ pub fn raise(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, flag: char) -> Re
         return Ok(());
     }
     let after = normal_flags(&format!("{}{flag}", before.as_deref().unwrap_or_default()));
-    tx.prepare_cached("UPDATE delegates SET raw_flags = ?2, updated_at = ?3 WHERE id = ?1")?
-        .execute(params![delegate, after, tx.now()])?;
+    tx.prepare_cached(
+        "UPDATE delegates SET raw_flags = ?2, updated_at = max(?3, updated_at + 1) WHERE id = ?1",
+    )?
+    .execute(params![delegate, after, tx.now()])?;
     let shown = |flags: Option<&str>| {
         // As a record is shown: what has no value is not there.
         flags.map_or_else(|| json!({}), |flags| json!({"rawFlags": flags}))

@@ -87,7 +87,19 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
     text_index: None,
     document: "iif(json_valid(data), data, NULL)",
     shared: None,
-    counted: Some(Counted {
+    counted: Some(counted()),
+    statements: true,
+    messages: None,
+    batches: Some(
+        "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
+                WHERE kind = 'devices' AND undone_at IS NULL
+                AND (:device IS NULL OR device_id = :device))",
+    ),
+});
+
+/// The interactions that a search for devices counts.
+pub(crate) fn counted() -> Counted {
+    Counted {
         table: "interactions",
         kind: "interaction_type",
         own: ["first_device_id", "second_device_id", "third_device_id"],
@@ -97,15 +109,8 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
             ("thirdDelegate", "third_delegate_id"),
         ],
         shown_as: ["", "", ""],
-    }),
-    statements: true,
-    messages: None,
-    batches: Some(
-        "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
-                WHERE kind = 'devices' AND undone_at IS NULL
-                AND (:device IS NULL OR device_id = :device))",
-    ),
-});
+    }
+}
 
 /// Completes and checks a change to a device, of an event too; `times` are what start and end are
 /// called there.

@@ -1,15 +1,18 @@
 //! `/event/...` (spec: Event endpoints).
 
-use super::{RESOURCE, find};
+use super::{RESOURCE, SEARCHED, find};
 use crate::{
     app::App,
     auth::roles::{ReadEvents, WriteEvents},
     error::Result,
-    records::{Selection, write},
+    records::{Selection, list::Records, write},
+    search::Search,
     types::EventSelector,
     web::{
-        Answer, Body, Created, Granted, NoContent, Outcome, RequestId,
-        record::{answered, found, sent},
+        Address, Answer, Body, Created, Granted, IdempotencyKey, IfMatch, List, NoContent, Outcome,
+        RequestId,
+        page::window,
+        record::{answered, created, found, sent},
         schema::{Described, example},
     },
 };
@@ -68,31 +71,55 @@ pub struct EventsApi {
 
 impl EventsApi {
     /// A record after it was written.
-    fn shown<const S: u16>(&self, id: i64) -> Result<Answer<Event, S>> {
+    fn shown(&self, id: i64) -> Result<Answer<Event>> {
         found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
     }
 }
 
 #[OpenApi(tag = "crate::web::tags::Tag::Events")]
 impl EventsApi {
+    /// List events
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_EVENT_READ`.
+    #[oai(path = "/event/list", method = "get", operation_id = "listEvents")]
+    async fn list(
+        &self,
+        _caller: Granted<ReadEvents>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+        /// A search expression in JSON; all without it.
+        search: Query<Option<String>>,
+    ) -> Outcome<List<Event>> {
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, fields.0.as_deref(), None)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, None)?;
+        let window = window(limit.0, offset.0)?;
+        List::of(&self.app, records, search, window, Some(&address)).await
+    }
+
     /// Create an event
     ///
-    /// Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    /// With an `Idempotency-Key` the answer is kept for 7 days and given again. Needs `ROLE_OAUTH2_EVENT_WRITE`.
     #[oai(path = "/event/new", method = "post", operation_id = "createEvent")]
     async fn create(
         &self,
         caller: Granted<WriteEvents>,
         request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
         body: Body<EventInput>,
     ) -> Outcome<Created<Event>> {
         let ctx = self.app.context(&caller, request_id.as_str());
         let EventInput(input) = body.parse()?;
-        let id = self
-            .app
-            .store
-            .write_prepared(move |tx| write::create(tx, &ctx, &RESOURCE, input.clone()))
-            .await?;
-        Ok(self.shown(id)?)
+        Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, None).await?)
     }
 
     /// Get an event
@@ -123,6 +150,9 @@ impl EventsApi {
         request_id: RequestId,
         /// `820`, `id:820` or `externalId:X`
         event: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
         body: Body<EventInput>,
     ) -> Outcome<Answer<Event>> {
         let selector = EventSelector::parse(&event.0)?;
@@ -133,6 +163,7 @@ impl EventsApi {
             .store
             .write_prepared(move |tx| {
                 let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
                 write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
                 Ok(id)
             })
@@ -154,6 +185,9 @@ impl EventsApi {
         request_id: RequestId,
         /// `820`, `id:820` or `externalId:X`
         event: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
     ) -> Outcome<NoContent> {
         let selector = EventSelector::parse(&event.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
@@ -161,6 +195,7 @@ impl EventsApi {
             .store
             .write(move |tx| {
                 let id = find(tx, &selector)?;
+                if_match.check(tx, &RESOURCE, id.0)?;
                 super::delete(tx, &ctx, id)
             })
             .await?;

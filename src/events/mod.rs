@@ -7,12 +7,13 @@ use crate::{
     auth::{Context, clients},
     devices::{self, MANAGER},
     error::{self, Result},
-    records::{Attachments, Changes, Kind, Property, Resource, write},
+    records::{Attachments, Changes, Kind, Property, Resource, catalogue::searchable, write},
+    search::Subject,
     store::Tx,
     types::{DeviceId, EventSelector},
 };
 use rusqlite::{Connection, OptionalExtension};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Everything an event has.
 #[rustfmt::skip]
@@ -45,6 +46,24 @@ const OF_DEVICE: &[Property] = &[
     Property::new("available", "available", Kind::Flag, ""),
     Property::new("data", "data", Kind::Document, ""),
 ];
+
+/// What can be searched: an event by its own properties, otherwise as the device that it is.
+pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| {
+    let device = &devices::SEARCHED;
+    Subject {
+        name: RESOURCE.name,
+        table: RESOURCE.table,
+        alive: RESOURCE.alive,
+        fields: searchable(PROPERTIES, &[]),
+        text_index: None,
+        document: device.document,
+        shared: None,
+        counted: Some(devices::counted()),
+        statements: true,
+        messages: None,
+        batches: device.batches,
+    }
+});
 
 const LISTED_PROPERTIES: [Property; PROPERTIES.len() + OF_DEVICE.len()] =
     Property::joined(PROPERTIES, OF_DEVICE);

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use std::{fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
-const NONCE_MAX_CHARS: usize = 128;
+pub(super) const NONCE_MAX_CHARS: usize = 128;
 /// The longest interaction type.
 const TYPE_MAX_BYTES: usize = 64;
 /// A type that only the server makes.

@@ -8,7 +8,7 @@
 //! - `presence`: what a delegate did at a device, as rules need it; `recount`: are those inside counted
 //!   right?
 //! - `batch`: many at once, in slices
-//! - `answers`: outcomes as status and JSON
+//! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
 //! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a
 //!   person who has two records, or is erased
 
@@ -31,6 +31,7 @@ pub mod recount;
 pub mod refusals;
 pub mod remove;
 pub mod rows;
+mod schemas;
 pub mod shared;
 
 /// Types that are met at most events, to be offered where one is chosen; others may come.

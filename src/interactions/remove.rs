@@ -19,12 +19,7 @@ use serde_json::{Value, json};
 /// # Errors
 /// [`Kind::InteractionNotFound`].
 pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
-    let interaction = rows::find(tx, id)?.ok_or_else(|| {
-        Error::new(
-            Kind::InteractionNotFound,
-            format!("there is no interaction {id}"),
-        )
-    })?;
+    let interaction = rows::find(tx, id)?.ok_or_else(|| missing(id))?;
     let origin: Option<(Option<i64>, Option<i64>, bool)> = tx
         .query_row(
             "SELECT client_id, user_id, admitted FROM interactions WHERE id = ?1",
@@ -48,6 +43,14 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
             before: Some(before),
             after: None,
         },
+    )
+}
+
+/// The error when there is no such interaction.
+pub(super) fn missing(id: i64) -> Error {
+    Error::new(
+        Kind::InteractionNotFound,
+        format!("there is no interaction {id}"),
     )
 }
 

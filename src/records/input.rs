@@ -170,7 +170,12 @@ fn string(name: &str, value: Value) -> Result<String> {
 }
 
 fn reference(name: &str, value: &Value) -> Result<i64> {
-    referred(value).ok_or_else(|| wrong(name, "an id, {\"id\": ...} or null"))
+    referred(value).ok_or_else(|| {
+        wrong(
+            name,
+            "an id, {\"id\": ...}, a selector such as \"code:hall\" or null",
+        )
+    })
 }
 
 /// The id that a reference gives: itself, or an object that carries it (contract §2).

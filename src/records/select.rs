@@ -90,7 +90,7 @@ impl Selection {
         properties: Vec<&'static Property>,
         condition: &str,
     ) -> Self {
-        let mut sql = String::from("SELECT id");
+        let mut sql = String::from("SELECT id, updated_at");
         for property in &properties {
             match property.kind {
                 Kind::Id | Kind::Type | Kind::Attached => {}
@@ -126,7 +126,7 @@ impl Selection {
         self.properties.iter().any(|property| property.name == name)
     }
 
-    /// `SELECT … FROM … WHERE …`, without an end, the id first.
+    /// `SELECT … FROM … WHERE …`, without an end, the id first and its version second.
     #[must_use]
     pub fn sql(&self) -> &str {
         &self.sql
@@ -144,19 +144,34 @@ impl Selection {
         value: &dyn ToSql,
         zone: &Zone,
     ) -> Result<Option<String>> {
+        let found = self.one_version(connection, column, value, zone)?;
+        Ok(found.map(|(json, _)| json))
+    }
+
+    /// As [`Selection::one`], with when the record was last changed: its version.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn one_version(
+        &self,
+        connection: &Connection,
+        column: &'static str,
+        value: &dyn ToSql,
+        zone: &Zone,
+    ) -> Result<Option<(String, Timestamp)>> {
         let mut statement =
             connection.prepare_cached(&format!("{} AND {column} = ?1", self.sql))?;
         let mut json = String::with_capacity(512);
-        let id = statement
+        let version = statement
             .query_row([value], |row| {
                 let id = row.get::<_, i64>(0)?;
                 let attachments = (self.resource.attach)(connection, self, &[id], zone)
                     .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))?;
                 self.write(row, &attachments, zone, &mut json)?;
-                Ok(id)
+                row.get(1)
             })
             .optional()?;
-        Ok(id.map(|_| json))
+        Ok(version.map(|version| (json, version)))
     }
 
     /// Writes one row of [`Selection::sql`] as a JSON object; properties without a value are left
@@ -172,7 +187,7 @@ impl Selection {
         out: &mut String,
     ) -> rusqlite::Result<()> {
         let id: i64 = row.get(0)?;
-        let mut column = 1;
+        let mut column = 2;
         out.push('{');
         for property in &self.properties {
             match property.kind {

@@ -4,9 +4,10 @@ use super::{Changes, Kind, Resource, Selection, input};
 use crate::{
     audit::{self, Change},
     auth::Context,
-    error::{Error, Result},
+    error::{self, Error, Result},
     sections,
     store::{Tx, error::code_taken},
+    types::{Timestamp, selector::whole_number, text},
 };
 use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value as Sql};
 use serde_json::{Map, Value};
@@ -43,6 +44,7 @@ pub fn insert(
     resource: &'static Resource,
     body: Map<String, Value>,
 ) -> Result<i64> {
+    let body = with_ids(tx, resource, body)?;
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, None, &mut changes)?;
     check_references(tx, resource, &changes)?;
@@ -80,6 +82,7 @@ pub fn patch(
     body: Map<String, Value>,
 ) -> Result<()> {
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    let body = with_ids(tx, resource, body)?;
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, Some(id), &mut changes)?;
     check_references(tx, resource, &changes)?;
@@ -91,7 +94,9 @@ pub fn patch(
         return Ok(());
     }
     changes.set("sources", with_source(tx, resource, ctx, id)?);
-    changes.set("updated_at", tx.now().0);
+    // Two changes within a millisecond are two versions.
+    let next_ms = updated_at(tx, resource, id)?.map_or(0, |before| before.0 + 1);
+    changes.set("updated_at", tx.now().0.max(next_ms));
     let columns = changes.columns();
     let mut sql = format!("UPDATE {} SET ", resource.table);
     for (index, (column, _)) in columns.iter().enumerate() {
@@ -119,6 +124,7 @@ pub fn check(
     id: Option<i64>,
     body: Map<String, Value>,
 ) -> Result<()> {
+    let body = with_ids(tx, resource, body)?;
     let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
     (resource.check)(tx, id, &mut changes)?;
     check_references(tx, resource, &changes)?;
@@ -310,6 +316,76 @@ pub fn stored_text(
         .query_row([id], |row| row.get(0))
         .optional()?
         .flatten())
+}
+
+/// When a record was last changed: its version. `None` when it is gone.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn updated_at(
+    connection: &Connection,
+    resource: &Resource,
+    id: i64,
+) -> Result<Option<Timestamp>> {
+    let sql = format!(
+        "SELECT updated_at FROM {} WHERE id = ?1 AND {}",
+        resource.table, resource.alive
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?)
+}
+
+/// The body with an id wherever a reference is sent as a selector such as `code:hall`.
+fn with_ids(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    mut body: Map<String, Value>,
+) -> Result<Map<String, Value>> {
+    for property in resource.references() {
+        if let Some(value) = body.get_mut(property.name)
+            && let Value::String(selector) = value
+        {
+            *value = selected(tx, resource, property.name, selector)?.into();
+        }
+    }
+    Ok(body)
+}
+
+/// The id of the living record that a selector means.
+fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) -> Result<i64> {
+    let (id_type, value) = selector.split_once(':').unwrap_or_default();
+    if id_type == "id" {
+        return whole_number(value)
+            .map_err(|cause| Error::invalid(format!("{property}: {}", cause.message)));
+    }
+    let Some((column, _)) = resource.codes().find(|(_, name)| *name == id_type) else {
+        let known: Vec<_> = resource.codes().map(|(_, name)| name).collect();
+        return Err(Error::new(
+            error::Kind::UnknownIdType,
+            format!(
+                "{property}: \"{}\" is not {{idType}}:{{id}}; the id types are id {}",
+                text::shortened(selector),
+                known.join(" ")
+            ),
+        ));
+    };
+    let sql = format!(
+        "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
+        resource.table
+    );
+    let found = tx
+        .prepare_cached(&sql)?
+        .query_row([value], |row| row.get(0))
+        .optional()?;
+    found.ok_or_else(|| {
+        Error::invalid(format!(
+            "{property}: there is no {} {}",
+            resource.name,
+            text::shortened(selector)
+        ))
+    })
 }
 
 fn with_source(tx: &Tx<'_>, resource: &Resource, ctx: &Context, id: i64) -> Result<String> {

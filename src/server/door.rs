@@ -53,11 +53,15 @@ impl<E: Endpoint> Endpoint for Door<E> {
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
             headers.insert(
                 header::ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static("Allow, Retry-After, X-Request-Id"),
+                HeaderValue::from_static("Allow, ETag, Retry-After, X-Request-Id"),
             );
         }
         if in_api {
             headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+            // Nearly all of it is about people, and none of it may outlive a token in a cache.
+            headers
+                .entry(header::CACHE_CONTROL)
+                .or_insert(HeaderValue::from_static("no-store"));
         }
         Ok(response)
     }
@@ -143,7 +147,7 @@ impl<E: Endpoint> Door<E> {
             .header(header::ACCESS_CONTROL_ALLOW_METHODS, self.allow(path))
             .header(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
-                "Authorization, Content-Type, Idempotency-Key",
+                "Authorization, Content-Type, Idempotency-Key, If-Match, X-Request-Id",
             )
             .header(header::ACCESS_CONTROL_MAX_AGE, "600")
             .finish()

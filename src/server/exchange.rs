@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::{Error, Kind},
-    web::{self, ClientAddress, Trail},
+    web::{self, ClientAddress, RequestId, Trail, request_id::REQUEST_ID},
 };
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use poem::{
     Body, Endpoint, Request, RequestParts,
     endpoint::BoxEndpoint,
-    http::{HeaderName, HeaderValue, StatusCode, header, uri::Scheme},
+    http::{HeaderValue, StatusCode, header, uri::Scheme},
     web::{LocalAddr, RemoteAddr},
 };
 use std::{
@@ -26,9 +26,6 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-
-/// The header that names a request as the log does.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What answers requests.
 pub struct Exchange {
@@ -63,7 +60,8 @@ impl Exchange {
     ) -> hyper::Response<Departing> {
         let begun = Instant::now();
         peer.pulse.serving();
-        let trail = Trail::start();
+        let sent = RequestId::sent(request.headers());
+        let trail = Trail::start(sent.unwrap_or_else(RequestId::next));
         let client =
             ClientAddress::read(peer.remote.ip(), request.headers(), &self.trusted_proxies);
         let line = Line::wanted().then(|| Line::begin(&request, client.0, begun));
@@ -101,7 +99,7 @@ impl Exchange {
             ),
             _ => Error::invalid("the request line or a header is not valid HTTP/1.1"),
         };
-        let trail = Trail::start();
+        let trail = Trail::start(RequestId::next());
         let body = web::error::body(&error, &trail.id);
         self.traffic
             .answered(trail.operation(), status, Duration::ZERO);

@@ -102,7 +102,7 @@ selector!(
 );
 
 /// What is a path and never a selector (contract §1).
-const LITERALS: [&str; 5] = ["myself", "list", "new", "ping", "send-comm"];
+pub const LITERALS: [&str; 6] = ["myself", "list", "new", "test", "ping", "send-comm"];
 
 /// Which event is meant: `820`, `id:820` or `externalId:X` (contract §1).
 #[derive(Debug, Clone, PartialEq, Eq)]

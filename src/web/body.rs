@@ -1,22 +1,18 @@
 //! A JSON body as a typed input: size, content type, nesting and numbers are checked before it is
 //! parsed, and whatever does not fit is named by its path.
 
-use super::{
-    Failure,
-    schema::{Described, example, inline, text},
-};
+use super::{Failure, schema::Described};
 use crate::{
     error::{Error, Kind, Result},
     types::json::{self, RECORD_MAX_BYTES},
 };
 use futures_util::{Stream, StreamExt};
-use poem::{Request, RequestBody};
+use poem::{Request, RequestBody, http::header};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaMediaType, MetaRequest, Registry},
 };
 use serde::de::DeserializeOwned;
-use serde_json::json;
 use std::{marker::PhantomData, time::Duration};
 
 /// A body of at most `MAX` bytes (1 MiB unless said otherwise) that parses as `T`. One of `PARTS` is
@@ -46,10 +42,17 @@ impl<T: DeserializeOwned, const MAX: usize, const PARTS: bool> Body<T, MAX, PART
 /// shape of `T`.
 pub struct Anything<T, const MAX: usize> {
     bytes: Vec<u8>,
+    coding: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
 
 impl<T, const MAX: usize> Anything<T, MAX> {
+    /// How the body says that it is compressed; it is taken as it comes.
+    #[must_use]
+    pub fn coding(&self) -> Option<&str> {
+        self.coding.as_deref()
+    }
+
     /// The body as it was sent.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
@@ -79,20 +82,32 @@ pub async fn read_limited(
     body: &mut RequestBody,
     max: usize,
 ) -> Result<Vec<u8>> {
+    if coding(request).is_some() {
+        return Err(Error::new(
+            Kind::NotJson,
+            "the body is compressed (Content-Encoding); send it as it is",
+        ));
+    }
+    read_as_sent(request, body, max).await
+}
+
+/// The `Content-Encoding` of a body that is not sent as it is.
+fn coding(request: &Request) -> Option<String> {
+    let value = request.headers().get(header::CONTENT_ENCODING)?;
+    let coding = String::from_utf8_lossy(value.as_bytes());
+    let coding = coding.trim();
+    let plain = coding.is_empty() || coding.eq_ignore_ascii_case("identity");
+    (!plain).then(|| coding.to_owned())
+}
+
+/// As [`read_limited`], compressed or not.
+async fn read_as_sent(request: &Request, body: &mut RequestBody, max: usize) -> Result<Vec<u8>> {
     let too_large = || {
         Error::new(
             Kind::TooLarge,
             format!("the body may have at most {max} bytes"),
         )
     };
-    if let Some(coding) = request.header("content-encoding")
-        && !coding.eq_ignore_ascii_case("identity")
-    {
-        return Err(Error::new(
-            Kind::NotJson,
-            "the body is compressed (Content-Encoding); send it as it is",
-        ));
-    }
     let declared = request
         .header("content-length")
         .and_then(|length| length.parse::<usize>().ok());
@@ -198,16 +213,9 @@ impl<'a, T: Described, const MAX: usize> ApiExtractor<'a> for Anything<T, MAX> {
     }
 
     fn request_meta() -> Option<MetaRequest> {
-        let anything = MetaMediaType {
-            content_type: "*/*",
-            schema: inline(example(
-                text("Anything else is taken as well, word for word."),
-                json!("TLH26;Day ticket;25.00"),
-            )),
-        };
-        let mut meta = json_of::<T>();
-        meta.content.push(anything);
-        Some(meta)
+        // Anything else is taken as well. Documented as `*/*`, it makes generators of clients pass
+        // over the whole operation.
+        Some(json_of::<T>())
     }
 
     async fn from_request(
@@ -215,9 +223,10 @@ impl<'a, T: Described, const MAX: usize> ApiExtractor<'a> for Anything<T, MAX> {
         body: &mut RequestBody,
         _: ExtractParamOptions<Self::ParamType>,
     ) -> poem::Result<Self> {
-        let bytes = read_limited(request, body, MAX).await.map_err(Failure)?;
+        let bytes = read_as_sent(request, body, MAX).await.map_err(Failure)?;
         Ok(Self {
             bytes,
+            coding: coding(request),
             shape: PhantomData,
         })
     }

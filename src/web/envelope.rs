@@ -1,7 +1,10 @@
 //! The envelope of every API answer: `{"data": ..., "meta": ...}` (contract §2).
 
-use super::schema::{Described, free_object, inline, object, plain};
-use poem::{Body, IntoResponse, Response, http::StatusCode};
+use super::schema::{Described, inline, object, plain};
+use poem::{
+    Body, IntoResponse, Response,
+    http::{HeaderValue, StatusCode, header},
+};
 use poem_openapi::{
     ApiResponse,
     registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
@@ -12,6 +15,7 @@ use std::marker::PhantomData;
 /// An enveloped answer with status `S`, whose `data` has the shape of `T`.
 pub struct Answer<T, const S: u16 = 200> {
     body: Body,
+    etag: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
 
@@ -36,8 +40,15 @@ impl<T, const S: u16> Answer<T, S> {
     pub fn whole(body: impl Into<Body>) -> Self {
         Self {
             body: body.into(),
+            etag: None,
             shape: PhantomData,
         }
+    }
+
+    /// The answer with the version of the record that it shows.
+    #[must_use]
+    pub fn with_etag(self, etag: Option<String>) -> Self {
+        Self { etag, ..self }
     }
 }
 
@@ -62,7 +73,11 @@ fn respond(status: u16, body: Body) -> Response {
 
 impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
     fn into_response(self) -> Response {
-        respond(S, self.body)
+        let mut response = respond(S, self.body);
+        if let Some(Ok(etag)) = self.etag.map(HeaderValue::try_from) {
+            response.headers_mut().insert(header::ETAG, etag);
+        }
+        response
     }
 }
 
@@ -109,6 +124,7 @@ fn replay<T: Described>() -> MetaResponse {
         description: "Done before: what the same nonce created, with `meta.replayed`",
         content: vec![json(around(
             inline(data),
+            T::meta(),
             T::schema().example,
             json!({"replayed": true}),
         ))],
@@ -119,11 +135,15 @@ fn replay<T: Described>() -> MetaResponse {
 /// The schema of an envelope around a `T`, with the example that `T` has.
 #[must_use]
 pub fn enveloped<T: Described>() -> MetaSchemaRef {
-    around(T::reference(), T::schema().example, json!({}))
+    around(T::reference(), T::meta(), T::schema().example, json!({}))
 }
 
-fn around(data: MetaSchemaRef, of_data: Option<Value>, of_meta: Value) -> MetaSchemaRef {
-    let meta = inline(free_object("`{}`, or what there is to add."));
+fn around(
+    data: MetaSchemaRef,
+    meta: MetaSchemaRef,
+    of_data: Option<Value>,
+    of_meta: Value,
+) -> MetaSchemaRef {
     inline(MetaSchema {
         example: of_data.map(|data| json!({"data": data, "meta": of_meta})),
         ..object("", &["data", "meta"], vec![("data", data), ("meta", meta)])
@@ -189,16 +209,8 @@ impl<T: Send> IntoResponse for Tried<T> {
 
 impl<T: Described> ApiResponse for Tried<T> {
     fn meta() -> MetaResponses {
-        let mut example = T::schema().example;
-        if let Some(example) = &mut example {
-            // Nothing was written.
-            example["id"] = Value::Null;
-        }
         MetaResponses {
-            responses: vec![MetaResponse {
-                content: vec![json(around(T::reference(), example, json!({})))],
-                ..response::<T>(200)
-            }],
+            responses: vec![response::<T>(200)],
         }
     }
 

@@ -1,6 +1,9 @@
 //! Turns a domain error into its HTTP status and envelope (contract §3).
 
-use super::RequestId;
+use super::{
+    RequestId,
+    schema::{Described, inline, integer, object, text},
+};
 use crate::error::{Error, Kind};
 use poem::{
     Response,
@@ -10,7 +13,7 @@ use poem::{
 use poem_openapi::{
     ApiResponse,
     error::{ParseParamError, ParsePathError},
-    registry::{MetaResponses, Registry},
+    registry::{MetaResponses, MetaSchema, Registry},
 };
 use serde_json::json;
 use std::fmt;
@@ -18,6 +21,29 @@ use std::fmt;
 /// A domain error on its way out of a handler.
 #[derive(Debug)]
 pub struct Failure(pub Error);
+
+/// `meta.error` of an answer.
+pub struct ErrorDetail;
+
+impl Described for ErrorDetail {
+    const NAME: &'static str = "ErrorDetail";
+
+    fn schema() -> MetaSchema {
+        let message = text("Names what is at fault and what would be right.");
+        object(
+            "Why something was refused.",
+            &["code", "message", "internalCode"],
+            vec![
+                ("code", inline(integer("The HTTP status."))),
+                ("message", inline(message)),
+                (
+                    "internalCode",
+                    inline(integer("What happened, see the operation's responses.")),
+                ),
+            ],
+        )
+    }
+}
 
 /// What a handler gives.
 pub type Outcome<T> = Result<T, Failure>;
@@ -75,7 +101,7 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::ReportNotFound => 404,
         Kind::MethodNotAllowed => 405,
         Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
-        Kind::Refused(_) => 412,
+        Kind::Refused(_) | Kind::VersionChanged => 412,
         Kind::TooLarge => 413,
         Kind::AddressTooLong => 414,
         Kind::HeadTooLarge => 431,

@@ -95,13 +95,16 @@ pub fn window(limit: Option<i64>, offset: Option<i64>) -> Result<Window> {
     Ok(Window { offset, limit })
 }
 
-fn meta(address: &Address, window: Window, total: u64) -> String {
+fn meta(address: Option<&Address>, window: Window, total: u64) -> String {
     let mut pagination = serde_json::json!({
         "totalItems": total,
         "totalPages": total.div_ceil(window.limit),
         "offset": window.offset,
         "limit": window.limit,
     });
+    let Some(address) = address else {
+        return serde_json::json!({"pagination": pagination}).to_string();
+    };
     if window.offset + window.limit < total {
         pagination["next"] = address.link(window, window.offset + window.limit).into();
     }
@@ -119,7 +122,8 @@ pub struct List<T> {
 }
 
 impl<T> List<T> {
-    /// Reads the page that the window shows of all, or of what a search finds.
+    /// Reads the page that the window shows of all, or of what a search finds; with links to the
+    /// pages around it where the list has an `address` to link to.
     ///
     /// # Errors
     /// When the search fails or the list cannot be read.
@@ -128,11 +132,11 @@ impl<T> List<T> {
         listing: impl Listing,
         search: Option<Search>,
         window: Window,
-        address: &Address,
+        address: Option<&Address>,
     ) -> Result<Self, Failure> {
-        let address = address.clone();
+        let address = address.cloned();
         let body = stream::body(app, listing, search, window, move |total| {
-            meta(&address, window, total)
+            meta(address.as_ref(), window, total)
         })
         .await?;
         Ok(Self {
@@ -240,11 +244,11 @@ mod tests {
             offset: 10,
             limit: 20,
         };
-        insta::assert_snapshot!(meta(&address, window, 45), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=30","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=0"}}"#);
-        assert!(!meta(&address, window, 30).contains("next"));
+        insta::assert_snapshot!(meta(Some(&address), window, 45), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=30","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=0"}}"#);
+        assert!(!meta(Some(&address), window, 30).contains("next"));
         assert!(
             !meta(
-                &address,
+                Some(&address),
                 Window {
                     offset: 0,
                     limit: 1

@@ -2,20 +2,29 @@
 //! API's document, as it is answered and as it is sent.
 
 use super::{
-    Answer,
+    Answer, Created, IdempotencyKey,
+    envelope::envelope,
+    headers::tag,
     schema::{
-        Described, array, example, formatted, free_object, inline, integer, nullable, object,
-        one_of, plain, text,
+        Described, array, bounded_text, example, formatted, free_object, id, inline, nullable,
+        object, one_of, plain, selector, sent_time, text,
     },
 };
 use crate::{
     app::App,
+    auth::Context,
     error::Result,
-    records::{Kind, Property, Resource, Selection},
+    idempotency::{self, Key, Stored},
+    records::{Kind, Property, Resource, Selection, write},
+    types::{
+        json,
+        text::{CODE_MAX_CHARS, TEXT_MAX_CHARS},
+    },
 };
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use rusqlite::Connection;
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// What a selection shows of the record that is found, for an answer.
 ///
@@ -27,12 +36,53 @@ pub fn found<T, const S: u16>(
     find: impl FnOnce(&Connection) -> Result<i64>,
 ) -> Result<Answer<T, S>> {
     let zone = app.settings().zone.clone();
-    let json = app.store.look_up(|connection| {
+    let (json, version) = app.store.look_up(|connection| {
         let id = find(connection)?;
-        let json = selection.one(connection, "id", &id, &zone)?;
-        json.ok_or_else(|| selection.resource.missing(&id))
+        let found = selection.one_version(connection, "id", &id, &zone)?;
+        found.ok_or_else(|| selection.resource.missing(&id))
     })?;
-    Ok(Answer::of(&json))
+    Ok(Answer::of(&json).with_etag(Some(tag(version))))
+}
+
+/// Creates a record and answers with it, of which `visible` properties are shown; the same answer
+/// again for the same `Idempotency-Key`.
+///
+/// # Errors
+/// As [`write::create`]; [`crate::error::Kind::KeyReused`].
+pub async fn created<T>(
+    app: &App,
+    ctx: Context,
+    resource: &'static Resource,
+    input: Map<String, Value>,
+    key: IdempotencyKey,
+    visible: Option<Arc<[String]>>,
+) -> Result<Created<T>> {
+    let operation = format!("POST /{}/new", resource.name);
+    let key = Key::of(&ctx, key.read()?, operation, || {
+        Ok(json::fingerprint(&Value::Object(input.clone())))
+    })?;
+    let render = |json: String| Stored {
+        status: 201,
+        body: envelope(&json, "{}"),
+        done: 1,
+    };
+    let (once, etag) = app
+        .store
+        .write_prepared(move |tx| {
+            let mut version = None;
+            let create = || {
+                let id = write::create(tx, &ctx, resource, input.clone())?;
+                let selection = Selection::parse(resource, None, visible.as_deref())?;
+                let made = selection.one_version(tx, "id", &id, &ctx.settings.zone)?;
+                let (json, made_at) = made.ok_or_else(|| resource.missing(&id))?;
+                version = Some(tag(made_at));
+                Ok(json)
+            };
+            let once = idempotency::once(tx, key.as_ref(), create, render)?;
+            Ok((once, version))
+        })
+        .await?;
+    Ok(Answer::whole(once.rendered(render).body).with_etag(etag))
 }
 
 /// A `{id, _type}` in place of a whole record.
@@ -45,7 +95,7 @@ impl Described for Embedded {
         object(
             "A record in another: its id and type.",
             &["id", "_type"],
-            vec![("id", inline(integer(""))), ("_type", inline(text("")))],
+            vec![("id", inline(id(""))), ("_type", inline(text("")))],
         )
     }
 }
@@ -74,7 +124,7 @@ pub fn answered(
 fn answered_property(property: &Property, parts: &[(&'static str, &'static str)]) -> MetaSchemaRef {
     let about = property.about;
     inline(match property.kind {
-        Kind::Id => integer(about),
+        Kind::Id => id(about),
         Kind::Flag => plain("boolean", about),
         Kind::Time | Kind::Stamp => formatted("string", "date-time", about),
         Kind::PlainTime => example(text(about), json!("2026-11-21 09:00:00")),
@@ -100,22 +150,18 @@ pub fn sent(resource: &'static Resource, about: &'static str) -> MetaSchema {
         let about = property.about;
         let schema = match property.kind {
             Kind::Flag => plain("boolean", about),
-            Kind::Time | Kind::PlainTime => one_of(
-                vec![
-                    text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`"),
-                    integer("Unix seconds"),
-                ],
-                about,
-            ),
+            Kind::Time | Kind::PlainTime => sent_time(about),
             Kind::Document => free_object(about),
             Kind::Reference => one_of(
-                vec![
-                    integer(""),
-                    object("", &["id"], vec![("id", inline(integer("")))]),
-                ],
+                [
+                    selector("a selector such as `code:hall`"),
+                    vec![object("", &["id"], vec![("id", inline(id("")))])],
+                ]
+                .concat(),
                 about,
             ),
-            Kind::Code | Kind::Text => text(about),
+            Kind::Code => bounded_text(1, CODE_MAX_CHARS, about),
+            Kind::Text => bounded_text(0, TEXT_MAX_CHARS, about),
             Kind::Id | Kind::Type | Kind::Stamp | Kind::Sources | Kind::Attached => {
                 return (
                     property.name,

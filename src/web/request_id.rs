@@ -1,7 +1,11 @@
-//! The id of a request, under which the log tells what happened to it.
+//! The id of a request, under which the log has what happened to it: the client's own
+//! (`X-Request-Id`), or one that the server makes.
 
 use super::Trail;
-use poem::{FromRequest, Request, RequestBody};
+use poem::{
+    FromRequest, Request, RequestBody,
+    http::{HeaderMap, HeaderName},
+};
 use std::{
     fmt,
     sync::{
@@ -10,7 +14,13 @@ use std::{
     },
 };
 
-/// Unique among the requests of every run: a random part of this process and a counter.
+/// The header that carries it.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The longest id of a client that is kept.
+const SENT_MAX_CHARS: usize = 64;
+
+/// Made by the server, it is unique among the requests of every run: a random part of this process
+/// and a counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(String);
 
@@ -22,6 +32,16 @@ impl RequestId {
         static COUNT: AtomicU64 = AtomicU64::new(1);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         Self(format!("{:08x}-{count:x}", *PROCESS))
+    }
+
+    /// The id that a client sent, if it can be kept: 1 to 64 characters of `[A-Za-z0-9._-]`, which
+    /// harm no log.
+    #[must_use]
+    pub fn sent(headers: &HeaderMap) -> Option<Self> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let id = headers.get(REQUEST_ID)?.to_str().ok()?;
+        let kept = (1..=SENT_MAX_CHARS).contains(&id.len()) && id.bytes().all(plain);
+        kept.then(|| Self(id.to_owned()))
     }
 
     /// The id as text.

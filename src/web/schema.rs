@@ -11,6 +11,12 @@ pub trait Described {
     /// The schema.
     fn schema() -> MetaSchema;
 
+    /// The schema of the `meta` beside it.
+    #[must_use]
+    fn meta() -> MetaSchemaRef {
+        inline(free_object("`{}`, or what there is to add."))
+    }
+
     /// Registers the schemas that [`Described::schema`] refers to.
     fn register_parts(_: &mut Registry) {}
 
@@ -60,6 +66,63 @@ pub fn text(about: &'static str) -> MetaSchema {
 #[must_use]
 pub fn integer(about: &'static str) -> MetaSchema {
     formatted("integer", "int64", about)
+}
+
+/// The id of a record.
+#[must_use]
+pub fn id(about: &'static str) -> MetaSchema {
+    MetaSchema {
+        minimum: Some(1.0),
+        ..integer(about)
+    }
+}
+
+/// A whole number within bounds.
+#[must_use]
+pub fn bounded_integer(least: f64, most: f64, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        minimum: Some(least),
+        maximum: Some(most),
+        ..integer(about)
+    }
+}
+
+/// A string of `least` to `most` characters.
+#[must_use]
+pub fn bounded_text(least: usize, most: usize, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        min_length: (least > 0).then_some(least),
+        max_length: Some(most),
+        ..text(about)
+    }
+}
+
+/// A string of a pattern.
+#[must_use]
+pub fn matching_text(pattern: &str, about: &'static str) -> MetaSchema {
+    MetaSchema {
+        pattern: Some(pattern.to_owned()),
+        ..text(about)
+    }
+}
+
+/// A time as it is sent: Unix seconds or text.
+#[must_use]
+pub fn sent_time(about: &'static str) -> MetaSchema {
+    one_of(
+        vec![
+            text("ISO 8601 or `yyyy-mm-dd hh:mm:ss`"),
+            // The years 1 to 9999.
+            bounded_integer(-62_135_596_800.0, 253_402_300_799.0, "Unix seconds"),
+        ],
+        about,
+    )
+}
+
+/// The id of a record or a selector.
+#[must_use]
+pub fn selector(example: &'static str) -> Vec<MetaSchema> {
+    vec![id("an id"), matching_text("^[A-Za-z]+:", example)]
 }
 
 /// An object with any keys.
@@ -117,9 +180,13 @@ pub fn example(mut schema: MetaSchema, value: Value) -> MetaSchema {
     schema
 }
 
-/// The schema, where `null` is allowed too.
+/// The schema, where `null` is allowed too; of several shapes one of them, as `nullable` counts
+/// beside a `type` alone.
 #[must_use]
 pub fn nullable(mut schema: MetaSchema) -> MetaSchema {
-    schema.nullable = true;
+    match schema.any_of.first_mut() {
+        Some(MetaSchemaRef::Inline(shape)) => shape.nullable = true,
+        _ => schema.nullable = true,
+    }
     schema
 }

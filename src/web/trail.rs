@@ -21,9 +21,9 @@ pub struct Trail {
 impl Trail {
     /// The trail of a new request.
     #[must_use]
-    pub fn start() -> Arc<Self> {
+    pub fn start(id: RequestId) -> Arc<Self> {
         Arc::new(Self {
-            id: RequestId::next(),
+            id,
             operation: AtomicUsize::new(0),
             patient: AtomicBool::new(false),
             caller: OnceLock::new(),

@@ -64,32 +64,37 @@ fn the_operations_are_these() {
     }
     insta::assert_snapshot!(lines, @"
     GET    /delegate/list listDelegates 200 400 401 403 500 503
-    DELETE /delegate/myself deleteMyself 204 400 401 403 404 500 503
+    POST   /delegate/list searchDelegates 200 400 401 403 413 415 500 503
+    DELETE /delegate/myself deleteMyself 204 400 401 403 404 412 500 503
     GET    /delegate/myself getMyself 200 400 401 403 404 500 503
-    PATCH  /delegate/myself patchMyself 200 400 401 403 404 409 413 415 500 503
+    PATCH  /delegate/myself patchMyself 200 400 401 403 404 409 412 413 415 500 503
     POST   /delegate/new createDelegate 201 400 401 403 409 413 415 500 503
     POST   /delegate/send-comm sendComm 200 400 401 403 404 413 415 500 503
-    DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 500 503
+    DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 412 500 503
     GET    /delegate/{idType}:{id} getDelegate 200 400 401 403 404 500 503
-    PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 413 415 500 503
+    PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 412 413 415 500 503
     GET    /delegate/{idType}:{id}/info getDelegateInfo 200 400 401 403 404 500 503
     PUT    /device-config putDeviceConfig 200 400 401 403 404 413 415 500 503
     POST   /device-request/new createDeviceRequest 200 201 400 409 413 415 429 500 503
     GET    /device/list listDevices 200 400 401 403 500 503
+    POST   /device/list searchDevices 200 400 401 403 413 415 500 503
     POST   /device/new createDevice 201 400 401 403 409 413 415 500 503
     POST   /device/ping pingDevice 200 400 401 403 404 413 415 500 503
-    DELETE /device/{idType}:{id} deleteDevice 204 400 401 403 404 500 503
+    DELETE /device/{idType}:{id} deleteDevice 204 400 401 403 404 412 500 503
     GET    /device/{idType}:{id} getDevice 200 400 401 403 404 500 503
-    PATCH  /device/{idType}:{id} patchDevice 200 400 401 403 404 409 413 415 500 503
+    PATCH  /device/{idType}:{id} patchDevice 200 400 401 403 404 409 412 413 415 500 503
     GET    /device/{idType}:{id}/info getDeviceInfo 200 400 401 403 404 500 503
     GET    /device/{idType}:{id}/pong pongDevice 200 400 401 403 404 500 503
+    GET    /event/list listEvents 200 400 401 403 500 503
     POST   /event/new createEvent 201 400 401 403 409 413 415 500 503
-    DELETE /event/{event} deleteEvent 204 400 401 403 404 500 503
+    DELETE /event/{event} deleteEvent 204 400 401 403 404 412 500 503
     GET    /event/{event} getEvent 200 400 401 403 404 500 503
-    PATCH  /event/{event} patchEvent 200 400 401 403 404 409 413 415 500 503
+    PATCH  /event/{event} patchEvent 200 400 401 403 404 409 412 413 415 500 503
     POST   /interaction/batch createInteractions 200 400 401 403 409 413 415 500 503
-    DELETE /interaction/id:{id} deleteInteraction 204 400 401 403 404 500 503
+    DELETE /interaction/id:{id} deleteInteraction 204 400 401 403 404 412 500 503
+    GET    /interaction/id:{id} getInteraction 200 400 401 403 404 500 503
     GET    /interaction/list listInteractions 200 400 401 403 500 503
+    POST   /interaction/list searchInteractions 200 400 401 403 413 415 500 503
     POST   /interaction/new/{interactionType} createInteraction 200 201 400 401 403 404 409 412 413 415 500 503
     POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
     POST   /oauth/v2/revoke revokeToken 200 400 401 429 503
@@ -99,7 +104,7 @@ fn the_operations_are_these() {
     GET    /report/{dashboard}/export/{export}/data.csv readReportCsv 200 400 401 403 404 500 503
     GET    /report/{dashboard}/export/{export}/data.json readReportJson 200 400 401 403 404 500 503
     GET    /report/{dashboard}/list listReports 200 400 401 403 404 500 503
-    POST   /tx/new recordTransaction 201 400 401 403 409 413 500 503
+    POST   /tx/new recordTransaction 201 400 401 403 413 500 503
     ");
 }
 
@@ -151,6 +156,10 @@ fn every_documented_error_tells_its_internal_codes() {
             if status.starts_with('2') || path.starts_with("/oauth") {
                 continue;
             }
+            if ["429", "503"].contains(&status.as_str()) {
+                let wait = &response["headers"]["Retry-After"]["schema"]["type"];
+                assert_eq!(wait, "integer", "{method} {path} {status}");
+            }
             let code = about
                 .split('`')
                 .nth(1)
@@ -176,7 +185,8 @@ fn every_documented_error_tells_its_internal_codes() {
         }
         let searches = operation["parameters"]
             .as_array()
-            .is_some_and(|all| all.iter().any(|one| one["name"] == "search"));
+            .is_some_and(|all| all.iter().any(|one| one["name"] == "search"))
+            || (method == "post" && path.ends_with("/list"));
         let malformed = responses["400"]["description"].as_str();
         assert_eq!(
             malformed.is_some_and(|about| about.contains("`1102`")),
@@ -184,7 +194,7 @@ fn every_documented_error_tells_its_internal_codes() {
             "{method} {path}"
         );
         for status in ["400", "401", "403", "500", "503"] {
-            let public = operation["security"].is_null() && ["401", "403"].contains(&status);
+            let public = operation["security"] == json!([]) && ["401", "403"].contains(&status);
             assert!(
                 responses.contains_key(status) || path == "/ping" || public,
                 "{status} at {method} {path}"
@@ -387,4 +397,84 @@ fn the_document_says_where_tokens_are_had() {
         let refused = reply(server.request(Method::POST, url).json(&json!({})));
         assert_eq!(refused.body["error"], "invalid_request", "{url}");
     }
+}
+
+#[test]
+fn null_is_allowed_beside_a_type_and_every_operation_says_who_may_call_it() {
+    let server = Server::start();
+    let document = document(&server);
+    walk(&document, &mut |object| {
+        assert!(
+            !object.contains_key("nullable") || object.contains_key("type"),
+            "{object:?}"
+        );
+    });
+    let public = ["token", "createDeviceRequest"];
+    for (path, method, operation) in operations(&document) {
+        let security = operation["security"].as_array().expect("security");
+        let id = operation["operationId"].as_str().unwrap_or_default();
+        assert_eq!(security.is_empty(), public.contains(&id), "{method} {path}");
+    }
+    let token = &document["paths"]["/oauth/v2/token"]["post"]["requestBody"]["content"];
+    let kinds: Vec<&String> = token.as_object().expect("kinds").keys().collect();
+    assert_eq!(kinds, ["application/x-www-form-urlencoded"]);
+}
+
+#[test]
+fn what_a_client_needs_to_know_is_described() {
+    let server = Server::start();
+    let document = document(&server);
+    let schemas = &document["components"]["schemas"];
+    let item = &schemas["BatchAnswer"]["items"]["properties"];
+    assert_eq!(
+        item["data"]["anyOf"][0]["$ref"],
+        "#/components/schemas/Interaction"
+    );
+    assert_eq!(item["meta"]["$ref"], "#/components/schemas/InteractionMeta");
+    for name in ["error", "note", "repeat", "replayed"] {
+        let meta = &schemas["InteractionMeta"]["properties"];
+        assert!(meta[name].is_object(), "{name}");
+    }
+    let note = &schemas["Error"]["properties"]["meta"]["properties"]["note"];
+    assert_eq!(note["$ref"], "#/components/schemas/GateNote");
+    for (device, rules) in [
+        ("Device", "AccessRules"),
+        ("DeviceInput", "AccessRulesInput"),
+    ] {
+        let access = &schemas[device]["properties"]["data"]["properties"]["Access"];
+        assert_eq!(
+            access["$ref"],
+            json!(format!("#/components/schemas/{rules}"))
+        );
+        for rule in [
+            "ruleSet",
+            "entry",
+            "maxCheckIns",
+            "capacity",
+            "opensBefore",
+            "closesAfter",
+        ] {
+            assert!(schemas[rules]["properties"][rule].is_object(), "{rule}");
+        }
+    }
+    assert!(schemas["Interaction"]["properties"]["id"]["nullable"].is_null());
+    assert_eq!(
+        schemas["TestedInteraction"]["properties"]["id"]["nullable"],
+        true
+    );
+    let code = &schemas["DelegateInput"]["properties"]["barcode"];
+    assert_eq!(
+        (&code["minLength"], &code["maxLength"]),
+        (&json!(1), &json!(255))
+    );
+    let about = document["info"]["description"].as_str().unwrap_or_default();
+    for operator in "== != > >= < <= *= in and or not fi si ti ud st comms batch".split(' ') {
+        assert!(about.contains(&format!("`{operator}`")), "{operator}");
+    }
+    let webhooks = document["x-webhooks"].as_object().expect("webhooks");
+    for change in gatepost::webhooks::CHANGES {
+        assert!(webhooks.contains_key(change.name), "{}", change.name);
+    }
+    let etag = &document["paths"]["/delegate/{idType}:{id}"]["get"]["responses"]["200"]["headers"];
+    assert!(etag["ETag"].is_object());
 }

@@ -209,14 +209,19 @@ fn the_json_suffix_is_removed_once() {
 fn literal_paths_are_never_selectors() {
     let server = Server::start();
     let caller = server.caller_with_all();
-    for path in ["/delegate/list", "/device/list", "/interaction/list"] {
+    for path in [
+        "/delegate/list",
+        "/device/list",
+        "/event/list",
+        "/interaction/list",
+    ] {
         assert!(caller.get(path).data().is_array(), "{path}");
     }
     caller.get("/delegate/myself").refused(401, 1201, "user");
     caller.get("/delegate/new").refused(405, 1104, "");
     caller.delete("/delegate/list").refused(405, 1104, "");
     caller.get("/delegate/Myself").refused(400, 1101, "Myself");
-    for path in ["/event/list", "/event/myself", "/event/ping"] {
+    for path in ["/event/myself", "/event/ping", "/interaction/myself"] {
         caller.get(path).refused(404, 1103, "no such path");
     }
 }
@@ -389,4 +394,58 @@ fn the_root_leads_a_browser_on() {
     assert_eq!(answer.reply.status, 200);
     assert!(answer.header("content-type").starts_with("text/html"));
     assert_eq!(answer.reply.body, Value::Null);
+}
+
+#[test]
+fn a_client_names_its_request() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let id_of = |sent: &str| {
+        let request = caller.request(Method::GET, "/ping");
+        let answer = whole(request.header("X-Request-Id", sent));
+        assert_eq!(answer.reply.status, 200);
+        answer.header("x-request-id").to_owned()
+    };
+    let longest = "x".repeat(64);
+    for kept in ["a", "gate-7.2026_A", &longest] {
+        assert_eq!(id_of(kept), kept);
+    }
+    for made in ["", "a b", "a/b", "é", "a\"b", &"x".repeat(65)] {
+        let id = id_of(made);
+        assert!(id != made && id.len() > 8, "{made:?}: {id}");
+    }
+    // What the console shows of a change names it, too.
+    let named = caller.request(Method::POST, "/device/new");
+    whole(named.header("X-Request-Id", "till-3-17").json(&json!({})));
+    let kept: String = server.value("SELECT request_id FROM audit ORDER BY id DESC LIMIT 1");
+    assert_eq!(kept, "till-3-17");
+    // A browser may send it from elsewhere.
+    let asked = server
+        .request(Method::OPTIONS, "/api/v5/ping")
+        .header("Origin", "https://x.example")
+        .header("Access-Control-Request-Method", "GET");
+    let allowed = whole(asked);
+    let allowed = allowed.header("access-control-allow-headers");
+    assert!(allowed.contains("X-Request-Id") && allowed.contains("If-Match"));
+}
+
+#[test]
+fn nothing_about_people_stays_in_a_cache() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({"barcode": "A"}));
+    caller.interact("lead", &json!({"delegate": delegate})).id();
+    for path in [
+        "/delegate/list",
+        "/delegate/barcode:A",
+        "/delegate/barcode:NOPE",
+        "/interaction/list",
+        "/device/list",
+    ] {
+        let answer = whole(caller.request(Method::GET, path));
+        assert_eq!(answer.header("cache-control"), "no-store", "{path}");
+    }
+    let lead = caller.request(Method::POST, "/interaction/new/lead");
+    let lead = whole(lead.json(&json!({"delegate": delegate})));
+    assert_eq!(lead.header("cache-control"), "no-store");
 }

@@ -160,7 +160,12 @@ fn the_server_takes_what_is_shown_as_an_example() {
     let invited = json!({"delegate": check_in["firstDelegate"], "device": check_in["firstDevice"]});
     caller.interact("join", &invited).id();
     caller.interact("check-in", &check_in).id();
-    let lists = ["/delegate/list", "/device/list", "/interaction/list"];
+    let lists = [
+        "/delegate/list",
+        "/device/list",
+        "/event/list",
+        "/interaction/list",
+    ];
     let paths = lists
         .into_iter()
         .chain(["/delegate/{idType}:{id}", "/event/{event}"]);

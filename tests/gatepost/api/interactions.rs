@@ -319,7 +319,7 @@ fn a_deleted_interaction_is_gone_and_cannot_be_deleted_twice() {
         None
     );
     for (selector, code) in [
-        ("7", 1101),
+        ("x", 1100),
         ("code:x", 1101),
         ("id:x", 1100),
         ("id:", 1100),
@@ -332,4 +332,36 @@ fn a_deleted_interaction_is_gone_and_cannot_be_deleted_twice() {
     }
     // Ids are not used again.
     assert!(caller.interact("lead", &json!({"delegate": a})).id() > id);
+}
+
+#[test]
+fn one_interaction_is_found_by_its_id() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let made = caller.interact("lead", &json!({"delegate": delegate, "data": {"a": 1}}));
+    let id = made.id();
+    for path in [
+        format!("/interaction/id:{id}"),
+        format!("/interaction/{id}"),
+    ] {
+        assert_eq!(caller.get(&path).data(), made.data(), "{path}");
+    }
+    let shown = caller.get(&format!("/interaction/{id}?fields=data"));
+    assert_eq!(
+        shown.data(),
+        &json!({"id": id, "_type": "interaction", "data": {"a": 1}})
+    );
+    caller.get("/interaction/999").refused(404, 1504, "999");
+    caller
+        .get("/interaction/x")
+        .refused(400, 1100, "whole number");
+    caller
+        .get("/interaction/code:x")
+        .refused(400, 1101, "id:{id}");
+    caller.get("/interaction/list2").refused(400, 1100, "");
+    assert_eq!(caller.delete(&format!("/interaction/{id}")).status, 204);
+    caller
+        .get(&format!("/interaction/id:{id}"))
+        .refused(404, 1504, "");
 }

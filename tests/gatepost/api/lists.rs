@@ -274,3 +274,95 @@ fn a_search_is_refused_rather_than_passed_over() {
         assert_eq!((reply.status, reply.code()), (400, 1102), "{list}");
     }
 }
+
+#[test]
+fn a_search_that_is_too_long_for_an_address_is_posted() {
+    let server = filled(23);
+    let caller = server.caller_with_all();
+    let long: Vec<String> = (0..9_000).map(|number| format!("{number:0>50}")).collect();
+    for (list, property, wanted) in [
+        ("delegate", "barcode", json!(["b5", "b7", "b9"])),
+        ("device", "code", json!(["c5", "c7", "c9"])),
+        ("interaction", "id", json!([5, 7, 9])),
+    ] {
+        let path = format!("/{list}/list");
+        let mut values = wanted.as_array().expect("a list").clone();
+        if list != "interaction" {
+            values.extend(long.iter().map(|value| json!(value)));
+        }
+        let body = json!({"search": {"in": [property, values]}, "fields": ["id"], "limit": 2});
+        let page = caller.post(&path, &body);
+        assert_eq!(ids(&page), [5, 7], "{list}");
+        assert_eq!(
+            pagination(&page),
+            &json!({"totalItems": 3, "totalPages": 2, "offset": 0, "limit": 2})
+        );
+        let shown = page.data()[0].as_object().expect("a record").keys();
+        assert_eq!(shown.collect::<Vec<_>>(), ["id", "_type"], "{list}");
+        let body = json!({"search": {"in": [property, wanted]}, "offset": 2, "fields": "id"});
+        let page = caller.post(&path, &body);
+        assert_eq!(ids(&page), [9], "{list}");
+        // As the query string has it, and without anything.
+        let text = json!({"in": [property, wanted]}).to_string();
+        assert_eq!(
+            ids(&caller.post(&path, &json!({"search": text}))),
+            [5, 7, 9]
+        );
+        let all = ids(&caller.post(&path, &json!({"search": null, "limit": null})));
+        assert_eq!(all, ids(&caller.get(&path)), "{list}");
+        for (wrong, code, about) in [
+            (json!({"search": {"~": 1}}), 1102, "~"),
+            (json!({"search": []}), 1102, "search"),
+            (json!({"search": 5}), 1102, "search"),
+            (json!({"limit": 0}), 1100, "limit"),
+            (json!({"offset": -1}), 1100, "offset"),
+            (json!({"fields": ["x"]}), 1100, "fields"),
+            (json!({"fields": 5}), 1100, "fields"),
+            (json!({"serach": {}}), 1100, "serach"),
+        ] {
+            caller.post(&path, &wrong).refused(400, code, about);
+        }
+    }
+    // What a client does not see it cannot search.
+    let seeing = server.caller_seeing(&["id", "barcode"]);
+    seeing
+        .post("/delegate/list", &json!({"search": {"==": ["email", "x"]}}))
+        .refused(400, 1102, "email");
+}
+
+#[test]
+fn events_are_listed_and_searched_by_their_own_names() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    caller.device(&json!({"name": "Hall"}));
+    let made = ["Fair", "Summit", "Gone"].map(|name| {
+        let event = json!({"eventName": name, "eventStartAt": "2026-11-21 00:00:00"});
+        caller.post("/event/new", &event).id()
+    });
+    caller.delete(&format!("/event/{}", made[2]));
+    let page = caller.get("/event/list?limit=1");
+    assert_eq!(
+        (ids(&page), &pagination(&page)["totalItems"]),
+        (vec![made[0]], &json!(2))
+    );
+    assert_eq!(page.data()[0]["_type"], "event");
+    assert_eq!(page.data()[0]["eventName"], "Fair");
+    let pages = followed(&caller, "/api/v5/event/list?limit=1&fields=id", "next");
+    assert_eq!(pages, [[made[0]], [made[1]]]);
+    let found = |search: &str| {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("search", search)
+            .finish();
+        caller.get(&format!("/event/list?{query}"))
+    };
+    assert_eq!(ids(&found(r#"{"*=": ["eventName", "SUM"]}"#)), [made[1]]);
+    assert_eq!(
+        ids(&found(r#"{">": ["eventStartAt", "2026-11-20 00:00:00"]}"#)),
+        made[..2]
+    );
+    assert_eq!(
+        ids(&found(r#"{"fi": ["check-in", {}, "== 0"]}"#)),
+        made[..2]
+    );
+    found(r#"{"==": ["deviceType", "event"]}"#).refused(400, 1102, "deviceType");
+}

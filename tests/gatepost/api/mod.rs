@@ -19,6 +19,8 @@ mod lists;
 mod myself;
 mod nonces;
 mod otp;
+mod references;
+mod resends;
 mod rules;
 mod search;
 mod sections;
@@ -30,6 +32,7 @@ mod tills;
 mod tokens;
 mod transactions;
 mod tried;
+mod versions;
 
 use crate::harness::{Caller, Server, reply};
 use reqwest::Method;

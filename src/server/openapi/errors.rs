@@ -1,0 +1,217 @@
+//! The errors of each operation, with their headers.
+
+use crate::{
+    error::{Kind, Refusal},
+    web::error::status_code,
+};
+use serde_json::{Map, Value, json};
+
+/// The body of an error.
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "required": ["data", "meta"],
+        "properties": {
+            "data": {"type": "object", "description": "Always `{}`."},
+            "meta": {"type": "object", "required": ["error"], "properties": {
+                "error": {"$ref": "#/components/schemas/ErrorDetail"},
+                "note": {"$ref": "#/components/schemas/GateNote"},
+            }},
+        },
+    })
+}
+
+/// The errors an operation can give beside those of every operation.
+fn own_errors(path: &str, method: &str) -> Vec<Kind> {
+    let refused = [
+        Refusal::TooMany,
+        Refusal::NotJoined,
+        Refusal::OutsideWindow,
+        Refusal::NotAvailable,
+        Refusal::Full,
+        Refusal::NotCheckedIn,
+    ];
+    let mut errors = Vec::new();
+    let missing = match path.split('/').nth(1) {
+        Some("delegate") => Kind::DelegateNotFound,
+        Some("device") => Kind::DeviceNotFound,
+        Some("event") => Kind::EventNotFound,
+        _ => Kind::InteractionNotFound,
+    };
+    if path.contains("{selector}") || path.contains("{event}") || path.contains("{interaction}") {
+        errors.extend([missing, Kind::UnknownIdType]);
+    }
+    if path.ends_with("/myself") {
+        errors.push(Kind::DelegateNotFound);
+    }
+    match (path, method) {
+        ("/interaction/new/{interaction_type}" | "/interaction/test/{interaction_type}", _) => {
+            errors.extend([
+                Kind::UnknownIdType,
+                Kind::InteractionType,
+                Kind::Participants,
+                Kind::InteractionContent,
+                Kind::DelegateNotFound,
+                Kind::DeviceNotFound,
+            ]);
+            errors.extend(refused.map(Kind::Refused));
+        }
+        ("/device-request/new", _) => errors.extend([
+            Kind::DiscoveryClosed,
+            Kind::RequestCodeTaken,
+            Kind::TooManyAttempts { retry_after_s: 0 },
+        ]),
+        ("/otp/send", _) => errors.push(Kind::TooManyAttempts { retry_after_s: 0 }),
+        ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
+        (path, _) if path.starts_with("/report/") => {
+            errors.push(Kind::ReportNotFound);
+            if path.contains("/export/") {
+                errors.push(Kind::ReportNotExposed);
+            }
+        }
+        ("/delegate/send-comm", _) => errors.push(Kind::DelegateNotFound),
+        ("/delegate/{selector}/info" | "/device/{selector}/info", _) => {
+            errors.extend([Kind::RegionUnavailable, Kind::RegionFailed]);
+        }
+        _ => {}
+    }
+    let has_codes = !path.starts_with("/interaction")
+        && ![
+            "/device/ping",
+            "/device-request/new",
+            "/tx/new",
+            "/otp/send",
+            "/delegate/send-comm",
+        ]
+        .contains(&path)
+        && !path.ends_with("/list");
+    if matches!(method, "post" | "patch") && has_codes {
+        errors.push(Kind::CodeTaken);
+    }
+    errors
+}
+
+/// Adds what an operation answers when it fails.
+pub(super) fn add(path: &str, method: &str, operation: &mut Value) {
+    if path.starts_with("/oauth/") {
+        return;
+    }
+    let mut errors = vec![Kind::Invalid, Kind::Defect, Kind::Unavailable];
+    if operation["security"].is_array() {
+        errors.extend([Kind::Unauthenticated, Kind::ClientRevoked, Kind::Forbidden]);
+    }
+    if operation["requestBody"].is_object() {
+        errors.push(Kind::TooLarge);
+        // A till's purchase is taken as it comes.
+        if path != "/tx/new" {
+            errors.push(Kind::NotJson);
+        }
+    }
+    let takes = |name: &str| {
+        let parameters = operation["parameters"].as_array();
+        parameters.is_some_and(|all| all.iter().any(|one| one["name"] == name))
+    };
+    if takes("search") || (method == "post" && path.ends_with("/list")) {
+        errors.push(Kind::InvalidSearch);
+    }
+    if takes("If-Match") {
+        errors.push(Kind::VersionChanged);
+    }
+    // A purchase under a key of another is taken all the same.
+    if takes("Idempotency-Key") && path != "/tx/new" {
+        errors.push(Kind::KeyReused);
+    }
+    errors.extend(own_errors(path, method));
+    let mut by_status: Map<String, Value> = Map::new();
+    for kind in errors {
+        let codes = by_status
+            .entry(status_code(kind).to_string())
+            .or_insert_with(|| json!([]));
+        let line = json!(format!("`{}` {}", kind.code(), meaning(kind)));
+        if let Some(codes) = codes.as_array_mut()
+            && !codes.contains(&line)
+        {
+            codes.push(line);
+        }
+    }
+    for (status, lines) in by_status {
+        let lines: Vec<&str> = lines
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let mut response = json!({
+            "description": lines.join("; "),
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        });
+        if ["429", "503"].contains(&status.as_str()) {
+            response["headers"]["Retry-After"] = json!({
+                "description": "Seconds after which to try again; absent where that would not help.",
+                "schema": {"type": "integer", "minimum": 1},
+            });
+        }
+        operation["responses"][status] = response;
+    }
+    if path.ends_with("/pong") {
+        describe_offline(&mut operation["responses"]);
+    }
+}
+
+/// A device that is offline has a status that otherwise is of errors, with an answer of its own.
+fn describe_offline(responses: &mut Value) {
+    let mut offline = responses["200"]["content"]["application/json"]["schema"].clone();
+    offline["example"]["data"]["online"] = json!(false);
+    let missing = &mut responses["404"];
+    let about = missing["description"].as_str().unwrap_or_default();
+    missing["description"] = json!(format!("It is offline; {about}"));
+    let schema = &mut missing["content"]["application/json"]["schema"];
+    *schema = json!({"anyOf": [offline, schema]});
+}
+
+/// What an internal code means, in a few words (contract §3).
+fn meaning(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Invalid => "malformed, of a wrong type, unknown, or out of range",
+        Kind::UnknownIdType => "id type unknown",
+        Kind::InvalidSearch => "search expression invalid",
+        Kind::NoSuchPath => "no such path",
+        Kind::MethodNotAllowed => "method not allowed",
+        Kind::CodeTaken => "unique code already used",
+        Kind::TooLarge => "body too large",
+        Kind::AddressTooLong => "address too long",
+        Kind::HeadTooLarge => "address and headers too large",
+        Kind::NotJson => "not JSON",
+        Kind::Unavailable => "the store could not take it; resend with the same nonce",
+        Kind::KeyReused => "nonce or idempotency key used before with another body",
+        Kind::VersionChanged => "`If-Match` names another version of the record",
+        Kind::Defect => "a defect; the log has the request's id",
+        Kind::TokenMissing | Kind::Unauthenticated => {
+            "token missing, unknown, expired, cancelled, or not a user's"
+        }
+        Kind::ClientRevoked => "the client was revoked",
+        Kind::Forbidden => "role, scope or user lacking",
+        Kind::TooManyAttempts { .. } => "too many attempts",
+        Kind::DiscoveryClosed => "the Device Discovery page of the console is not open",
+        Kind::RequestCodeTaken => {
+            "another device request has this code, or the secret is not its own"
+        }
+        Kind::DelegateNotFound => "delegate not found",
+        Kind::DeviceNotFound => "device not found",
+        Kind::EventNotFound => "event not found",
+        Kind::InteractionNotFound => "interaction not found",
+        Kind::RegionUnavailable => "region path outside its prefix or not published",
+        Kind::RegionFailed => "the template of a region fails; the message names region and line",
+        Kind::InteractionType => "interaction type malformed or reserved",
+        Kind::Participants => "participants missing or out of order",
+        Kind::InteractionContent => "recordedAt or data unusable, or a shared value unknown",
+        Kind::ReportNotFound => "report or dashboard not found",
+        Kind::ReportNotExposed => "report not exposed to this client",
+        Kind::Refused(Refusal::TooMany) => "too many interactions: already used or entered",
+        Kind::Refused(Refusal::NotJoined) => "not joined",
+        Kind::Refused(Refusal::OutsideWindow) => "outside the time window",
+        Kind::Refused(Refusal::NotAvailable) => "device not available, or its rules unreadable",
+        Kind::Refused(Refusal::Full) => "device full",
+        Kind::Refused(Refusal::NotCheckedIn) => "check-out without check-in",
+    }
+}
