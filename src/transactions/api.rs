@@ -4,16 +4,18 @@ use super::{load, tickets};
 use crate::{
     app::App,
     auth::roles::WriteTransactions,
+    error::Kind,
     idempotency::{self, Key, Once, Stored},
+    types::text::shortened,
     web::{
-        Answer, Created, Granted, Outcome, RequestId,
+        Answer, Created, Granted, IdempotencyKey, Outcome, RequestId,
         body::Anything,
         envelope::envelope,
         query::AnyQuery,
         schema::{Described, array, example, free_object, inline, integer, object, text},
     },
 };
-use poem_openapi::{OpenApi, param::Header, registry::MetaSchema};
+use poem_openapi::{OpenApi, registry::MetaSchema};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -143,7 +145,8 @@ pub struct TransactionsApi {
 impl TransactionsApi {
     /// Record a purchase
     ///
-    /// Always accepted, JSON or not, up to 8 MiB, and kept word for word; loaded as far as it goes.
+    /// Always accepted, JSON or anything else, compressed or not, up to 8 MiB, and kept word for word;
+    /// loaded as far as it goes.
     /// What does not fit is listed. The same code again creates nothing twice; a body that
     /// says something else is kept beside the first and may add tickets. Each ticket becomes a delegate with its barcode,
     /// joined with its product and with `context`. Needs `ROLE_OAUTH2_TX_WRITE`.
@@ -154,19 +157,33 @@ impl TransactionsApi {
         request_id: RequestId,
         /// The answer is kept under this key for 7 days and given again.
         #[oai(name = "Idempotency-Key")]
-        idempotency_key: Header<Option<String>>,
+        idempotency_key: IdempotencyKey,
         /// Nothing is read from the query string; that something stands there is told.
         query: AnyQuery,
         body: Anything<TransactionInput, BODY_MAX_BYTES>,
     ) -> Outcome<Created<Transaction>> {
         let mut ctx = self.app.context(&caller, request_id.as_str());
         ctx.source = "tx";
+        let coding = body.coding().map(shortened);
         let body: Arc<[u8]> = body.into_bytes().into();
         let mut sale = super::read(Arc::clone(&body)).await?;
+        let flaws = Arc::make_mut(&mut sale);
         if let Some((name, _)) = query.0.first() {
-            Arc::make_mut(&mut sale).tell_query(name);
+            flaws.tell_query(name);
         }
-        let key = Key::of(&ctx, idempotency_key.0, "tx/new", || Ok(sale.fingerprint))?;
+        if let Some(coding) = coding {
+            flaws.tell(format!(
+                "Content-Encoding: the body is compressed (\"{coding}\") and kept so; send it as it is"
+            ));
+        }
+        let fingerprint = sale.fingerprint;
+        let key = idempotency_key
+            .read()
+            .and_then(|key| Key::of(&ctx, key, "tx/new", || Ok(fingerprint)));
+        let key = key.unwrap_or_else(|cause| {
+            Arc::make_mut(&mut sale).tell(cause.message);
+            None
+        });
         let (begun, store) = (
             (ctx.clone(), Arc::clone(&sale), key.clone()),
             &self.app.store,
@@ -174,10 +191,17 @@ impl TransactionsApi {
         let received = store
             .write(move |tx| {
                 let (ctx, sale, key) = begun;
-                if let Some(stored) = idempotency::recall(tx, key.as_ref())? {
-                    return Ok(Once::Stored(stored));
+                let flaw = match idempotency::recall(tx, key.as_ref()) {
+                    Ok(Some(stored)) => return Ok(Once::Stored(stored)),
+                    Ok(None) => None,
+                    Err(cause) if cause.kind == Kind::KeyReused => Some(cause.message),
+                    Err(cause) => return Err(cause),
+                };
+                let received = load::receive(tx, &ctx, &body, &sale)?;
+                if let Some(flaw) = flaw {
+                    load::tell(tx, received, "", &flaw)?;
                 }
-                load::receive(tx, &ctx, &body, &sale).map(Once::Fresh)
+                Ok(Once::Fresh(received))
             })
             .await?;
         let received = match received {
@@ -185,18 +209,24 @@ impl TransactionsApi {
             Once::Fresh(received) => received,
         };
         tickets::all_tickets(store, &ctx, received, &sale).await?;
-        let render = |data: String| Stored {
-            status: 201,
-            body: envelope(&data, "{}"),
-            done: 1,
-        };
         let stored = store
             .write(move |tx| {
-                let once =
-                    idempotency::once(tx, key.as_ref(), || load::answer(tx, received), render)?;
-                Ok(once.rendered(render))
+                let answer = || load::answer(tx, received);
+                match idempotency::once(tx, key.as_ref(), answer, render) {
+                    // Another purchase came under this key first.
+                    Err(cause) if cause.kind == Kind::KeyReused => Ok(render(answer()?)),
+                    once => Ok(once?.rendered(render)),
+                }
             })
             .await?;
         Ok(Answer::whole(stored.body))
+    }
+}
+
+fn render(data: String) -> Stored {
+    Stored {
+        status: 201,
+        body: envelope(&data, "{}"),
+        done: 1,
     }
 }

@@ -150,9 +150,16 @@ impl Sale {
     /// Tells that something stood in the address, where nothing is read.
     pub fn tell_query(&mut self, name: &str) {
         let name = shortened(name);
+        self.tell(format!(
+            "\"{name}\" stands in the address, where nothing is read"
+        ));
+    }
+
+    /// Adds an inconsistency of the whole request.
+    pub fn tell(&mut self, message: String) {
         self.inconsistencies.push(Inconsistency {
             path: String::new(),
-            message: format!("\"{name}\" stands in the address, where nothing is read"),
+            message,
         });
     }
 

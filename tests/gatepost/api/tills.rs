@@ -415,3 +415,53 @@ fn a_letter_that_is_none_costs_no_ticket() {
         assert!(told.any(|line| line.contains("it was read with such letters replaced")));
     }
 }
+
+#[test]
+fn no_header_is_a_reason_to_refuse_a_purchase() {
+    let server = Server::start();
+    let till = Till::at(&server);
+    let long = "x".repeat(256);
+    let send = |code: &str, headers: &[(&str, &str)], body: Option<Vec<u8>>| {
+        let sale = till.sale(code, &[code]).to_string().into_bytes();
+        let mut request = till.caller.request(Method::POST, "/tx/new");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        reply(request.body(body.unwrap_or(sale)))
+    };
+    for (code, headers) in [
+        ("A", &[("Idempotency-Key", &*long)][..]),
+        ("B", &[("Idempotency-Key", "")]),
+        ("C", &[("Idempotency-Key", "é")]),
+        ("D", &[("Idempotency-Key", "1"), ("Idempotency-Key", "2")]),
+        // It says so, and is not.
+        ("E", &[("Content-Encoding", "gzip")]),
+        ("F", &[("Content-Encoding", "no such thing")]),
+        (
+            "G",
+            &[("Content-Encoding", "br"), ("Idempotency-Key", &long)],
+        ),
+    ] {
+        let reply = send(code, headers, None);
+        assert_eq!(reply.status, 201, "{headers:?}: {reply:?}");
+        assert_eq!(barcodes(&reply), [code], "{headers:?}");
+        let flaws = told(&reply);
+        let names: std::collections::BTreeSet<_> = headers.iter().map(|(name, _)| *name).collect();
+        assert_eq!(flaws.len(), names.len(), "{flaws:?}");
+        for name in names {
+            assert!(flaws.iter().any(|flaw| flaw.contains(name)), "{flaws:?}");
+        }
+    }
+    for (code, coding) in [("H", "identity"), ("I", "")] {
+        let reply = send(code, &[("Content-Encoding", coding)], None);
+        assert_eq!((told(&reply), reply.status), (vec![], 201), "{coding}");
+    }
+    // What is really compressed is kept as it came.
+    let packed = vec![0x1f, 0x8b, 8, 0, 1, 2, 3];
+    let reply = send("J", &[("Content-Encoding", "gzip")], Some(packed.clone()));
+    assert_eq!((reply.status, barcodes(&reply).len()), (201, 0));
+    assert!(told(&reply).iter().any(|flaw| flaw.contains("gzip")));
+    let kept: Vec<u8> =
+        server.value("SELECT body FROM transaction_bodies ORDER BY id DESC LIMIT 1");
+    assert_eq!(kept, packed);
+}
