@@ -21,6 +21,7 @@ mod layers;
 mod loopback;
 mod luck;
 mod onboarding;
+mod openapi;
 mod people;
 mod reports;
 mod schemathesis;
