@@ -129,8 +129,11 @@ CREATE TABLE interactions (
             WHEN 'cancel-booking' THEN 3
             WHEN 'uninvite' THEN iif(second_delegate_id IS NULL, 3, NULL)
         END) VIRTUAL,
-    -- Where it stands in the order that rules need, before its id.
-    moment INTEGER GENERATED ALWAYS AS (min(recorded_at, created_at)) VIRTUAL
+    -- Its position in the order of events, before its id, so that a corrected clock changes no order
+    -- (contract §6).
+    moment INTEGER GENERATED ALWAYS AS (coalesce(order_at, min(recorded_at, created_at))) VIRTUAL,
+    -- The position where it is another than the earlier of recording and arrival.
+    order_at INTEGER
 ) STRICT;
 
 -- What the rules of contract §6 need to know of one delegate at one device stands side by side, so that
@@ -160,10 +163,17 @@ BEGIN
     SELECT RAISE(ABORT, 'this device takes part in an interaction');
 END;
 
--- How many delegates are inside a device now, counted with every interaction.
+-- How many delegates are inside a device now, there or at anything below it, counted with every
+-- interaction; device 0 stands for the whole venue.
 CREATE TABLE occupancy (
     device_id INTEGER PRIMARY KEY,
     inside    INTEGER NOT NULL
+) STRICT;
+
+-- Places that took everybody before an upgrade and take the registered alone since, because of a
+-- place above; the dashboard shows them until an administrator has seen it.
+CREATE TABLE closed_by_upgrade (
+    device_id INTEGER PRIMARY KEY REFERENCES devices (id) ON DELETE CASCADE
 ) STRICT;
 
 -- Nonces live as long as the file; they outlive their interaction, so that a resend never creates
@@ -342,9 +352,22 @@ CREATE TABLE totals (
     delegates    INTEGER NOT NULL,
     -- Those up to the id counted_to.
     interactions INTEGER NOT NULL,
-    counted_to   INTEGER NOT NULL
+    counted_to   INTEGER NOT NULL,
+    -- The position in the order of events that was given last.
+    order_at     INTEGER NOT NULL DEFAULT 0,
+    -- Grows when places that people were in are moved, deleted or restored; tree_counted follows once
+    -- those inside are counted anew.
+    tree_version INTEGER NOT NULL DEFAULT 0,
+    tree_counted INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 INSERT INTO totals (id, delegates, interactions, counted_to) VALUES (1, 0, 0, 0);
+
+CREATE TRIGGER totals_devices_moved AFTER UPDATE OF parent_id, deleted_at ON devices
+WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL))
+    AND EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id)
+BEGIN
+    UPDATE totals SET tree_version = tree_version + 1;
+END;
 
 CREATE TRIGGER totals_delegates_insert AFTER INSERT ON delegates WHEN new.deleted_at IS NULL BEGIN
     UPDATE totals SET delegates = delegates + 1;

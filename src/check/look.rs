@@ -4,7 +4,7 @@
 use super::{Finding, Report, index};
 use crate::{
     error::{Error, Result},
-    interactions::recount,
+    interactions::{presence::ANYWHERE, recount},
     settings,
     store::{Found, migrate, open, references, totals},
     types::Timestamp,
@@ -269,11 +269,23 @@ fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<
 
 fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()> {
     connection.execute_batch("BEGIN")?;
-    let drift = recount::drift(connection);
+    // The server counts anew after devices were moved.
+    let drift = recount::is_due(connection).and_then(|due| {
+        if due {
+            Ok(Vec::new())
+        } else {
+            recount::drift(connection)
+        }
+    });
     connection.execute_batch("COMMIT")?;
     for (device, off) in drift? {
+        let place = if device == ANYWHERE {
+            "the venue".to_owned()
+        } else {
+            format!("device {device}")
+        };
         report.add(
-            format!("device {device} counts {off:+} inside against its check-ins and check-outs"),
+            format!("{place} counts {off:+} inside against check-ins and check-outs"),
             REPAIR,
         );
     }

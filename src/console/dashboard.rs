@@ -7,6 +7,7 @@ use crate::{
     apps::presence::{ONLINE_MS, is_online},
     backup::ledger::{self, Purpose},
     error::{Error, Result},
+    interactions::presence::{self, ANYWHERE},
     types::Timestamp,
     webhooks::state::stopped,
 };
@@ -164,7 +165,7 @@ impl Now {
             this_minute: shown(counts.last()),
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
-            people: console.people.inside(connection)?,
+            people: presence::inside_now(connection, ANYWHERE)?,
             inside: inside(connection)?,
             offline: devices.len() - online,
             online,

@@ -6,8 +6,7 @@
 //! - `route` says which paths there are and who may go there, and lets nobody else in
 //! - `visit` is what a page is given, `upload` the file of a form; `shell` what every page shows
 //!   around its own part; `answer` what it may give back
-//! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens; `people`: how
-//!   many are inside
+//! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
 //! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
 //!   along
 //! - the areas, a folder or file each: routes first, then what is behind them
@@ -36,7 +35,6 @@ mod interactions;
 mod kept;
 pub mod live;
 mod messages;
-mod people;
 mod reports;
 pub mod route;
 mod sales;
@@ -89,8 +87,6 @@ pub struct Console {
     pub discovery: Arc<Discovery>,
     /// Lists that are imported.
     pub imports: Arc<Desk>,
-    /// How many people are inside.
-    people: people::People,
     /// The dashboard's parts, for each role.
     dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
     /// The name of the session's cookie.
@@ -112,7 +108,6 @@ impl Console {
         Arc::new(Self {
             live: Live::new(app.clone()),
             discovery: Discovery::new(app.clone()),
-            people: people::People::default(),
             dashboard: Default::default(),
             setup: Setup::default(),
             imports: Arc::new(Desk::new(app.store.path())),

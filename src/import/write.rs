@@ -427,7 +427,7 @@ pub(super) fn join(
     delegate: DelegateId,
     device: DeviceId,
 ) -> Result<Option<i64>> {
-    let standing = presence::standing(tx, delegate, device)?;
+    let standing = presence::History::of(tx, delegate)?.at(device);
     if presence::is_joined(tx, delegate, device, &standing)? {
         return Ok(None);
     }

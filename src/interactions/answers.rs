@@ -16,6 +16,7 @@ use crate::{
         error::{meta, status_code},
     },
 };
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// What became of one item of a batch.
@@ -84,13 +85,22 @@ fn told(recorded: &Recorded, ctx: &Context) -> (u16, String, String) {
         ),
         Outcome::Refused(cause) => failed(cause, ctx),
     };
+    if let Some(repeat) = &recorded.repeat {
+        let first_at = ctx.settings.zone.iso(repeat.first_at);
+        let told = json!({"count": repeat.count, "firstAt": first_at});
+        add(&mut meta, "repeat", &told);
+    }
     if let Some(note) = &recorded.note {
-        // All of them are objects.
-        meta.pop();
-        let comma = if meta.len() > 1 { "," } else { "" };
-        let _ = write!(meta, "{comma}\"note\":{}}}", note.to_json());
+        add(&mut meta, "note", &note.to_json());
     }
     (status, data, meta)
+}
+
+/// Adds a member to an object in JSON text.
+fn add(object: &mut String, name: &str, value: &Value) {
+    object.pop();
+    let comma = if object.len() > 1 { "," } else { "" };
+    let _ = write!(object, "{comma}\"{name}\":{value}}}");
 }
 
 fn failed(cause: &Error, ctx: &Context) -> (u16, String, String) {

@@ -5,7 +5,7 @@ use super::{nonces, presence::Before};
 use crate::{
     error::Result,
     store::Tx,
-    types::{ClientId, DelegateId, DeviceId},
+    types::{ClientId, DelegateId},
 };
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -89,7 +89,7 @@ fn orphans(connection: &Connection, values: &[i64], delegate: DelegateId) -> Res
 /// # Errors
 /// When they cannot be written.
 pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> {
-    let before = Before::of(tx, places(tx, delegate)?)?;
+    let before = Before::of(tx, passed(tx, delegate)?)?;
     tx.prepare_cached(&format!(
         "DELETE FROM batch_rows WHERE batch_id IN (SELECT id FROM batches WHERE kind = 'interactions')
          AND record_id IN (SELECT id FROM interactions WHERE {OF})"
@@ -112,12 +112,12 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
     Ok(())
 }
 
-/// Who went in or out where by these interactions: the first delegate of each, whoever it is.
-fn places(tx: &Tx<'_>, delegate: DelegateId) -> Result<BTreeSet<(DelegateId, DeviceId)>> {
+/// Who went in or out by these interactions: the first delegate of each, whoever it is.
+fn passed(tx: &Tx<'_>, delegate: DelegateId) -> Result<BTreeSet<DelegateId>> {
     let mut statement = tx.prepare_cached(&format!(
-        "SELECT first_delegate_id, first_device_id FROM interactions
+        "SELECT DISTINCT first_delegate_id FROM interactions
          WHERE {OF} AND effect <= 1 AND first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL"
     ))?;
-    let pairs = statement.query_map([delegate], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(pairs.collect::<rusqlite::Result<_>>()?)
+    let delegates = statement.query_map([delegate], |row| row.get(0))?;
+    Ok(delegates.collect::<rusqlite::Result<_>>()?)
 }

@@ -5,8 +5,8 @@
 //! - `forms`, `shared`: what happens to its `data`
 //! - `judge`, `places`: the facts that the rules of entry (`crate::rules`) need
 //! - `record`: the use case: replay, judge, store, all in one transaction; `follow`: what follows
-//! - `presence`: what a delegate did at a device, as rules need it; `recount`: are those inside counted
-//!   right?
+//! - `presence`: what a delegate did at devices, as rules need it; `inside`: the people inside one;
+//!   `recount`: are those inside counted right?
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
 //! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a
@@ -20,6 +20,7 @@ pub mod embed;
 mod follow;
 pub mod forget;
 pub mod forms;
+pub mod inside;
 pub mod judge;
 pub mod list;
 pub mod nonces;

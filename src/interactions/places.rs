@@ -10,7 +10,7 @@ use crate::{
     rules::{AccessRules, Place},
     types::{DeviceId, DeviceSelector},
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
@@ -26,6 +26,7 @@ const PLACES_MAX: usize = 4_096;
 pub struct Places {
     found: RefCell<HashMap<DeviceSelector, DeviceId>>,
     known: RefCell<HashMap<DeviceId, Rc<Known>>>,
+    paths: RefCell<HashMap<DeviceId, Rc<[DeviceId]>>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
@@ -56,7 +57,7 @@ impl Places {
         Ok(id)
     }
 
-    /// The device of an id that exists, deleted or not.
+    /// The device of an id, deleted or not.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -67,6 +68,26 @@ impl Places {
         let known = Rc::new(load(connection, device)?);
         insert(&mut self.known.borrow_mut(), device, Rc::clone(&known));
         Ok(known)
+    }
+
+    /// A device and what it belongs to, nearest first.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn path(&self, connection: &Connection, device: DeviceId) -> Result<Rc<[DeviceId]>> {
+        if let Some(path) = self.paths.borrow().get(&device) {
+            return Ok(Rc::clone(path));
+        }
+        let mut path = vec![device];
+        let mut above = self.get(connection, device)?.parent;
+        // Nobody can write a ring of parents; a damaged file may hold one.
+        while let Some(parent) = above.filter(|parent| !path.contains(parent)) {
+            path.push(parent);
+            above = self.get(connection, parent)?.parent;
+        }
+        let path: Rc<[DeviceId]> = path.into();
+        insert(&mut self.paths.borrow_mut(), device, Rc::clone(&path));
+        Ok(path)
     }
 
     /// Whether anybody has a gate note.
@@ -111,7 +132,7 @@ fn insert<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
 }
 
 fn load(connection: &Connection, device: DeviceId) -> Result<Known> {
-    Ok(connection
+    let found = connection
         .prepare_cached(
             "SELECT coalesce(name, short_name, code), available, start_at, end_at, data, parent_id,
                     deleted_at IS NULL
@@ -130,5 +151,18 @@ fn load(connection: &Connection, device: DeviceId) -> Result<Known> {
                 parent: row.get(5)?,
                 alive: row.get(6)?,
             })
-        })?)
+        })
+        .optional()?;
+    // Only a damaged file lacks a device that interactions name.
+    Ok(found.unwrap_or_else(|| Known {
+        place: Place {
+            name: format!("device {device}"),
+            available: false,
+            start_at: None,
+            end_at: None,
+        },
+        rules: None,
+        parent: None,
+        alive: false,
+    }))
 }

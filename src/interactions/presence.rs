@@ -1,16 +1,19 @@
 //! What a delegate did at a device, as the rules need it, read from one index of interactions
 //! (`interactions_first_delegate`): in it stands together what the first delegate did at one device, by
 //! effect and in order, so that a decision costs the same however many interactions the file has. Only
-//! how many are inside is kept beside it, counted up and down.
+//! how many are inside is kept beside it (`occupancy`), counted up and down.
+//!
+//! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
+//! or at anything above it (contract §6).
 
+use super::places::Places;
 use crate::{
     error::Result,
     rules::{Moment, Standing},
     store::Tx,
-    types::{DelegateId, DeviceId},
+    types::{DelegateId, DeviceId, Timestamp},
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
-use std::collections::HashSet;
 
 /// What an interaction type means for presence; the numbers are those of the column `effect`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,44 +74,127 @@ fn moment(row: &Row<'_>) -> rusqlite::Result<Moment> {
 }
 
 /// So many earlier ones of an effect are stepped over; then the next effect is looked for.
-const STEPS_MAX: usize = 2;
+const STEPS_MAX: usize = 4;
 
-/// When a delegate last entered and left a device, was joined with it and was taken back.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn standing(
-    connection: &Connection,
-    delegate: DelegateId,
-    device: DeviceId,
-) -> Result<Standing> {
-    let mut statement = connection.prepare_cached(
-        "SELECT moment, id, effect FROM interactions
-         WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect < ?3
-         ORDER BY effect DESC, moment DESC, id DESC",
-    )?;
-    let mut standing = Standing::default();
-    let (mut below, mut steps) = (i64::MAX, 0);
-    let mut rows = statement.query((delegate, device, below))?;
-    // Below the lowest effect is nothing.
-    while below > Effect::Enter as i64
-        && let Some(row) = rows.next()?
-    {
-        let effect = row.get(2)?;
-        if effect < below {
-            (below, steps) = (effect, 0);
-            if let Some(effect) = Effect::of_number(effect) {
-                standing = effect.after(standing, moment(row)?);
+/// What one delegate last did at each device, and with it where they are inside.
+#[derive(Debug, Clone, Default)]
+pub struct History(Vec<(DeviceId, Standing)>);
+
+impl History {
+    /// Reads what a delegate did, from the index alone.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(connection: &Connection, delegate: DelegateId) -> Result<Self> {
+        let mut statement = connection.prepare_cached(
+            "SELECT moment, id, first_device_id, effect FROM interactions
+             WHERE first_delegate_id = ?1 AND (first_device_id, effect) < (?2, ?3)
+             ORDER BY first_device_id DESC, effect DESC, moment DESC, id DESC",
+        )?;
+        let mut history = Self::default();
+        let (mut last, mut steps) = ((i64::MAX, i64::MAX), 0);
+        let mut rows = statement.query((delegate, last.0, last.1))?;
+        while let Some(row) = rows.next()? {
+            let device: i64 = row.get(2)?;
+            // Most types have no effect; those rows come last.
+            let effect = row.get::<_, Option<i64>>(3)?.unwrap_or(-1);
+            if (device, effect) != last {
+                (last, steps) = ((device, effect), 0);
+                if let Some(effect) = Effect::of_number(effect) {
+                    history.record(DeviceId(device), effect, moment(row)?);
+                }
+            } else if steps < STEPS_MAX {
+                steps += 1;
+            } else {
+                // Without an effect there is nothing more at this device.
+                last.1 = effect.max(0);
+                drop(rows);
+                rows = statement.query((delegate, last.0, last.1))?;
             }
-        } else if steps < STEPS_MAX {
-            steps += 1;
-        } else {
-            drop(rows);
-            rows = statement.query((delegate, device, below))?;
         }
+        Ok(history)
     }
-    Ok(standing)
+
+    /// Adds something the delegate did.
+    pub fn record(&mut self, device: DeviceId, effect: Effect, moment: Moment) {
+        let at = self.0.iter().rposition(|(at, _)| *at == device);
+        let at = at.unwrap_or_else(|| {
+            self.0.push((device, Standing::default()));
+            self.0.len() - 1
+        });
+        self.0[at].1 = effect.after(self.0[at].1, moment);
+    }
+
+    /// What the delegate last did at a device itself.
+    #[must_use]
+    pub fn at(&self, device: DeviceId) -> Standing {
+        let found = self.0.iter().find(|(at, _)| *at == device);
+        found.map_or_else(Standing::default, |(_, standing)| *standing)
+    }
+
+    /// As [`History::at`], but leaving a place above means leaving this one too.
+    ///
+    /// # Errors
+    /// When the devices cannot be read.
+    pub fn standing(
+        &self,
+        connection: &Connection,
+        places: &Places,
+        device: DeviceId,
+    ) -> Result<Standing> {
+        let mut standing = self.at(device);
+        if standing.last_in.is_some() {
+            for above in places.path(connection, device)?.iter().skip(1) {
+                standing.last_out = standing.last_out.max(self.at(*above).last_out);
+            }
+        }
+        Ok(standing)
+    }
+
+    /// Devices at which the delegate checked in and which they did not leave since, and since when. A
+    /// deleted device holds nobody.
+    ///
+    /// # Errors
+    /// When the devices cannot be read.
+    pub fn entered(
+        &self,
+        connection: &Connection,
+        places: &Places,
+    ) -> Result<Vec<(DeviceId, Moment)>> {
+        let mut entered = Vec::new();
+        for (device, own) in &self.0 {
+            if !own.is_inside() || !places.get(connection, *device)?.alive {
+                continue;
+            }
+            let standing = self.standing(connection, places, *device)?;
+            if let Some(since) = standing.last_in.filter(|_| standing.is_inside()) {
+                entered.push((*device, since));
+            }
+        }
+        Ok(entered)
+    }
+
+    /// Every device the delegate is inside of: where they entered, everything above it, and
+    /// [`ANYWHERE`]; in order.
+    ///
+    /// # Errors
+    /// When the devices cannot be read.
+    pub fn inside(&self, connection: &Connection, places: &Places) -> Result<Vec<DeviceId>> {
+        let mut inside = Vec::new();
+        for (device, _) in self.entered(connection, places)? {
+            inside.extend_from_slice(&places.path(connection, device)?);
+        }
+        if !inside.is_empty() {
+            inside.push(ANYWHERE);
+            inside.sort_unstable();
+            inside.dedup();
+        }
+        Ok(inside)
+    }
 }
+
+/// Stands for the whole venue where people inside are counted; no device has this id.
+pub const ANYWHERE: DeviceId = DeviceId(0);
 
 /// How often a delegate entered a device (overrides included), counted up to `most`.
 ///
@@ -127,6 +213,44 @@ pub fn entries(
                  WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 LIMIT ?4)",
         )?
         .query_row((delegate, device, Effect::Enter, most), |row| row.get(0))?)
+}
+
+/// Check-ins of a delegate at a device before another one there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeat {
+    /// How many, up to [`REPEAT_MAX`].
+    pub count: u32,
+    /// When the first of them was recorded.
+    pub first_at: Timestamp,
+}
+
+/// Earlier check-ins are counted so far.
+pub const REPEAT_MAX: u32 = 1_000;
+
+/// The check-ins of a delegate at a device so far, if there are any.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn repeat(
+    connection: &Connection,
+    history: &History,
+    delegate: DelegateId,
+    device: DeviceId,
+) -> Result<Option<Repeat>> {
+    if history.at(device).last_in.is_none() {
+        return Ok(None);
+    }
+    let first_at = connection
+        .prepare_cached(
+            "SELECT recorded_at FROM interactions
+             WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3
+             ORDER BY moment, id LIMIT 1",
+        )?
+        .query_row((delegate, device, Effect::Enter), |row| row.get(0))?;
+    Ok(Some(Repeat {
+        count: entries(connection, delegate, device, REPEAT_MAX)?,
+        first_at,
+    }))
 }
 
 /// Whether there is an `uninvite` of a second delegate at all.
@@ -179,123 +303,87 @@ pub fn inside_now(connection: &Connection, device: DeviceId) -> Result<i64> {
         .unwrap_or(0))
 }
 
-/// People inside anywhere now, each counted once; goes through all interactions. Whoever is in a deleted
-/// device is inside nothing.
+/// Calls back with every delegate's history; goes through all interactions.
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn people_inside(connection: &Connection) -> Result<i64> {
-    let occupied: HashSet<DeviceId> = connection
-        .prepare_cached(
-            "SELECT o.device_id FROM occupancy o JOIN devices d ON d.id = o.device_id
-             WHERE o.inside > 0 AND d.deleted_at IS NULL",
-        )?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    let (mut people, mut last) = (0, None);
-    of_all(connection, |delegate, device, standing| {
-        if standing.is_inside() && occupied.contains(&device) && last != Some(delegate) {
-            people += 1;
-            last = Some(delegate);
-        }
-    })?;
-    Ok(people)
-}
-
-/// Where a delegate is inside, and since when.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn inside_of(connection: &Connection, delegate: DelegateId) -> Result<Vec<(DeviceId, Moment)>> {
-    let mut inside = Vec::new();
-    let sql = format!("{PASSAGES} AND first_delegate_id = ?1 {IN_ORDER}");
-    let mut statement = connection.prepare_cached(&sql)?;
-    each(&mut statement.query([delegate])?, |_, device, standing| {
-        if let Some(since) = standing.last_in.filter(|_| standing.is_inside()) {
-            inside.push((device, since));
-        }
-    })?;
-    Ok(inside)
-}
-
-/// Calls back with what every delegate did at every device; goes through all interactions.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn of_all(
+pub fn each_history(
     connection: &Connection,
-    found: impl FnMut(DelegateId, DeviceId, Standing),
+    mut found: impl FnMut(DelegateId, &History) -> Result<()>,
 ) -> Result<()> {
-    let mut statement = connection.prepare_cached(&format!("{PASSAGES} {IN_ORDER}"))?;
-    each(&mut statement.query([])?, found)
-}
-
-/// What people did, in the order of the index and out of it alone.
-const PASSAGES: &str =
-    "SELECT moment, id, first_delegate_id, first_device_id, effect FROM interactions
-    WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect <= 1";
-const IN_ORDER: &str = "ORDER BY first_delegate_id, first_device_id";
-
-fn each(
-    rows: &mut rusqlite::Rows<'_>,
-    mut found: impl FnMut(DelegateId, DeviceId, Standing),
-) -> Result<()> {
-    let mut known: Option<(DelegateId, DeviceId, Standing)> = None;
+    // In the order of the index, and out of it alone.
+    let mut statement = connection.prepare_cached(
+        "SELECT moment, id, first_delegate_id, first_device_id, effect FROM interactions
+         WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect <= 1
+         ORDER BY first_delegate_id, first_device_id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut current: Option<(DelegateId, History)> = None;
     while let Some(row) = rows.next()? {
-        let (delegate, device) = (row.get(2)?, row.get(3)?);
-        let Some(effect) = Effect::of_number(row.get(4)?) else {
-            continue;
-        };
-        let before = match known {
-            Some((of, at, standing)) if (of, at) == (delegate, device) => standing,
-            Some((of, at, standing)) => {
-                found(of, at, standing);
-                Standing::default()
-            }
-            None => Standing::default(),
-        };
-        known = Some((delegate, device, effect.after(before, moment(row)?)));
+        let delegate = row.get(2)?;
+        if current.as_ref().is_none_or(|(of, _)| *of != delegate)
+            && let Some((of, history)) = current.replace((delegate, History::default()))
+        {
+            found(of, &history)?;
+        }
+        if let (Some((_, history)), Some(effect)) = (&mut current, Effect::of_number(row.get(4)?)) {
+            history.record(row.get(3)?, effect, moment(row)?);
+        }
     }
-    if let Some((of, at, standing)) = known {
-        found(of, at, standing);
-    }
-    Ok(())
+    current.map_or(Ok(()), |(of, history)| found(of, &history))
 }
 
-/// Counts somebody in or out who was inside a device `before`, or not, and is `after`.
+/// Counts somebody in and out who was inside some devices before and is inside others now, both in
+/// order.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn count(tx: &Tx<'_>, device: DeviceId, before: bool, after: bool) -> Result<()> {
-    if before != after {
-        tx.prepare_cached(
-            "INSERT INTO occupancy (device_id, inside) VALUES (?1, max(?2, 0))
-             ON CONFLICT (device_id) DO UPDATE SET inside = inside + ?2",
-        )?
-        .execute([device.0, if after { 1 } else { -1 }])?;
-    }
+pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()> {
+    let differ = |these: &[DeviceId], those: &[DeviceId], step: i64| -> Result<()> {
+        for device in these {
+            if those.binary_search(device).is_err() {
+                add(tx, *device, step)?;
+            }
+        }
+        Ok(())
+    };
+    differ(before, after, -1)?;
+    differ(after, before, 1)
+}
+
+/// Adds to how many are inside a device.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn add(tx: &Tx<'_>, device: DeviceId, people: i64) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
+         ON CONFLICT (device_id) DO UPDATE SET inside = inside + ?2",
+    )?
+    .execute([device.0, people])?;
     Ok(())
 }
 
-/// Who was inside which device before interactions are taken out or moved, so that they can be counted
-/// afterwards.
+/// Where delegates were inside before interactions of theirs are taken out or moved, so that they can
+/// be counted afterwards.
 #[derive(Debug)]
-pub struct Before(Vec<(DelegateId, DeviceId, bool)>);
+pub struct Before(Vec<(DelegateId, Vec<DeviceId>)>);
 
 impl Before {
-    /// Remembers of delegates at devices whether they are inside.
+    /// Remembers where delegates are inside.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn of(
         connection: &Connection,
-        pairs: impl IntoIterator<Item = (DelegateId, DeviceId)>,
+        delegates: impl IntoIterator<Item = DelegateId>,
     ) -> Result<Self> {
-        let inside = |(delegate, device)| {
-            let standing = standing(connection, delegate, device)?;
-            Ok((delegate, device, standing.is_inside()))
+        let places = Places::default();
+        let inside = |delegate| {
+            let history = History::of(connection, delegate)?;
+            Ok((delegate, history.inside(connection, &places)?))
         };
-        pairs
+        delegates
             .into_iter()
             .map(inside)
             .collect::<Result<_>>()
@@ -307,13 +395,10 @@ impl Before {
     /// # Errors
     /// When it cannot be read or written.
     pub fn count(self, tx: &Tx<'_>) -> Result<()> {
-        for (delegate, device, before) in self.0 {
-            count(
-                tx,
-                device,
-                before,
-                standing(tx, delegate, device)?.is_inside(),
-            )?;
+        let places = Places::default();
+        for (delegate, before) in self.0 {
+            let after = History::of(tx, delegate)?.inside(tx, &places)?;
+            count(tx, &before, &after)?;
         }
         Ok(())
     }
@@ -322,10 +407,10 @@ impl Before {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{sandbox::Sandbox, store::migrate, types::Timestamp};
+    use crate::{sandbox::Sandbox, store::migrate};
     use proptest::{collection::vec, prelude::*};
     use rusqlite::types::Value;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// Every type that means something here, and two that do not.
     const KINDS: [&str; 9] = [
@@ -348,6 +433,7 @@ mod tests {
         device: Option<i64>,
         recorded_at: i64,
         created_at: i64,
+        order_at: Option<i64>,
     }
 
     /// Few people, places and moments, so that they meet.
@@ -357,36 +443,56 @@ mod tests {
             prop::sample::select(KINDS.to_vec()),
             somebody(),
             prop::option::weighted(0.3, 1_i64..4),
-            prop::option::weighted(0.9, 1_i64..3),
-            0_i64..6,
-            0_i64..6,
+            prop::option::weighted(0.9, 1..=DEVICES),
+            (0_i64..6, 0_i64..6),
+            prop::option::weighted(0.3, 0_i64..6),
         )
             .prop_map(
-                |(kind, first, second, device, recorded_at, created_at)| Happened {
+                |(kind, first, second, device, (recorded_at, created_at), order_at)| Happened {
                     kind,
                     first,
                     second,
                     device,
                     recorded_at,
                     created_at,
+                    order_at,
                 },
             )
+    }
+
+    /// A hall with two sessions, one of them with a corner of its own, and a place by itself.
+    const PARENTS: [Option<i64>; 5] = [None, Some(1), Some(1), Some(3), None];
+    const DEVICES: i64 = PARENTS.len() as i64;
+
+    /// A device and what is above it.
+    fn path(device: i64) -> Vec<i64> {
+        std::iter::successors(Some(device), |at| PARENTS[usize::try_from(at - 1).unwrap()])
+            .collect()
     }
 
     fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
         let file = Connection::open(path).unwrap();
         migrate::create(&file).unwrap();
+        for (device, parent) in (1..).zip(PARENTS) {
+            file.execute(
+                "INSERT INTO devices (id, parent_id, code, public_id, sources, created_at, updated_at)
+                 VALUES (?1, ?2, ?1, ?1, '[]', 0, 0)",
+                (device, parent),
+            )
+            .unwrap();
+        }
         for one in all {
             file.execute(
                 "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
-                     first_device_id, recorded_at, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                     first_device_id, recorded_at, created_at, order_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 rusqlite::params![
                     one.kind,
                     one.first,
                     one.second,
                     one.device,
                     one.recorded_at,
-                    one.created_at
+                    one.created_at,
+                    one.order_at
                 ],
             )
             .unwrap();
@@ -394,7 +500,7 @@ mod tests {
         file
     }
 
-    /// What contract §6 says of one delegate at one device, found by reading everything.
+    /// What contract §6 says of one delegate at one device itself, found by reading everything.
     #[derive(Debug, Default, Clone, Copy, PartialEq)]
     struct Expected {
         standing: Standing,
@@ -422,11 +528,23 @@ mod tests {
                     "uninvite" | "cancel-booking" => &mut expected.standing.last_leave,
                     _ => continue,
                 };
-                let at = Timestamp(one.recorded_at.min(one.created_at));
+                let at = one.order_at.unwrap_or(one.recorded_at.min(one.created_at));
+                let at = Timestamp(at);
                 *latest = (*latest).max(Some(Moment { at, id }));
             }
             expected
         }
+    }
+
+    /// Since when a delegate is inside a device by a check-in at that device itself.
+    fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Moment> {
+        let last_in = Expected::of(all, delegate, device).standing.last_in;
+        let last_out = path(device)
+            .into_iter()
+            .map(|at| Expected::of(all, delegate, at).standing.last_out)
+            .max()
+            .flatten();
+        last_in.filter(|_| last_in > last_out)
     }
 
     proptest! {
@@ -436,45 +554,56 @@ mod tests {
         #[test]
         fn the_index_tells_what_the_interactions_say(all in vec(happened(), 0..80)) {
             let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("x.db");
-            let file = file(&path, &all);
-            let reports = Sandbox::open(&path).unwrap();
+            let file_path = folder.path().join("x.db");
+            let file = file(&file_path, &all);
+            let places = Places::default();
+            let reports = Sandbox::open(&file_path).unwrap();
             let of_view = |column: &str, delegate: i64, device: i64| {
                 let sql = format!("SELECT coalesce((SELECT {column} FROM presence \
                     WHERE delegate_id = {delegate} AND device_id = {device}), 0)");
                 reports.scalar(&sql, 0).unwrap()
             };
             let mut passed = BTreeMap::new();
-            of_all(&file, |delegate, device, standing| {
-                assert!(passed.insert((delegate.0, device.0), standing).is_none());
+            each_history(&file, |delegate, history| {
+                assert!(passed.insert(delegate.0, history.clone()).is_none());
+                Ok(())
             })
             .unwrap();
             for delegate in 1..4 {
-                let mut inside = Vec::new();
-                for device in 1..3 {
+                let who = DelegateId(delegate);
+                let history = History::of(&file, who).unwrap();
+                let in_pass = passed.remove(&delegate).unwrap_or_default();
+                let mut inside = BTreeSet::new();
+                for device in 1..=DEVICES {
                     let expected = Expected::of(&all, delegate, device);
-                    let (who, place) = (DelegateId(delegate), DeviceId(device));
-                    let is_inside = expected.standing.is_inside();
+                    let place = DeviceId(device);
+                    let since = entered(&all, delegate, device);
                     let is_in = expected.standing.last_join > expected.standing.last_leave;
-                    let found = standing(&file, who, place).unwrap();
+                    let found = history.at(place);
                     let passage = |of: Standing| (of.last_in, of.last_out);
                     prop_assert_eq!(passage(found), passage(expected.standing));
+                    prop_assert_eq!(passage(in_pass.at(place)), passage(expected.standing));
                     prop_assert_eq!(found.last_join, expected.standing.last_join);
+                    let standing = history.standing(&file, &places, place).unwrap();
+                    prop_assert_eq!(standing.is_inside(), since.is_some());
                     prop_assert_eq!(entries(&file, who, place, 99).unwrap(), expected.entries);
                     prop_assert_eq!(entries(&file, who, place, 2).unwrap(), expected.entries.min(2));
                     prop_assert_eq!(is_joined(&file, who, place, &found).unwrap(), is_in);
-                    let passed = passed.remove(&(delegate, device)).unwrap_or_default();
-                    prop_assert_eq!(passage(passed), passage(expected.standing));
                     for (column, value) in [
-                        ("inside", i64::from(is_inside)),
+                        ("inside", i64::from(since.is_some())),
                         ("joined", i64::from(is_in)),
                         ("check_ins", i64::from(expected.entries)),
                     ] {
                         prop_assert_eq!(of_view(column, delegate, device), Value::Integer(value), "{}", column);
                     }
-                    inside.extend(expected.standing.last_in.filter(|_| is_inside).map(|since| (place, since)));
+                    if since.is_some() {
+                        inside.insert(ANYWHERE);
+                        inside.extend(path(device).into_iter().map(DeviceId));
+                    }
                 }
-                prop_assert_eq!(inside_of(&file, DelegateId(delegate)).unwrap(), inside);
+                let inside: Vec<_> = inside.into_iter().collect();
+                prop_assert_eq!(&history.inside(&file, &places).unwrap(), &inside);
+                prop_assert_eq!(&in_pass.inside(&file, &places).unwrap(), &inside);
             }
             prop_assert!(passed.is_empty(), "{:?}", passed);
         }
@@ -487,9 +616,9 @@ mod tests {
         migrate::create(&file).unwrap();
         let plan: String = file
             .query_row(
-                "EXPLAIN QUERY PLAN SELECT moment, id, effect FROM interactions
-                 WHERE first_delegate_id = 1 AND first_device_id = 2 AND effect < 9
-                 ORDER BY effect DESC, moment DESC, id DESC",
+                "EXPLAIN QUERY PLAN SELECT moment, id, first_device_id, effect FROM interactions
+                 WHERE first_delegate_id = 1 AND (first_device_id, effect) < (2, 9)
+                 ORDER BY first_device_id DESC, effect DESC, moment DESC, id DESC",
                 [],
                 |row| row.get(3),
             )
@@ -497,7 +626,7 @@ mod tests {
         assert_eq!(
             plan,
             "SEARCH interactions USING INDEX interactions_first_delegate \
-             (first_delegate_id=? AND first_device_id=? AND effect<?)"
+             (first_delegate_id=? AND (first_device_id,effect)<(?,?))"
         );
     }
 }

@@ -2,11 +2,7 @@
 //! that an interaction ever sees: who it was does not change, only under which record.
 
 use super::presence::Before;
-use crate::{
-    error::Result,
-    store::Tx,
-    types::{DelegateId, DeviceId},
-};
+use crate::{error::Result, store::Tx, types::DelegateId};
 
 /// Moves the interactions of `from` to `to`, with the refusals, and counts anew where both are inside.
 /// How many interactions moved.
@@ -14,11 +10,7 @@ use crate::{
 /// # Errors
 /// When they cannot be written.
 pub fn reassign(tx: &Tx<'_>, from: DelegateId, to: DelegateId) -> Result<usize> {
-    let devices = devices(tx, from)?;
-    let pairs = devices
-        .into_iter()
-        .flat_map(|device| [(from, device), (to, device)]);
-    let before = Before::of(tx, pairs)?;
+    let before = Before::of(tx, [from, to])?;
     let moved: usize = tx.query_row(
         "SELECT count(*) FROM interactions
          WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1",
@@ -39,14 +31,4 @@ pub fn reassign(tx: &Tx<'_>, from: DelegateId, to: DelegateId) -> Result<usize> 
     tx.prepare_cached("UPDATE refusals SET delegate_id = ?2 WHERE delegate_id = ?1")?
         .execute([from, to])?;
     Ok(moved)
-}
-
-/// Where a delegate went in or out.
-fn devices(tx: &Tx<'_>, delegate: DelegateId) -> Result<Vec<DeviceId>> {
-    let mut statement = tx.prepare_cached(
-        "SELECT DISTINCT first_device_id FROM interactions
-         WHERE first_delegate_id = ?1 AND first_device_id IS NOT NULL AND effect <= 1",
-    )?;
-    let devices = statement.query_map([delegate], |row| row.get(0))?;
-    Ok(devices.collect::<rusqlite::Result<_>>()?)
 }

@@ -8,8 +8,7 @@ use super::{
     judge::{self, Question},
     nonces,
     places::Places,
-    presence,
-    presence::Effect,
+    presence::{self, Effect, History, Repeat},
     refusals,
     rows::Interaction,
 };
@@ -20,7 +19,7 @@ use crate::{
         note::{self, Note},
     },
     error::{Error, Kind, Result},
-    rules::{Moment, Standing},
+    rules::{Moment, Passage},
     store::Tx,
     types::{DelegateId, DeviceId, InteractionId, Timestamp},
 };
@@ -34,6 +33,8 @@ pub struct Recorded {
     pub outcome: Outcome,
     /// The note of its first delegate, when somebody passes or wants to.
     pub note: Option<Note>,
+    /// The check-ins before, where a check-in passed.
+    pub repeat: Option<Repeat>,
 }
 
 /// What became of a draft.
@@ -63,7 +64,7 @@ pub struct Participants {
 /// the rules or an unknown code refuse is no error here: the refusal is to be committed.
 pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
     let mut participants = Participants::default();
-    let outcome = settle(tx, ctx, draft, &mut participants)?;
+    let (outcome, repeat) = settle(tx, ctx, draft, &mut participants)?;
     let first = match &outcome {
         Outcome::Replayed(earlier) => earlier.as_ref().and_then(|earlier| earlier.delegates[0]),
         Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
@@ -71,6 +72,7 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
     Ok(Recorded {
         note: note(tx, &tx.memory::<Places>(), draft, first)?,
         outcome,
+        repeat,
     })
 }
 
@@ -96,14 +98,14 @@ fn settle(
     ctx: &Context,
     draft: &Draft,
     participants: &mut Participants,
-) -> Result<Outcome> {
+) -> Result<(Outcome, Option<Repeat>)> {
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
         && let Some(mut earlier) = nonces::recall(tx, client, nonce, fingerprint)?
     {
         if let Some(earlier) = &mut earlier {
             as_answered(tx, draft, earlier)?;
         }
-        return Ok(Outcome::Replayed(earlier));
+        return Ok((Outcome::Replayed(earlier), None));
     }
     let places: Rc<Places> = tx.memory();
     let assessed = find_participants(tx, &places, draft, participants)
@@ -112,19 +114,21 @@ fn settle(
         Ok(assessment) => assessment,
         Err(refusal) if refusals::is_kept(refusal.kind) => {
             refusals::keep(tx, ctx, draft, participants, &refusal)?;
-            return Ok(Outcome::Refused(refusal));
+            return Ok((Outcome::Refused(refusal), None));
         }
         Err(other) => return Err(other),
     };
-    let interaction = insert(tx, ctx, draft, participants)?;
+    let inserted = insert(tx, ctx, draft, participants)?;
     places.recorded(&draft.kind);
-    if let Some(motion) = &assessment.motion {
-        motion.count(tx, draft, &interaction)?;
+    if let Some(motion) = assessment.motion {
+        motion.count(tx, &places, &inserted)?;
     }
     if matches!(&*draft.kind, "check-in" | "check-in-override") {
         tx.count_check_in();
     }
-    let id = interaction.id.map_or(0, |id| id.0);
+    let Inserted {
+        id, interaction, ..
+    } = inserted;
     if let Some(refusal) = &assessment.conflict {
         refusals::keep_conflict(tx, id, refusal)?;
     }
@@ -132,7 +136,7 @@ fn settle(
         nonces::use_up(tx, client, nonce, fingerprint, id)?;
     }
     follow::from(tx, ctx, &interaction)?;
-    Ok(Outcome::Created(interaction))
+    Ok((Outcome::Created(interaction), assessment.repeat))
 }
 
 /// Shows an interaction again as it was answered first: references to shared values stand in it where
@@ -172,14 +176,15 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
             connected: None,
         });
     }
-    let motion = Motion::of(tx, draft, &participants)?;
-    let interaction = insert(tx, ctx, draft, &participants)?;
-    if let Some(motion) = &motion {
-        motion.count(tx, draft, &interaction)?;
+    let places = tx.memory::<Places>();
+    let motion = Motion::of(tx, &places, draft, &participants)?;
+    let inserted = insert(tx, ctx, draft, &participants)?;
+    if let Some(motion) = motion {
+        motion.count(tx, &places, &inserted)?;
     }
     Ok(Past {
-        id: interaction.id.map(|id| id.0),
-        connected: follow::from(tx, ctx, &interaction)?,
+        id: Some(inserted.id),
+        connected: follow::from(tx, ctx, &inserted.interaction)?,
     })
 }
 
@@ -208,12 +213,19 @@ pub fn test(
     let assessed = find_participants(connection, &places, draft, &mut participants)
         .and_then(|()| assess(connection, ctx, &places, draft, &participants, now));
     let note = note(connection, &places, draft, participants.delegates[0])?;
-    let outcome = match assessed {
-        Ok(_) => Outcome::Created(tried(draft, participants, now)),
-        Err(refusal) if refusals::is_kept(refusal.kind) => Outcome::Refused(refusal),
+    let (outcome, repeat) = match assessed {
+        Ok(assessment) => (
+            Outcome::Created(tried(draft, participants, now)),
+            assessment.repeat,
+        ),
+        Err(refusal) if refusals::is_kept(refusal.kind) => (Outcome::Refused(refusal), None),
         Err(other) => return Err(other),
     };
-    Ok(Recorded { outcome, note })
+    Ok(Recorded {
+        outcome,
+        note,
+        repeat,
+    })
 }
 
 fn tried(draft: &Draft, participants: Participants, now: Timestamp) -> Interaction {
@@ -264,14 +276,17 @@ struct Motion {
     delegate: DelegateId,
     device: DeviceId,
     effect: Effect,
-    /// When they last did.
-    standing: Standing,
+    /// What they did before.
+    history: History,
+    /// Where they are inside by that.
+    inside: Vec<DeviceId>,
 }
 
 impl Motion {
     /// Who goes in or out by a draft, if anybody does.
     fn of(
         connection: &Connection,
+        places: &Places,
         draft: &Draft,
         participants: &Participants,
     ) -> Result<Option<Self>> {
@@ -282,27 +297,25 @@ impl Motion {
         ) else {
             return Ok(None);
         };
+        let history = History::of(connection, delegate)?;
         Ok(Some(Self {
             delegate,
             device,
             effect,
-            standing: presence::standing(connection, delegate, device)?,
+            inside: history.inside(connection, places)?,
+            history,
         }))
     }
 
     /// Counts them in or out, once it is recorded.
-    fn count(&self, tx: &Tx<'_>, draft: &Draft, interaction: &Interaction) -> Result<()> {
+    fn count(mut self, tx: &Tx<'_>, places: &Places, stored: &Inserted) -> Result<()> {
         let moment = Moment {
-            at: draft.recorded_at(tx.now()).min(tx.now()),
-            id: interaction.id.map_or(0, |id| id.0),
+            at: stored.order_at,
+            id: stored.id,
         };
-        let after = self.effect.after(self.standing, moment);
-        presence::count(
-            tx,
-            self.device,
-            self.standing.is_inside(),
-            after.is_inside(),
-        )
+        self.history.record(self.device, self.effect, moment);
+        let after = self.history.inside(tx, places)?;
+        presence::count(tx, &self.inside, &after)
     }
 }
 
@@ -312,6 +325,8 @@ struct Assessment {
     motion: Option<Motion>,
     /// Why the rules would have refused what a gate admitted.
     conflict: Option<Error>,
+    /// The check-ins before this one.
+    repeat: Option<Repeat>,
 }
 
 fn assess(
@@ -322,7 +337,7 @@ fn assess(
     participants: &Participants,
     now: Timestamp,
 ) -> Result<Assessment> {
-    let motion = Motion::of(connection, draft, participants)?;
+    let motion = Motion::of(connection, places, draft, participants)?;
     let verdict = match (&motion, judge::passage(&draft.kind)) {
         (Some(motion), Some(passage)) => judge::judge(
             connection,
@@ -331,7 +346,8 @@ fn assess(
                 passage,
                 delegate: motion.delegate,
                 device: motion.device,
-                standing: motion.standing,
+                history: &motion.history,
+                inside: &motion.inside,
                 at: draft.recorded_at(now).min(now),
                 now,
                 settings: &ctx.settings,
@@ -346,7 +362,25 @@ fn assess(
             None
         }
     };
-    Ok(Assessment { motion, conflict })
+    let repeat = match &motion {
+        Some(motion) if judge::passage(&draft.kind) == Some(Passage::In) => {
+            presence::repeat(connection, &motion.history, motion.delegate, motion.device)?
+        }
+        _ => None,
+    };
+    Ok(Assessment {
+        motion,
+        conflict,
+        repeat,
+    })
+}
+
+/// An interaction that was just stored.
+struct Inserted {
+    id: i64,
+    /// Its position in the order of events.
+    order_at: Timestamp,
+    interaction: Interaction,
 }
 
 fn insert(
@@ -354,17 +388,18 @@ fn insert(
     ctx: &Context,
     draft: &Draft,
     participants: &Participants,
-) -> Result<Interaction> {
+) -> Result<Inserted> {
     let shared = draft.values.store(tx, &draft.shared)?;
     let recorded_at = draft.recorded_at(tx.now());
     let [first_delegate, second_delegate, third_delegate] = participants.delegates;
     let [first_device, second_device, third_device] = participants.devices;
     let id = tx.new_interaction_id()?;
+    let order_at = position(tx, draft)?;
     tx.prepare_cached(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                 third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,
-                recorded_at, created_at, client_id, user_id, admitted)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                recorded_at, created_at, client_id, user_id, admitted, order_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?
     .execute(rusqlite::params![
         id,
@@ -382,15 +417,36 @@ fn insert(
         ctx.client,
         ctx.user,
         draft.admitted,
+        Some(order_at).filter(|at| *at != recorded_at.min(tx.now())),
     ])?;
-    Ok(Interaction {
-        id: Some(InteractionId(id)),
-        kind: draft.kind.clone(),
-        delegates: participants.delegates,
-        devices: participants.devices,
-        data: draft.data.clone(),
-        shared: None,
-        recorded_at,
-        created_at: tx.now(),
+    Ok(Inserted {
+        id,
+        order_at,
+        interaction: Interaction {
+            id: Some(InteractionId(id)),
+            kind: draft.kind.clone(),
+            delegates: participants.delegates,
+            devices: participants.devices,
+            data: draft.data.clone(),
+            shared: None,
+            recorded_at,
+            created_at: tx.now(),
+        },
+    })
+}
+
+/// A scan that was sent so long after it happened takes its place in the past.
+const LATE_MS: i64 = 120_000;
+
+/// Where an interaction stands in the order of events (contract §6): at its arrival, whatever clocks
+/// were corrected in between, unless it tells of the past.
+fn position(tx: &Tx<'_>, draft: &Draft) -> Result<Timestamp> {
+    let arrival = tx.arrival()?;
+    let recorded_at = draft.recorded_at(tx.now());
+    let is_late = draft.admitted || recorded_at.0 < tx.now().0.saturating_sub(LATE_MS);
+    Ok(if is_late {
+        recorded_at.min(arrival)
+    } else {
+        arrival
     })
 }

@@ -1,10 +1,17 @@
 //! Holds the counts of those inside against the interactions that they follow from, and mends what
 //! differs.
 
-use super::presence;
-use crate::{error::Result, store::Tx, types::DeviceId};
+use super::{places::Places, presence};
+use crate::{
+    error::Result,
+    store::{Store, Tx},
+    types::DeviceId,
+};
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 /// By how much the count of those inside a device is off, for each device where it is. What gates
 /// record meanwhile does not change that: they count up and down by one. To be called on one state
@@ -13,11 +20,13 @@ use std::collections::BTreeMap;
 /// # Errors
 /// When it cannot be read.
 pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
+    let places = Places::default();
     let mut off: BTreeMap<DeviceId, i64> = BTreeMap::new();
-    presence::of_all(connection, |_, device, standing| {
-        if standing.is_inside() {
+    presence::each_history(connection, |_, history| {
+        for device in history.inside(connection, &places)? {
             *off.entry(device).or_default() -= 1;
         }
+        Ok(())
     })?;
     let mut statement = connection.prepare("SELECT device_id, inside FROM occupancy")?;
     let mut rows = statement.query([])?;
@@ -33,10 +42,58 @@ pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
 /// # Errors
 /// When it cannot be written.
 pub fn correct(tx: &Tx<'_>, device: DeviceId, off: i64) -> Result<()> {
-    tx.execute(
-        "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
-         ON CONFLICT (device_id) DO UPDATE SET inside = inside + ?2",
-        [device.0, -off],
-    )?;
-    Ok(())
+    presence::add(tx, device, -off)
+}
+
+/// Whether devices were moved, deleted or restored since all was counted, so that counts of those
+/// inside may be off.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_due(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM totals WHERE tree_version <> tree_counted")?
+        .exists([])?)
+}
+
+/// How often is looked whether devices were moved.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Counting takes at most this part of the time.
+const PART: u32 = 5;
+
+/// Counts anew who is inside where whenever devices were moved, beside gates that go on, until it is
+/// dropped.
+pub async fn follow(store: &Store) {
+    loop {
+        let begun = Instant::now();
+        match store.look_up(is_due) {
+            Ok(true) => {
+                if let Err(cause) = recount(store).await {
+                    tracing::warn!("counting who is inside where: {cause}");
+                }
+            }
+            Ok(false) => {}
+            Err(cause) => tracing::debug!("whether devices were moved: {cause}"),
+        }
+        tokio::time::sleep(LOOK_EVERY.max(begun.elapsed() * PART)).await;
+    }
+}
+
+async fn recount(store: &Store) -> Result<()> {
+    let (version, drift) = store
+        .read(|connection| {
+            let version: i64 =
+                connection.query_row("SELECT tree_version FROM totals", [], |row| row.get(0))?;
+            Ok((version, drift(connection)?))
+        })
+        .await?;
+    store
+        .write(move |tx| {
+            for (device, off) in &drift {
+                correct(tx, *device, *off)?;
+            }
+            tx.execute("UPDATE totals SET tree_counted = ?1", [version])?;
+            Ok(())
+        })
+        .await
 }

@@ -7,4 +7,4 @@ mod access;
 mod passage;
 
 pub use access::{AccessRules, Entry, RuleSet};
-pub use passage::{Facts, Moment, Passage, Place, Standing, judge};
+pub use passage::{Facts, Moment, Passage, Place, Room, Standing, judge, unreadable};

@@ -49,6 +49,17 @@ pub struct Place {
     pub end_at: Option<Timestamp>,
 }
 
+/// Somewhere people are counted.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// What a steward calls it.
+    pub name: String,
+    /// How many may be inside.
+    pub capacity: u32,
+    /// How many are.
+    pub inside: i64,
+}
+
 /// What is asked of the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passage {
@@ -67,14 +78,16 @@ pub struct Facts<'a> {
     pub place: &'a Place,
     /// The rules there, defaults included; `None` when what is stored cannot be read.
     pub rules: Option<AccessRules>,
-    /// What the delegate last did there.
+    /// What the delegate last did there; leaving a place above counts as leaving.
     pub standing: &'a Standing,
+    /// Whether the delegate is inside, there or at anything below.
+    pub inside: bool,
     /// How often it entered, overrides included; only counted where a rule needs it, and as far.
     pub entries: u32,
     /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
     pub joined: bool,
-    /// Delegates inside now; only asked for where a rule needs it.
-    pub inside_now: i64,
+    /// What the delegate would enter and has a capacity: the place itself, then those above it.
+    pub rooms: &'a [Room],
     /// When it happened: the earlier of recording and arrival.
     pub at: Timestamp,
     /// Now.
@@ -94,6 +107,12 @@ pub fn judge(facts: &Facts<'_>) -> Result<()> {
     }
 }
 
+/// What a steward is told where the rules of a place cannot be read.
+#[must_use]
+pub fn unreadable(name: &str) -> String {
+    format!("the rules of {name} cannot be read; an administrator must mend data.Access")
+}
+
 fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
 }
@@ -101,10 +120,7 @@ fn refuse(refusal: Refusal, message: String) -> Result<()> {
 fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
     let Place { name, .. } = facts.place;
     let Some(rules) = &facts.rules else {
-        return refuse(
-            Refusal::NotAvailable,
-            format!("the rules of {name} cannot be read; an administrator must mend data.Access"),
-        );
+        return refuse(Refusal::NotAvailable, unreadable(name));
     };
     if !facts.place.available {
         return refuse(Refusal::NotAvailable, format!("{name} is not available"));
@@ -148,16 +164,16 @@ fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
             ),
         );
     }
-    match rules.capacity {
-        Some(capacity)
-            if !facts.standing.is_inside() && facts.inside_now >= i64::from(capacity) =>
-        {
-            refuse(
-                Refusal::Full,
-                format!("{name} is full: {} of {capacity} inside", facts.inside_now),
-            )
-        }
-        _ => Ok(()),
+    let full = |room: &&Room| room.inside >= i64::from(room.capacity);
+    match facts.rooms.iter().find(full) {
+        Some(room) => refuse(
+            Refusal::Full,
+            format!(
+                "{} is full: {} of {} inside",
+                room.name, room.inside, room.capacity
+            ),
+        ),
+        None => Ok(()),
     }
 }
 
@@ -188,7 +204,7 @@ fn judge_time(facts: &Facts<'_>, rules: &AccessRules) -> Result<()> {
 /// device that is not available never keep anybody in.
 fn judge_check_out(facts: &Facts<'_>) -> Result<()> {
     let single = facts.rules.is_some_and(|rules| rules.is_single_entry());
-    if single && !facts.standing.is_inside() {
+    if single && !facts.inside {
         let name = &facts.place.name;
         return refuse(
             Refusal::NotCheckedIn,
@@ -235,14 +251,20 @@ mod tests {
             start_at: Some(minutes(-30)),
             end_at: Some(minutes(30)),
         };
+        let rooms = rules.and_then(|rules| rules.capacity).map(|capacity| Room {
+            name: "Gate B".into(),
+            capacity,
+            inside: inside_now,
+        });
         judge(&Facts {
             passage,
             place: &place,
             rules,
             standing: &standing,
+            inside: standing.is_inside(),
             entries: u32::from(standing.last_in.is_some()),
             joined,
-            inside_now,
+            rooms: rooms.as_slice(),
             at: NOON,
             now: NOON,
             zone: &Zone::default(),
@@ -302,7 +324,6 @@ mod tests {
                 2,
                 "744 Gate B is full: 2 of 2 inside",
             ),
-            (json!({"capacity": 2}), inside, false, 2, "passes"),
             (
                 json!({"capacity": 0}),
                 fresh,
@@ -344,9 +365,10 @@ mod tests {
                 place: &place,
                 rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 standing: &Standing::default(),
+                inside: false,
                 entries: 0,
                 joined: false,
-                inside_now: 0,
+                rooms: &[],
                 at: minutes(minute),
                 now: NOON,
                 zone: &Zone::default(),

@@ -44,7 +44,18 @@ SELECT delegate_id, device_id, check_ins,
               > (SELECT max(o.id) FROM file.interactions AS o INDEXED BY interactions_first_delegate
                  WHERE o.first_delegate_id = delegate_id AND o.first_device_id = device_id
                        AND o.effect = 1 AND o.moment = in_at)
-           END AS inside,
+           -- Who left a place above left this one, too.
+           END AND NOT EXISTS (
+               WITH RECURSIVE above (id) AS (
+                   SELECT d.parent_id FROM devices AS d WHERE d.id = device_id
+                   UNION SELECT d.parent_id FROM above JOIN devices AS d ON d.id = above.id)
+               SELECT 1 FROM above CROSS JOIN file.interactions AS o INDEXED BY interactions_first_delegate
+               WHERE o.first_delegate_id = delegate_id AND o.first_device_id = above.id AND o.effect = 1
+                     AND o.moment >= in_at AND (o.moment > in_at OR o.id > (
+                         SELECT max(i.id) FROM file.interactions AS i INDEXED BY interactions_first_delegate
+                         WHERE i.first_delegate_id = delegate_id AND i.first_device_id = device_id
+                               AND i.effect = 0 AND i.moment = in_at)))
+           AS inside,
        join_at IS NOT NULL AND CASE
            WHEN leave_at IS NULL OR join_at > leave_at THEN 1
            WHEN join_at < leave_at THEN 0

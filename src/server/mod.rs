@@ -42,6 +42,7 @@ use crate::{
     console::{self, Console, route::Guarded},
     discovery::Listening,
     error::Result,
+    interactions::recount,
     webhooks::Dispatcher,
 };
 use connections::Connections;
@@ -136,6 +137,7 @@ pub async fn run(
         () = apps::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}
+        () = recount::follow(&app.store) => {}
         () = webhooks.run() => {}
         () = sender.run() => {}
     }

@@ -6,7 +6,10 @@
 //! (`sqlite_sequence`).
 
 use super::totals;
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    types::Timestamp,
+};
 use rusqlite::Connection;
 use std::cell::Cell;
 
@@ -15,6 +18,8 @@ use std::cell::Cell;
 pub(super) struct Ids {
     /// The last one; unknown until one is asked for.
     last: Cell<Option<i64>>,
+    /// The last position in the order of events; unknown until one is asked for.
+    order_at: Cell<Option<i64>>,
 }
 
 impl Ids {
@@ -34,6 +39,20 @@ impl Ids {
         Ok(next)
     }
 
+    /// A position in the order of events for what arrives `now`.
+    ///
+    /// # Errors
+    /// When the last one cannot be read.
+    pub fn arrival(&self, connection: &Connection, now: Timestamp) -> Result<Timestamp> {
+        let last = match self.order_at.get() {
+            Some(last) => last,
+            None => totals::last_order(connection)?,
+        };
+        let next = last.max(now.0);
+        self.order_at.set(Some(next));
+        Ok(Timestamp(next))
+    }
+
     /// Writes down what was given; to be called before the transaction is committed.
     ///
     /// # Errors
@@ -51,7 +70,7 @@ impl Ids {
                 [last],
             )?;
         }
-        totals::keep(connection, last)
+        totals::keep(connection, last, self.order_at.get())
     }
 }
 
@@ -72,7 +91,6 @@ pub fn newest_interaction(connection: &Connection) -> Result<i64> {
 mod tests {
     use super::*;
     use crate::store::{Tx, in_transaction, migrate};
-    use crate::types::Timestamp;
 
     fn add(tx: &Tx<'_>) -> Result<i64> {
         let id = tx.new_interaction_id()?;

@@ -28,6 +28,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0016_presence.sql")),
     M::up(include_str!("migrations/0017_totals.sql")),
     M::up(include_str!("migrations/0018_import_changes.sql")),
+    M::up(include_str!("migrations/0019_order.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

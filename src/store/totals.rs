@@ -6,7 +6,7 @@
 
 use super::Tx;
 use crate::error::Result;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 /// How many delegates there are that are not deleted.
 ///
@@ -33,17 +33,30 @@ fn told(connection: &Connection, sql: &str) -> Result<u64> {
         .query_row([], |row| row.get(0))?)
 }
 
-/// Adds the interactions up to the id `last`, the newest of this transaction.
+/// The position that was given last in the order of events.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn last_order(connection: &Connection) -> Result<i64> {
+    let last = connection
+        .prepare_cached("SELECT order_at FROM totals")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(last.unwrap_or_default())
+}
+
+/// Adds the interactions up to the id `last`, the newest of this transaction, and notes the position
+/// that was given last in the order of events.
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn keep(connection: &Connection, last: i64) -> Result<()> {
+pub(super) fn keep(connection: &Connection, last: i64, order_at: Option<i64>) -> Result<()> {
     connection
         .prepare_cached(
-            "UPDATE totals SET counted_to = ?1, interactions = interactions +
-                 (SELECT count(*) FROM interactions WHERE id > counted_to)",
+            "UPDATE totals SET counted_to = ?1, order_at = max(order_at, coalesce(?2, 0)),
+                 interactions = interactions + (SELECT count(*) FROM interactions WHERE id > counted_to)",
         )?
-        .execute([last])?;
+        .execute((last, order_at))?;
     Ok(())
 }
 
@@ -99,9 +112,11 @@ pub fn correct(tx: &Tx<'_>, off: Drift) -> Result<()> {
 /// When the rows cannot be counted, or it cannot be written.
 pub fn recount(connection: &Connection) -> Result<()> {
     connection.execute(
-        "INSERT OR REPLACE INTO totals (id, delegates, interactions, counted_to) SELECT 1,
+        "INSERT INTO totals (id, delegates, interactions, counted_to) SELECT 1,
              (SELECT count(*) FROM delegates WHERE deleted_at IS NULL),
-             (SELECT count(*) FROM interactions), (SELECT coalesce(max(id), 0) FROM interactions)",
+             (SELECT count(*) FROM interactions), (SELECT coalesce(max(id), 0) FROM interactions)
+         WHERE true ON CONFLICT (id) DO UPDATE SET delegates = excluded.delegates,
+             interactions = excluded.interactions, counted_to = excluded.counted_to",
         [],
     )?;
     Ok(())

@@ -83,6 +83,15 @@ impl Tx<'_> {
         self.group.ids.next(self.connection)
     }
 
+    /// The position of what arrives now in the order of events: this time, but never before the
+    /// position that was given last, so that a corrected clock changes no order.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn arrival(&self) -> Result<Timestamp> {
+        self.group.ids.arrival(self.connection, self.now)
+    }
+
     /// What repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
     /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
     /// or by another process, and when a transaction was rolled back; not with a savepoint: what stands in

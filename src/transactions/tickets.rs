@@ -176,7 +176,7 @@ fn join(
     device: DeviceId,
     bought_at: Option<Timestamp>,
 ) -> Result<()> {
-    let standing = presence::standing(tx, delegate, device)?;
+    let standing = presence::History::of(tx, delegate)?.at(device);
     if presence::is_joined(tx, delegate, device, &standing)? {
         return Ok(());
     }

@@ -39,6 +39,7 @@ pub const TABLES: &[(&str, Fate)] = &[
     ("conflicts", GoesBack),
     ("refusals", GoesBack),
     ("occupancy", GoesBack),
+    ("closed_by_upgrade", Stays),
     ("batches", GoesBack),
     ("batch_rows", GoesBack),
     ("message_templates", GoesBack),

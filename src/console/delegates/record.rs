@@ -14,7 +14,7 @@ use crate::{
         note::{self, Level, Note},
     },
     error::{Error, Result},
-    interactions::presence,
+    interactions::{places::Places, presence},
     records::{Kind, Selection},
     types::{DelegateId, Timestamp, Zone},
 };
@@ -333,7 +333,8 @@ fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64,
 }
 
 fn inside(connection: &Connection, id: i64) -> Result<Vec<(i64, String, Timestamp)>> {
-    let mut inside = presence::inside_of(connection, DelegateId(id))?;
+    let history = presence::History::of(connection, DelegateId(id))?;
+    let mut inside = history.entered(connection, &Places::default())?;
     inside.sort_unstable_by_key(|(_, since)| Reverse(*since));
     let mut name =
         connection.prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?;

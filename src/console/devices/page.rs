@@ -239,6 +239,8 @@ mod tests {
         file.execute_batch(
             "INSERT INTO delegates (id, public_id, sources, created_at, updated_at)
                  VALUES (1, 'a', '[]', 0, 0), (2, 'b', '[]', 0, 0), (3, 'c', '[]', 0, 0);
+             INSERT INTO devices (id, code, public_id, sources, created_at, updated_at)
+                 VALUES (9, 'c', 'p', '[]', 0, 0);
              INSERT INTO occupancy (device_id, inside) VALUES (9, 1);",
         )
         .unwrap();
