@@ -1,15 +1,19 @@
-//! The first run: a link that works once, told by `serve` alone, makes the first administrator and
-//! names the instance. While there is an administrator it leads nowhere.
+//! The first run: a link that works once, told by `serve` alone, makes the first administrator, names
+//! the instance, and creates the place *Entrance* where gate apps check in. While there is an
+//! administrator it leads nowhere.
 
 use super::{Access, Route, Shell, Visit, answer, settings::words, sign_in};
 use crate::{
+    apps::configuration,
     auth::{
-        ConsoleRole,
+        ConsoleRole, Context,
         password::{self, Queue},
         secret,
         users::{self, NewUser},
     },
+    devices,
     error::{Error, Kind, Result},
+    records::write as records,
     settings::{self, logo},
     store::Tx,
     types::{UserId, Zone},
@@ -17,7 +21,7 @@ use crate::{
 use askama::Template;
 use poem::{Response, http::header};
 use rusqlite::Connection;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
 /// The first administrator's way in.
@@ -64,6 +68,58 @@ fn has_administrator(connection: &Connection) -> Result<bool> {
         .exists([])?)
 }
 
+/// How people enter: what an administrator chooses on the first run.
+struct Admission {
+    /// What the form sends.
+    name: &'static str,
+    label: &'static str,
+    help: &'static str,
+    /// `data.Access` of the entrance.
+    rules: fn() -> Value,
+}
+
+const ADMISSIONS: [Admission; 3] = [
+    Admission {
+        name: "once",
+        label: "One entry per ticket",
+        help: "A ticket that was used is refused.",
+        rules: || json!({"ruleSet": "open", "entry": "single", "maxCheckIns": 1}),
+    },
+    Admission {
+        name: "again",
+        label: "Come and go",
+        help: "A ticket may be scanned again. The gate shows when it was used before.",
+        rules: || json!({"ruleSet": "open", "entry": "multiple"}),
+    },
+    Admission {
+        name: "registered",
+        label: "Registered attendees only",
+        help: "Only those who joined or booked the entrance or its event, once each.",
+        rules: || json!({"ruleSet": "simple", "entry": "single", "maxCheckIns": 1}),
+    },
+];
+
+/// The code of the place that the first run creates.
+const ENTRANCE: &str = "entrance";
+/// The setting of gate apps that names, as a selector, where they check in.
+const PLACE: &str = "place";
+
+/// Creates the entrance, and has gate apps check in there unless they are told otherwise.
+fn create_entrance(tx: &Tx<'_>, ctx: &Context, admission: &Admission) -> Result<()> {
+    let properties = json!({
+        "name": "Entrance", "code": ENTRANCE, "deviceType": "room",
+        "data": {"Access": (admission.rules)()},
+    });
+    if let Value::Object(properties) = properties {
+        records::create(tx, ctx, &devices::RESOURCE, properties)?;
+    }
+    let mut document = configuration::published(tx)?.document;
+    let place = json!(format!("code:{ENTRANCE}"));
+    document.default.insert(PLACE.to_owned(), place);
+    configuration::publish(tx, ctx, &document)?;
+    Ok(())
+}
+
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/console/setup", Access::Anyone, show),
@@ -80,6 +136,7 @@ struct Page {
     name: String,
     time_zone: String,
     zones: Vec<String>,
+    admission: String,
     failure: Option<String>,
 }
 
@@ -99,6 +156,7 @@ impl Page {
                 .filled("timeZone")
                 .map_or_else(own_zone, ToOwned::to_owned),
             zones: Zone::names(),
+            admission: visit.form.filled("admission").unwrap_or("once").to_owned(),
             failure: None,
         }
     }
@@ -167,6 +225,15 @@ async fn administrator(visit: &mut Visit) -> Result<UserId> {
         let value = form.filled(name).map_or(Value::Null, Value::from);
         named.insert(name.to_owned(), value);
     }
+    let admission = match form.filled("admission") {
+        None => None,
+        Some(chosen) => Some(
+            ADMISSIONS
+                .iter()
+                .find(|known| known.name == chosen)
+                .ok_or_else(|| Error::invalid("admission: choose how people enter"))?,
+        ),
+    };
     let ctx = visit.context();
     visit
         .console
@@ -179,6 +246,9 @@ async fn administrator(visit: &mut Visit) -> Result<UserId> {
             settings::save(tx, &ctx, &named)?;
             if let Some(picture) = &picture {
                 logo::save(tx, &ctx, picture)?;
+            }
+            if let Some(admission) = admission {
+                create_entrance(tx, &ctx, admission)?;
             }
             users::create(tx, &ctx, &new)
         })

@@ -19,6 +19,7 @@ mod lists;
 mod myself;
 mod nonces;
 mod otp;
+mod places;
 mod references;
 mod resends;
 mod rules;

@@ -7,6 +7,7 @@ use gatepost::{
     console::{Console, Reach},
 };
 use reqwest::{Method, header};
+use serde_json::json;
 
 fn setup_form<'a>(token: &'a str, email: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
@@ -17,6 +18,47 @@ fn setup_form<'a>(token: &'a str, email: &'a str) -> Vec<(&'a str, &'a str)> {
         ("password", PASSWORD),
         ("again", PASSWORD),
     ]
+}
+
+#[test]
+fn the_first_run_creates_an_entrance_where_duplicates_are_refused() {
+    for (admission, used_twice, unregistered) in [
+        ("once", 412, 201),
+        ("again", 201, 201),
+        ("registered", 412, 412),
+    ] {
+        let server = Server::start();
+        let link = |connection: &_| server.console.setup.link(connection);
+        let path = server.app.store.look_up(link).expect("readable");
+        let path = path.expect("a link");
+        let mut form = setup_form(
+            path.split("token=").nth(1).expect("a token"),
+            "ada@example.com",
+        );
+        form.push(("admission", "whenever"));
+        let url = format!("{}/console/setup", server.url());
+        let post = |form: &[(&str, &str)]| page(browser().post(&url).form(form));
+        post(&form).refused(422, "how people enter");
+        form.pop();
+        form.push(("admission", admission));
+        post(&form).taken();
+
+        let caller = server.caller_with_all();
+        let [a, b] = [(); 2].map(|()| caller.delegate(&json!({})));
+        let scan = |kind: &str, delegate: i64| {
+            let body = json!({"delegate": delegate, "device": "code:entrance"});
+            caller.interact(kind, &body).status
+        };
+        assert_eq!(scan("check-in", b), unregistered, "{admission}");
+        assert_eq!(scan("join", a), 201);
+        assert_eq!(scan("check-in", a), 201);
+        assert_eq!(scan("check-in", a), used_twice, "{admission}");
+        // Gate apps are told where they check in.
+        let place: String = server.value(
+            "SELECT document ->> '$.default.place' FROM app_config ORDER BY version DESC LIMIT 1",
+        );
+        assert_eq!(place, "code:entrance");
+    }
 }
 
 /// The form of the first run with a picture, as a browser sends it.

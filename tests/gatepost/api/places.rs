@@ -1,0 +1,203 @@
+//! Places within places, and the order of events (contract §6): who is inside a hall, which rules a
+//! gate below an event has, and what a corrected clock must not change.
+
+use super::gate;
+use crate::harness::{Caller, Reply, Server};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn scan(caller: &Caller<'_>, kind: &str, delegate: i64, device: i64) -> Reply {
+    caller.interact(kind, &json!({"delegate": delegate, "device": device}))
+}
+
+#[track_caller]
+fn passes(reply: &Reply) {
+    assert_eq!(reply.status, 201, "{reply:?}");
+}
+
+fn place(caller: &Caller<'_>, name: &str, parent: Option<i64>, access: &Value) -> i64 {
+    caller.device(&json!({
+        "name": name, "deviceType": "room", "parent": parent, "data": {"Access": access},
+    }))
+}
+
+fn inside(server: &Server, device: i64) -> i64 {
+    server.value(&format!(
+        "SELECT coalesce((SELECT inside FROM occupancy WHERE device_id = {device}), 0)"
+    ))
+}
+
+/// People inside places, then anywhere.
+fn counts<const N: usize>(server: &Server, places: [i64; N]) -> ([i64; N], i64) {
+    (places.map(|place| inside(server, place)), inside(server, 0))
+}
+
+#[test]
+fn people_in_a_session_are_in_its_hall_until_they_leave_either() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let hall = place(&caller, "Hall 2", None, &json!({"capacity": 2}));
+    let [talk, panel] =
+        ["Talk", "Panel"].map(|name| place(&caller, name, Some(hall), &json!({"entry": "single"})));
+    let [a, b, c] = [(); 3].map(|()| caller.delegate(&json!({})));
+
+    passes(&scan(&caller, "check-in", a, talk));
+    assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 0], 1));
+    // One person at two places of a hall is one person.
+    passes(&scan(&caller, "check-in", a, panel));
+    passes(&scan(&caller, "check-in", a, hall));
+    assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 1], 1));
+    passes(&scan(&caller, "check-in", b, panel));
+    for place in [talk, panel, hall] {
+        scan(&caller, "check-in", c, place).refused(412, 744, "Hall 2 is full: 2 of 2 inside");
+    }
+    // Whoever is in the hall already may go on to another session of it.
+    passes(&scan(&caller, "check-in", b, talk));
+    assert_eq!(counts(&server, [hall, talk, panel]), ([2, 2, 2], 2));
+
+    // Leaving the hall is leaving its sessions, so that a single entry is free again.
+    passes(&scan(&caller, "check-out", a, hall));
+    assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 1], 1));
+    passes(&scan(&caller, "check-in", c, talk));
+    passes(&scan(&caller, "check-out", b, panel));
+    passes(&scan(&caller, "check-out", b, talk));
+    assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 0], 1));
+    passes(&scan(&caller, "check-in", a, panel));
+    // Under single entry, somebody who is in a session can be checked out of the hall.
+    let single = json!({"data": {"Access": {"entry": "single"}}});
+    caller.patch(&format!("/device/id:{hall}"), &single);
+    passes(&scan(&caller, "check-out", a, hall));
+    scan(&caller, "check-out", a, hall).refused(412, 745, "");
+}
+
+#[test]
+fn a_place_that_is_moved_takes_its_people_along() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let [one, two] = ["One", "Two"].map(|name| place(&caller, name, None, &json!({})));
+    let talk = place(&caller, "Talk", Some(one), &json!({}));
+    let a = caller.delegate(&json!({}));
+    passes(&scan(&caller, "check-in", a, talk));
+    let becomes = |expected: ([i64; 3], i64)| {
+        let begun = Instant::now();
+        while counts(&server, [one, two, talk]) != expected {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{expected:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    becomes(([1, 0, 1], 1));
+    caller.patch(&format!("/device/id:{talk}"), &json!({"parent": two}));
+    becomes(([0, 1, 1], 1));
+    // In a deleted place is nobody.
+    assert_eq!(caller.delete(&format!("/device/id:{talk}")).status, 204);
+    becomes(([0, 0, 0], 0));
+}
+
+#[test]
+fn a_rule_set_comes_from_the_nearest_place_above_that_sets_one() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let event = place(&caller, "Expo", None, &json!({"ruleSet": "simple"}));
+    let hall = place(&caller, "Hall", Some(event), &json!({"entry": "single"}));
+    let door = place(&caller, "Door", Some(hall), &json!({}));
+    let foyer = place(&caller, "Foyer", Some(event), &json!({"ruleSet": "open"}));
+    let [a, b] = [(); 2].map(|()| caller.delegate(&json!({})));
+    scan(&caller, "check-in", a, door).refused(412, 741, "Door");
+    passes(&scan(&caller, "check-in", a, foyer));
+    // Joined anywhere above is enough; nothing but the rule set is inherited.
+    passes(&scan(&caller, "join", a, event));
+    passes(&scan(&caller, "check-in", a, door));
+    passes(&scan(&caller, "check-in", a, door));
+
+    // A change above binds the next scan below; rules above that nobody can read close what is below.
+    let open = json!({"data": {"Access": {"ruleSet": "open"}}});
+    caller.patch(&format!("/device/id:{event}"), &open);
+    passes(&scan(&caller, "check-in", b, door));
+    server.sql(&format!(
+        "UPDATE devices SET data = '{{\"Access\": {{\"ruleSet\": 7}}}}' WHERE id = {event}"
+    ));
+    scan(&caller, "check-in", b, door).refused(412, 743, "the rules of Expo cannot be read");
+    passes(&scan(&caller, "check-out", b, door));
+}
+
+/// What a check-in leaves behind while the server's clock is an hour fast.
+fn an_hour_fast(server: &Server) {
+    server.sql(
+        "UPDATE interactions SET recorded_at = recorded_at + 3600000, created_at = created_at + 3600000,
+             order_at = order_at + 3600000;
+         UPDATE totals SET order_at = order_at + 3600000;",
+    );
+}
+
+#[test]
+fn a_clock_that_is_put_right_keeps_nobody_inside() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let room = gate(&caller, &json!({"capacity": 1, "entry": "single"}));
+    let [a, b] = [(); 2].map(|()| caller.delegate(&json!({})));
+    passes(&scan(&caller, "check-in", a, room));
+    an_hour_fast(&server);
+    passes(&scan(&caller, "check-out", a, room));
+    assert_eq!(inside(&server, room), 0);
+    passes(&scan(&caller, "check-in", b, room));
+    // In and out again, all within the hour that comes twice.
+    passes(&scan(&caller, "check-out", b, room));
+    passes(&scan(&caller, "check-in", a, room));
+    scan(&caller, "check-in", a, room).refused(412, 740, "");
+    assert_eq!(inside(&server, room), 1);
+}
+
+#[test]
+fn only_what_tells_of_the_past_takes_its_place_in_it() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let room = gate(&caller, &json!({}));
+    let a = caller.delegate(&json!({}));
+    let now = jiff::Timestamp::now().as_second();
+    let at = |kind: &str, ago: i64, admitted: bool| {
+        let body = json!({
+            "delegate": a, "device": room, "recordedAt": now - ago, "admitted": admitted,
+        });
+        passes(&caller.interact(kind, &body));
+        inside(&server, room)
+    };
+    assert_eq!(at("check-in", 0, false), 1);
+    // A gate's clock a minute slow changes no order; one that admitted offline tells of the past.
+    assert_eq!(at("check-out", 60, false), 0);
+    assert_eq!(at("check-in", 0, false), 1);
+    assert_eq!(at("check-out", 60, true), 1);
+    assert_eq!(at("check-out", 600, false), 1);
+    // A gate's clock that is fast does not reach into the future.
+    assert_eq!(at("check-out", -3_600, true), 0);
+    assert_eq!(at("check-in", 0, false), 1);
+}
+
+#[test]
+fn a_check_in_that_passes_again_says_so() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let door = gate(&caller, &json!({}));
+    let other = gate(&caller, &json!({}));
+    let a = caller.delegate(&json!({}));
+    let repeat = |reply: &Reply| reply.body["meta"]["repeat"].clone();
+    let at = |device: i64, second: i64| {
+        let body = json!({"delegate": a, "device": device, "recordedAt": second});
+        caller.interact("check-in", &body)
+    };
+    assert_eq!(repeat(&at(door, 1_591_002_120)), Value::Null);
+    assert_eq!(repeat(&at(other, 1_591_002_150)), Value::Null);
+    let first_at = "2020-06-01T09:02:00+00:00";
+    let told = |count: i64| json!({"count": count, "firstAt": first_at});
+    assert_eq!(repeat(&at(door, 1_591_002_180)), told(1));
+    let body = json!({"delegate": a, "device": door});
+    assert_eq!(
+        repeat(&caller.post("/interaction/test/check-in", &body)),
+        told(2)
+    );
+    assert_eq!(repeat(&caller.interact("check-out", &body)), Value::Null);
+    let items = json!({"interactions": {"x": {
+        "interactionType": "check-in", "delegate": a, "device": door,
+    }}});
+    let batch = caller.post("/interaction/batch", &items);
+    assert_eq!(batch.body["data"][0]["meta"]["repeat"], told(2));
+}
