@@ -278,14 +278,15 @@ fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()>
         }
     });
     connection.execute_batch("COMMIT")?;
-    for (device, off) in drift? {
+    // The whole venue comes last.
+    for (device, off) in drift?.into_iter().rev() {
         let place = if device == ANYWHERE {
             "the venue".to_owned()
         } else {
             format!("device {device}")
         };
         report.add(
-            format!("{place} counts {off:+} inside against check-ins and check-outs"),
+            format!("{place} counts {off:+} inside against its check-ins and check-outs"),
             REPAIR,
         );
     }

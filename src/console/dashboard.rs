@@ -23,6 +23,11 @@ const LINES: i64 = 8;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/console", route::VIEWER, show),
+        Route::post(
+            "/console/dashboard/closed",
+            route::ADMINISTRATOR,
+            dismiss_closed,
+        ),
         Route::get("/console/dashboard/stream", route::VIEWER, stream),
     ]
 }
@@ -32,6 +37,8 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     shell: Shell,
     now: Now,
+    /// Places that an upgrade closed to those who are not registered.
+    closed: Vec<(i64, String)>,
 }
 
 #[derive(Template)]
@@ -296,15 +303,38 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 async fn show(visit: Visit) -> Result<Response> {
     let counts = visit.console.live.check_ins();
     let console = Arc::clone(&visit.console);
-    let now = visit
+    let (now, closed) = visit
         .console
         .store
-        .read(move |connection| Now::read(&console, &counts, connection))
+        .read(move |connection| {
+            let now = Now::read(&console, &counts, connection)?;
+            Ok((now, closed_by_upgrade(connection)?))
+        })
         .await?;
     answer::page(&Page {
         shell: visit.shell("Dashboard", Some(Area::Dashboard)),
         now,
+        closed,
     })
+}
+
+fn closed_by_upgrade(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code) FROM closed_by_upgrade c
+         JOIN devices d ON d.id = c.device_id WHERE d.deleted_at IS NULL ORDER BY d.id LIMIT 50",
+    )?;
+    let places = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(places.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An administrator has seen what the upgrade closed.
+async fn dismiss_closed(visit: Visit) -> Result<Response> {
+    visit
+        .console
+        .store
+        .write(|tx| Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?))
+        .await?;
+    Ok(answer::go("/console"))
 }
 
 /// The dashboard's parts whenever they are new.

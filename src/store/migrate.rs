@@ -186,4 +186,57 @@ mod tests {
         let kept = connection.execute("DELETE FROM delegates", []).unwrap_err();
         assert!(kept.to_string().contains("takes part"), "{kept}");
     }
+
+    /// A gate below an event for registered attendees was open, as nothing was inherited.
+    #[test]
+    fn gates_that_the_inherited_rule_set_closes_are_listed() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        Migrations::from_slice(&STEPS[..18])
+            .to_latest(&mut connection)
+            .unwrap();
+        let simple = r#"{"Access":{"ruleSet":"simple"}}"#;
+        let open = r#"{"Access":{"ruleSet":"open"}}"#;
+        for (id, parent, data) in [
+            (1, None, Some(simple)),
+            (2, Some(1), None),
+            (3, Some(2), Some(r#"{"Access":{"entry":"single"}}"#)),
+            (4, Some(1), Some(open)),
+            (5, Some(4), None),
+            (6, Some(1), Some("no JSON")),
+            (7, None, None),
+            // Nobody ever checked in there.
+            (8, Some(1), None),
+        ] {
+            connection
+                .execute(
+                    "INSERT INTO devices (id, parent_id, data, code, public_id, sources, created_at, updated_at)
+                     VALUES (?1, ?2, ?3, ?1, ?1, '[]', 0, 0)",
+                    (id, parent, data),
+                )
+                .unwrap();
+        }
+        connection
+            .execute_batch(
+                "INSERT INTO occupancy (device_id, inside) VALUES (1, 0), (2, 1), (3, 0), (4, 0), (5, 0), (7, 0);
+                 INSERT INTO interactions (interaction_type, recorded_at, created_at) VALUES ('x', 5, 9)",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        let closed: String = connection
+            .query_row(
+                "SELECT group_concat(device_id) FROM closed_by_upgrade",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(closed, "2,3");
+        let order: (i64, i64, i64) = connection
+            .query_row(
+                "SELECT moment, totals.order_at, tree_version FROM interactions, totals",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .unwrap();
+        assert_eq!(order, (5, 9, 1));
+    }
 }
