@@ -41,6 +41,8 @@ pub enum Kind {
     NotJson,
     /// The store could not take it; nothing was acknowledged.
     Unavailable,
+    /// Something is not set up, such as a gateway for e-mail; trying again does not help.
+    NotSetUp,
     /// A nonce or idempotency key was used before with another body.
     KeyReused,
     /// `If-Match` names another version of the record.
@@ -123,6 +125,7 @@ impl Kind {
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,
             Self::VersionChanged => 1111,
+            Self::NotSetUp => 1110,
             Self::Defect => 1199,
             Self::TokenMissing | Self::Unauthenticated => 1201,
             Self::ClientRevoked => 1204,

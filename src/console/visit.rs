@@ -5,7 +5,7 @@ use super::{Area, Console, Shell, answer, live::Beats, upload::Upload};
 use crate::{
     auth::{ConsoleRole, Context},
     error::{Error, Kind, Result},
-    types::UserId,
+    types::{UserId, text::whole},
     web::{ClientAddress, RequestId, Trail},
 };
 use poem::{Body, Request, http::header};
@@ -268,10 +268,7 @@ impl Fields {
     /// [`Kind::Invalid`], naming the field.
     pub fn number(&self, name: &str) -> Result<Option<i64>> {
         self.filled(name)
-            .map(|text| {
-                text.parse()
-                    .map_err(|_| Error::invalid(format!("{name}: must be a whole number")))
-            })
+            .map(|text| whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}"))))
             .transpose()
     }
 

@@ -1,6 +1,9 @@
 //! A cell's text as the value that its property holds.
 
-use crate::{records::Kind, types::json::check_limits};
+use crate::{
+    records::Kind,
+    types::json::{check_limits, fault},
+};
 use serde_json::Value;
 
 /// What people write for yes, and for no.
@@ -53,7 +56,7 @@ pub(super) fn is_whole(cell: &str) -> bool {
 
 fn json(cell: &str) -> Result<Value, String> {
     check_limits(cell.as_bytes()).map_err(|cause| cause.message)?;
-    serde_json::from_str(cell).map_err(|cause| format!("is not valid JSON: {cause}"))
+    serde_json::from_str(cell).map_err(|cause| fault(&cause))
 }
 
 fn flag(cell: &str) -> Option<bool> {

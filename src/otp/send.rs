@@ -39,8 +39,8 @@ pub struct Asker {
 ///
 /// # Errors
 /// [`Kind::Invalid`] for what is no e-mail address; [`Kind::Forbidden`] when codes are switched off;
-/// [`Kind::TooManyAttempts`]; [`Kind::Unavailable`] where no e-mail leaves, and when the store cannot
-/// take it.
+/// [`Kind::TooManyAttempts`]; [`Kind::NotSetUp`] where no e-mail leaves; [`Kind::Unavailable`] when the
+/// store cannot take it.
 pub async fn send(app: &App, ctx: Context, email: &str, asker: Asker) -> Result<()> {
     let begun = tokio::time::Instant::now();
     if ctx.settings.one_time_passwords == OneTimePasswords::Off {
@@ -52,7 +52,8 @@ pub async fn send(app: &App, ctx: Context, email: &str, asker: Asker) -> Result<
     users::check_email(email)?;
     let leaves = |connection: &Connection| gateways::find(connection, Channel::Email);
     if app.store.look_up(leaves)?.is_none() {
-        return Err(Error::unavailable(
+        return Err(Error::new(
+            Kind::NotSetUp,
             "codes go by e-mail, and no gateway for e-mail is set up; an administrator can do that",
         ));
     }

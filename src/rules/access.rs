@@ -161,19 +161,19 @@ mod tests {
             ),
             (
                 json!({"entry": "singel"}),
-                "data.Access.entry: unknown variant `singel`",
+                "data.Access.entry: must be one of multiple, single",
             ),
             (
                 json!({"maxCheckIns": -1}),
-                "data.Access.maxCheckIns: invalid value",
+                "data.Access.maxCheckIns: must be a whole number from 0 to 4294967295",
             ),
             (
                 json!({"capacity": "ten"}),
-                "data.Access.capacity: invalid type",
+                "data.Access.capacity: must be a whole number",
             ),
             (
                 json!({"capacity": null}),
-                "data.Access.capacity: invalid type",
+                "data.Access.capacity: must be a whole number",
             ),
             (json!([]), "data.Access"),
             (json!("open"), "data.Access"),

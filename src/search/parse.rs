@@ -8,7 +8,9 @@ use crate::{
     error::{Error, Kind, Result},
     types::{
         Zone, json,
-        text::{fold, shortened, with_article},
+        text::{
+            INTERACTION_TYPE_MAX_BYTES, fold, is_interaction_type, shortened, whole, with_article,
+        },
     },
 };
 use serde_json::Value;
@@ -35,7 +37,7 @@ pub fn parse(
 ) -> Result<Expr> {
     let fault = |what: String| Error::new(Kind::InvalidSearch, format!("search: {what}"));
     json::check_limits(text.as_bytes()).map_err(|cause| fault(cause.message))?;
-    let value = json::read_whole(text).map_err(|cause| fault(format!("is no JSON: {cause}")))?;
+    let value = json::read_whole(text).map_err(|cause| fault(json::fault(&cause)))?;
     let mut parser = Parser {
         subject,
         zone,
@@ -244,6 +246,11 @@ impl Parser<'_> {
         };
         scalar.ok_or_else(|| {
             self.fault(match field.kind {
+                FieldKind::Number | FieldKind::Reference
+                    if value.as_f64().is_some_and(|number| number.fract() == 0.0) =>
+                {
+                    "is out of range, or has a decimal point; an id is a whole number"
+                }
                 FieldKind::Number | FieldKind::Reference => "must be a whole number or null",
                 FieldKind::Text => "must be a text or null",
                 FieldKind::Flag => "must be true, false or null",
@@ -272,7 +279,14 @@ impl Parser<'_> {
         };
         let kind = match &parts[0] {
             Value::String(any) if any == "*" => None,
-            Value::String(kind) => Some(kind.clone()),
+            Value::String(kind) if is_interaction_type(kind) => Some(kind.clone()),
+            Value::String(kind) => {
+                let fault = format!(
+                    "\"{}\" is no interaction type: it has 1 to {INTERACTION_TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
+                    shortened(kind)
+                );
+                return Err(self.fault_at(0, &fault));
+            }
             _ => return Err(self.fault_at(0, "must be an interaction type, or \"*\" for any")),
         };
         let others = match parts.get(1) {
@@ -283,8 +297,9 @@ impl Parser<'_> {
             None => (Op::GreaterOrEqual, 1),
             Some(count) => count
                 .as_str()
+                .ok_or("must be a comparison such as \">= 1\"")
                 .and_then(comparison_of_count)
-                .ok_or_else(|| self.fault_at(2, "must be a comparison such as \">= 1\""))?,
+                .map_err(|fault| self.fault_at(2, fault))?,
         };
         Ok(Expr::Count {
             place,
@@ -457,10 +472,15 @@ fn names_of(filters: &[(&'static str, &'static str)]) -> String {
 }
 
 /// Reads `>= 1`.
-fn comparison_of_count(text: &str) -> Option<(Op, i64)> {
+fn comparison_of_count(text: &str) -> Result<(Op, i64), &'static str> {
+    let unreadable = "must be a comparison such as \">= 1\"";
     let text = text.trim();
-    let digits = text.find(|sign: char| sign.is_ascii_digit())?;
-    let (op, count) = text.split_at(digits);
-    let count: i64 = count.parse().ok()?;
-    Some((Op::parse(op.trim_end())?, count))
+    let digits = text.find(|sign: char| sign.is_ascii_digit());
+    let (op, count) = text.split_at(digits.ok_or(unreadable)?);
+    let op = Op::parse(op.trim_end()).ok_or(unreadable)?;
+    match whole(count) {
+        Ok(count) => Ok((op, count)),
+        Err("is out of range") => Err("is out of range"),
+        Err(_) => Err(unreadable),
+    }
 }

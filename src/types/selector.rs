@@ -160,11 +160,14 @@ fn unknown_id_type(id_type: &str, known: &[&str]) -> Error {
 /// [`Kind::Invalid`].
 pub fn whole_number(text: &str) -> Result<i64> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let fault = if plain {
+        "is out of range"
+    } else {
+        "is not a whole number"
+    };
     text.parse().ok().filter(|_| plain).ok_or_else(|| {
-        Error::invalid(format!(
-            "id: \"{}\" is not a whole number",
-            super::text::shortened(text)
-        ))
+        let id = super::text::shortened(text);
+        Error::invalid(format!("id: \"{id}\" {fault}"))
     })
 }
 

@@ -1,11 +1,14 @@
 //! Text as records hold it: bounded, and without NUL bytes, which SQLite's text functions end at.
 
 use crate::error::{Error, Result};
+use std::{num::ParseIntError, str::FromStr};
 
 /// The longest unique code, in characters (contract §4).
 pub const CODE_MAX_CHARS: usize = 255;
 /// The longest plain text property, in characters.
 pub const TEXT_MAX_CHARS: usize = 10_000;
+/// The longest interaction type.
+pub const INTERACTION_TYPE_MAX_BYTES: usize = 64;
 
 /// Checks a plain text property.
 ///
@@ -73,6 +76,53 @@ pub fn shortened_to(text: &str, most_chars: usize) -> String {
     }
 }
 
+/// The name that was probably meant, where one of the known ones is close.
+#[must_use]
+pub fn closest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    // Whoever sends a long name made no slip of the finger.
+    let name = fold(&shortened_to(name, 100));
+    let distance = |known: &str| strsim::osa_distance(&name, &fold(known));
+    let (distance, found) = known
+        .into_iter()
+        .map(|known| (distance(known), known))
+        .min()?;
+    (distance <= (name.chars().count() / 3).max(1)).then_some(found)
+}
+
+/// What to say of a name that is none of the known ones.
+#[must_use]
+pub fn hint(name: &str, known: &[&str]) -> String {
+    match closest(name, known.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None if known.is_empty() => "there are none here".to_owned(),
+        None => format!("there are {}", known.join(" ")),
+    }
+}
+
+/// A whole number as it is typed.
+///
+/// # Errors
+/// What is wrong with it: whether it is no whole number, or out of range.
+pub fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, &'static str> {
+    text.parse().map_err(|_| {
+        let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+        if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            "is out of range"
+        } else {
+            "must be a whole number"
+        }
+    })
+}
+
+/// Whether a text is an interaction type: 1 to 64 of `a-z 0-9 -`, the first not `-` (contract §3).
+#[must_use]
+pub fn is_interaction_type(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    text.len() <= INTERACTION_TYPE_MAX_BYTES
+        && text.bytes().next().is_some_and(plain)
+        && text.bytes().all(|byte| plain(byte) || byte == b'-')
+}
+
 /// The text with its letters in lowercase, one for one, so that texts compare whatever their case.
 #[must_use]
 pub fn fold(text: &str) -> String {
@@ -105,4 +155,43 @@ pub fn contains_folded(text: &str, part: &str) -> bool {
         });
     }
     fold(text).contains(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_told_from_another_name() {
+        let known = ["firstName", "lastName", "email"];
+        for (name, meant) in [
+            ("fistName", Some("firstName")),
+            ("firstname", Some("firstName")),
+            ("emial", Some("email")),
+            ("nickname", None),
+            ("", None),
+        ] {
+            assert_eq!(closest(name, known), meant, "{name}");
+        }
+        assert_eq!(hint("x", &["a", "bcd"]), "did you mean \"a\"?");
+        assert_eq!(hint("xyz", &["abc", "def"]), "there are abc def");
+    }
+
+    #[test]
+    fn a_number_out_of_range_is_a_whole_number() {
+        assert_eq!(whole::<u32>("12"), Ok(12));
+        for (text, fault) in [
+            ("4294967296", "is out of range"),
+            ("-1", "is out of range"),
+            (
+                "99999999999999999999999999999999999999999",
+                "is out of range",
+            ),
+            ("1.5", "must be a whole number"),
+            ("", "must be a whole number"),
+            ("-", "must be a whole number"),
+        ] {
+            assert_eq!(whole::<u32>(text), Err(fault), "{text}");
+        }
+    }
 }

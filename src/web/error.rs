@@ -108,7 +108,7 @@ pub fn status_code(kind: Kind) -> u16 {
         Kind::NotJson => 415,
         Kind::TooManyAttempts { .. } => 429,
         Kind::Defect | Kind::RegionFailed => 500,
-        Kind::Unavailable | Kind::DiscoveryClosed => 503,
+        Kind::Unavailable | Kind::NotSetUp | Kind::DiscoveryClosed => 503,
     }
 }
 
@@ -166,7 +166,9 @@ pub fn body(error: &Error, request_id: &RequestId) -> String {
 
 /// Why a parameter cannot be read, without the names of our types.
 fn in_plain_words(reason: &str) -> &str {
-    if reason.contains("\"integer") {
+    if reason.contains("number too") {
+        "is out of range"
+    } else if reason.contains("\"integer") {
         "must be a whole number"
     } else {
         reason

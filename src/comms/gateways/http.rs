@@ -226,7 +226,8 @@ impl Http {
         if part == Part::Json && !body.trim().is_empty() {
             serde_json::from_str::<Value>(&body).map_err(|cause| {
                 Error::invalid(format!(
-                    "body: it is no JSON ({cause}); places stand within quotes: \"{{{{ to }}}}\""
+                    "body: {}; places stand within quotes: \"{{{{ to }}}}\"",
+                    crate::types::json::fault(&cause)
                 ))
             })?;
         }

@@ -124,8 +124,8 @@ impl Asked {
                 .transpose()
         };
         let record_id = given(&self.record_id).map(|id| {
-            id.parse()
-                .map_err(|_| Error::invalid("number of the record: must be a whole number"))
+            crate::types::text::whole(&id)
+                .map_err(|fault| Error::invalid(format!("number of the record: {fault}")))
         });
         Ok(Filter {
             who: given(&self.who)

@@ -276,7 +276,7 @@ fn read(name: &str, typed: &str) -> Result<Value> {
             Ok(value)
         }
         Err(cause) if typed.starts_with(['{', '[', '"']) => {
-            Err(wrong(&format!("this is not valid JSON: {cause}")))
+            Err(wrong(&format!("this {}", json::fault(&cause))))
         }
         Err(_) => Ok(json!(typed)),
     }

@@ -304,9 +304,8 @@ impl Draft {
                 continue;
             }
             let value = if NUMBERS.contains(&name) {
-                let number: u32 = text.parse().map_err(|_| {
-                    Error::invalid(format!("{name}: must be a whole number, or empty"))
-                })?;
+                let number: u32 = crate::types::text::whole(text)
+                    .map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
                 Value::from(number)
             } else {
                 Value::from(text)

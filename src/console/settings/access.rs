@@ -81,9 +81,8 @@ fn rules(form: &Fields) -> Result<Value> {
         let Some(text) = form.filled(name) else {
             continue;
         };
-        let number: u32 = text
-            .parse()
-            .map_err(|_| Error::invalid(format!("{called}: must be a whole number, or empty")))?;
+        let number: u32 = crate::types::text::whole(text)
+            .map_err(|fault| Error::invalid(format!("{called}: {fault}")))?;
         rules.insert(name.into(), number.into());
     }
     Ok(if rules.is_empty() {

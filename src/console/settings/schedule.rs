@@ -83,9 +83,8 @@ fn plan(form: &Fields) -> Result<Option<Value>> {
         return Ok(None);
     }
     let number = |name: &str, called: &str| -> Result<u32> {
-        form.text(name)
-            .parse()
-            .map_err(|_| Error::invalid(format!("{called}: must be a whole number")))
+        crate::types::text::whole(form.text(name))
+            .map_err(|fault| Error::invalid(format!("{called}: {fault}")))
     };
     let times = if form.text("unit") == "hours" { 60 } else { 1 };
     let every = number("every", "Every")?.saturating_mul(times);

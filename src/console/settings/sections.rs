@@ -239,8 +239,9 @@ fn schema_of(form: &Fields) -> Result<Value> {
     if form.text("mode") == "json" {
         let text = form.sent("json").unwrap_or_default();
         crate::types::json::check_limits(text.as_bytes())?;
-        return serde_json::from_str(text)
-            .map_err(|cause| Error::invalid(format!("this is not JSON: {cause}")));
+        return serde_json::from_str(text).map_err(|cause| {
+            Error::invalid(format!("this {}", crate::types::json::fault(&cause)))
+        });
     }
     let fields = typed_rows(form)
         .into_iter()

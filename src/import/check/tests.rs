@@ -92,7 +92,7 @@ fn devices_and_interactions_are_checked_as_the_api_would() {
         ),
         (
             "name,Access.capacity\nHall,many\n",
-            "line 2, column \"Access.capacity\": data.Access.capacity: invalid",
+            "line 2, column \"Access.capacity\": data.Access.capacity: must be a whole number",
         ),
         ("name,Access.capacity\nHall,120\n", ""),
         ("name,code,parent\nHall,h,\nRoom,r,code:h\n", ""),

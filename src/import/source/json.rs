@@ -3,7 +3,7 @@
 use super::{Content, ROW_MAX_BYTES, Row, skip_mark};
 use crate::{
     error::{Error, Result},
-    types::json::{check_limits, no_property_twice},
+    types::json::{check_limits, fault, no_property_twice},
 };
 use std::{
     fs::File,
@@ -183,7 +183,7 @@ fn content(text: &[u8]) -> Content {
 fn parsed(text: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>> {
     check_limits(text)?;
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let told = |cause: serde_json::Error| Error::invalid(format!("is no JSON object: {cause}"));
+    let told = |cause: serde_json::Error| Error::invalid(fault(&cause));
     let object = no_property_twice(&mut reader).map_err(told)?;
     reader.end().map_err(told)?;
     Ok(object)

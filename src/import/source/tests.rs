@@ -271,7 +271,11 @@ fn json_is_read_object_by_object() {
         (".json", "[1]", "is no JSON list of objects"),
         (".json", "[]", "is empty"),
         (".json", "[{\"a\":1,\"a\":2}]", "stands twice"),
-        (".ndjson", "{\"a\":1}\n[2]\n", "is no JSON object"),
+        (
+            ".ndjson",
+            "{\"a\":1}\n[2]\n",
+            "must be an object; not a list",
+        ),
         (".ndjson", "{\"a\":12345678901234567890}", "64 bits"),
     ] {
         let found = of(name, text).join("|");

@@ -127,11 +127,11 @@ const FAULTS: &[(&str, &str)] = &[
         (r#"{"batch":5}"#, "batch: must be [device id] or []"),
     (
         r#"{"==":["id",1],"==":["id",2]}"#,
-        "search: is no JSON: \"==\" stands twice",
+        "search: \"==\" stands twice",
     ),
     (
         r#"{"fi":["check-in",{"firstDevice":[1],"firstDevice":[2]}]}"#,
-        "search: is no JSON: \"firstDevice\" stands twice",
+        "search: \"firstDevice\" stands twice",
     ),
 ];
 

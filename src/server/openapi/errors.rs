@@ -61,7 +61,9 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
             Kind::RequestCodeTaken,
             Kind::TooManyAttempts { retry_after_s: 0 },
         ]),
-        ("/otp/send", _) => errors.push(Kind::TooManyAttempts { retry_after_s: 0 }),
+        ("/otp/send", _) => {
+            errors.extend([Kind::TooManyAttempts { retry_after_s: 0 }, Kind::NotSetUp]);
+        }
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         (path, _) if path.starts_with("/report/") => {
             errors.push(Kind::ReportNotFound);
@@ -183,6 +185,9 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::HeadTooLarge => "address and headers too large",
         Kind::NotJson => "not JSON",
         Kind::Unavailable => "the store could not take it; resend with the same nonce",
+        Kind::NotSetUp => {
+            "something is not set up, such as a gateway for e-mail; retrying does not help"
+        }
         Kind::KeyReused => "nonce or idempotency key used before with another body",
         Kind::VersionChanged => "`If-Match` names another version of the record",
         Kind::Defect => "a defect; the log has the request's id",

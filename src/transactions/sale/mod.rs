@@ -125,7 +125,7 @@ impl Sale {
             Ok(Value::Object(purchase)) => {
                 match serde_json::from_slice(&body) {
                     // The later of two is read; the till meant one of them.
-                    Err(cause) => reading.tell("", cause.to_string()),
+                    Err(cause) => reading.tell("", json::fault(&cause)),
                     // What is read as something else is the same only if every byte is.
                     Ok(Whole(said)) => {
                         if matches!(body, Cow::Borrowed(_)) && json::check_limits(sent).is_ok() {
@@ -211,5 +211,5 @@ fn parsed(body: &[u8]) -> Result<Value, String> {
             "it has more than {VALUES_MAX} values: it is kept, and not read"
         ));
     }
-    serde_json::from_slice(body).map_err(|cause| format!("it is not JSON: {cause}"))
+    serde_json::from_slice(body).map_err(|cause| format!("it {}", json::fault(&cause)))
 }

@@ -120,6 +120,9 @@ impl Reading {
                     self.tell(at.of(name), "is missing");
                 }
             }
+            Some(number) if number.as_f64().is_some_and(|number| number.fract() == 0.0) => {
+                self.tell(at.of(name), "is out of range");
+            }
             Some(_) => self.tell(at.of(name), "must be a whole number"),
         }
         None

@@ -9,7 +9,7 @@ mod whole;
 pub use escape::code_unit;
 pub use fingerprint::{digest_part, fingerprint, fingerprint_with};
 pub use merge_patch::{difference, merge_patch};
-pub use read::{check_limits, in_plain_words, parse};
+pub use read::{check_limits, fault, in_plain_words, parse};
 pub use whole::{anything_whole, no_property_twice, read_whole};
 
 use std::fmt::Write;

@@ -1,8 +1,12 @@
 //! Reading a body: what a parser would let pass is refused, and faults are told in plain words.
 
 use super::DEPTH_MAX;
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    types::text,
+};
 use serde::de::DeserializeOwned;
+use serde_json::error::Category;
 
 /// Checks what a parser would not tell: nesting deeper than [`DEPTH_MAX`], and whole numbers that
 /// 64 bits cannot hold and that would come back as others.
@@ -77,42 +81,136 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|cause| {
         let path = cause.path().to_string();
         let inner = cause.into_inner();
-        let told = in_plain_words(&inner.to_string());
+        let told = fault(&inner);
         if inner.is_data() && path != "." {
             Error::invalid(format!("{path}: {told}"))
         } else if inner.is_data() {
             Error::invalid(format!("the body does not fit: {told}"))
         } else {
-            Error::invalid(format!("the body is not valid JSON: {inner}"))
+            Error::invalid(format!("the body {told}"))
         }
     })?;
     reader
         .end()
-        .map_err(|cause| Error::invalid(format!("the body is not valid JSON: {cause}")))?;
+        .map_err(|cause| Error::invalid(format!("the body {}", fault(&cause))))?;
     Ok(value)
 }
 
-/// A parser's sentence without the names of our types.
+/// What is wrong with a document, in plain words; where it is no JSON at all, from which place on.
+#[must_use]
+pub fn fault(cause: &serde_json::Error) -> String {
+    match cause.classify() {
+        Category::Data => in_plain_words(&cause.to_string()),
+        Category::Eof => "is not valid JSON: it ends too early".to_owned(),
+        Category::Syntax | Category::Io => format!(
+            "is not valid JSON: see character {} of line {}",
+            cause.column(),
+            cause.line()
+        ),
+    }
+}
+
+/// A parser's sentence as a client understands it: without the names of our types, and without a
+/// place, which its path says better.
 #[must_use]
 pub fn in_plain_words(told: &str) -> String {
-    let Some((before, expected)) = told.split_once("expected ") else {
-        return told.to_owned();
-    };
-    let (what, after) = expected
-        .find([',', '@'])
-        .or_else(|| expected.find(" at line"))
-        .map_or((expected, ""), |end| expected.split_at(end));
-    let plain = match what {
+    let told = without_place(told);
+    reworded(told).unwrap_or_else(|| told.to_owned())
+}
+
+fn without_place(told: &str) -> &str {
+    let place = told.rfind(" at line ").filter(|at| {
+        let numbers = told[*at..].split_whitespace().skip(1).step_by(2);
+        numbers.map(str::to_owned).collect::<Vec<_>>() == ["line", "column"]
+    });
+    place.map_or(told, |at| &told[..at])
+}
+
+fn reworded(told: &str) -> Option<String> {
+    if let Some(rest) = told.strip_prefix("unknown field ") {
+        let (name, known) = rest.strip_prefix('`')?.split_once('`')?;
+        let name = text::shortened(name);
+        let hint = text::hint(&name, &ticked(known));
+        return Some(format!("unknown field \"{name}\"; {hint}"));
+    }
+    if let Some(rest) = told.strip_prefix("unknown variant ") {
+        let (name, known) = rest.strip_prefix('`')?.split_once('`')?;
+        let (name, known) = (text::shortened(name), ticked(known).join(", "));
+        return Some(format!("must be one of {known}; not \"{name}\""));
+    }
+    if let Some(rest) = told.strip_prefix("missing field ") {
+        return Some(format!("\"{}\" is missing", rest.trim_matches('`')));
+    }
+    if let Some(rest) = told.strip_prefix("duplicate field ") {
+        return Some(format!("\"{}\" stands twice", rest.trim_matches('`')));
+    }
+    if told.starts_with("data did not match any variant") {
+        return Some("has a form that is not known here".to_owned());
+    }
+    let told = told.strip_prefix("invalid ")?;
+    let (kind, told) = told.split_once(": ").or_else(|| told.split_once(' '))?;
+    let (sent, wanted) = told.rsplit_once(", expected ")?;
+    let sent = sent_as(sent);
+    let is_number = sent
+        .parse::<f64>()
+        .is_ok_and(|number| number.fract() == 0.0);
+    let wanted = match wanted {
         "a map" => "an object",
         "a sequence" => "a list",
+        "a boolean" => "true or false",
         "f32" | "f64" => "a number",
-        whole if whole.starts_with(['i', 'u']) && whole[1..].parse::<u8>().is_ok() => {
+        whole if range(whole).is_some() => {
+            let (least, most) = range(whole)?;
+            if kind == "value" || is_number {
+                return Some(format!(
+                    "must be a whole number from {least} to {most}; not {sent}"
+                ));
+            }
             "a whole number"
         }
         what if what.starts_with("struct ") || what.starts_with("enum ") => "an object",
         what => what,
     };
-    format!("{before}expected {plain}{after}")
+    Some(format!("must be {wanted}; not {sent}"))
+}
+
+/// The names between back-ticks.
+fn ticked(list: &str) -> Vec<&str> {
+    list.split('`').skip(1).step_by(2).collect()
+}
+
+/// A value as a parser tells it, as a person would.
+fn sent_as(told: &str) -> String {
+    let (kind, value) = told.split_once(' ').unwrap_or((told, ""));
+    match kind {
+        "map" => "an object".to_owned(),
+        "sequence" => "a list".to_owned(),
+        "null" | "unit" | "Option" => "null".to_owned(),
+        "string" => {
+            let value = value.strip_prefix('"').unwrap_or(value);
+            let value = value.strip_suffix('"').unwrap_or(value);
+            format!("\"{}\"", text::shortened(value))
+        }
+        "integer" | "boolean" => value.trim_matches('`').to_owned(),
+        "floating" => value
+            .trim_start_matches("point ")
+            .trim_matches('`')
+            .to_owned(),
+        _ => told.to_owned(),
+    }
+}
+
+/// The least and the greatest number of a type.
+fn range(number: &str) -> Option<(i64, u64)> {
+    let bits: u32 = number.strip_prefix(['i', 'u'])?.parse().ok()?;
+    if !matches!(bits, 8 | 16 | 32 | 64) {
+        return None;
+    }
+    Some(if number.starts_with('u') {
+        (0, u64::MAX >> (64 - bits))
+    } else {
+        (i64::MIN >> (64 - bits), u64::MAX >> (65 - bits))
+    })
 }
 
 #[cfg(test)]
@@ -143,23 +241,62 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_without_the_names_of_types() {
+    fn faults_are_told_in_plain_words() {
         for (told, plain) in [
             (
                 "invalid type: string \"a\", expected struct InteractionInput",
-                "invalid type: string \"a\", expected an object",
+                "must be an object; not \"a\"",
             ),
             (
                 "invalid type: map, expected u32 at line 1 column 3",
-                "invalid type: map, expected a whole number at line 1 column 3",
+                "must be a whole number; not an object",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected i64",
+                "must be a whole number; not 1.5",
+            ),
+            (
+                "invalid value: integer `-1`, expected u32 at line 10 column 33",
+                "must be a whole number from 0 to 4294967295; not -1",
+            ),
+            (
+                "invalid type: floating point `1e20`, expected i64",
+                "must be a whole number from -9223372036854775808 to 9223372036854775807; not 1e20",
             ),
             (
                 "invalid type: null, expected a sequence",
-                "invalid type: null, expected a list",
+                "must be a list; not null",
             ),
-            ("missing field `a`", "missing field `a`"),
+            (
+                "unknown field `entri`, expected one of `ruleSet`, `entry`",
+                "unknown field \"entri\"; did you mean \"entry\"?",
+            ),
+            (
+                "unknown variant `singel`, expected `multiple` or `single`",
+                "must be one of multiple, single; not \"singel\"",
+            ),
+            ("missing field `a` at line 1 column 2", "\"a\" is missing"),
+            ("it is at line 1 of the list", "it is at line 1 of the list"),
         ] {
             assert_eq!(in_plain_words(told), plain);
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_by_its_place() {
+        for (text, told) in [
+            (
+                "{\"a\": 1,\n \"b\"; 2}",
+                "the body is not valid JSON: see character 5 of line 2",
+            ),
+            ("{\"a\": ", "the body is not valid JSON: it ends too early"),
+            (
+                "{} x",
+                "the body is not valid JSON: see character 4 of line 1",
+            ),
+        ] {
+            let fault = parse::<serde_json::Map<String, serde_json::Value>>(text.as_bytes());
+            assert_eq!(fault.unwrap_err().message, told);
         }
     }
 }

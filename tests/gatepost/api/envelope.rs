@@ -449,3 +449,57 @@ fn nothing_about_people_stays_in_a_cache() {
     let lead = whole(lead.json(&json!({"delegate": delegate})));
     assert_eq!(lead.header("cache-control"), "no-store");
 }
+
+#[test]
+fn messages_say_what_is_wrong_in_words_of_the_api() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let post = |path: &str, body: &str| {
+        let request = caller
+            .request(Method::POST, path)
+            .header("content-type", "application/json")
+            .body(body.to_owned());
+        reply(request)
+    };
+    for (path, body, told) in [
+        (
+            "/interaction/new/check-in",
+            r#"{"delegate": 1, "nonce": 5}"#,
+            "nonce: must be a string; not 5",
+        ),
+        (
+            "/interaction/new/check-in",
+            r#"{"delegat": 1}"#,
+            "did you mean \"delegate\"?",
+        ),
+        (
+            "/interaction/new/check-in",
+            r#"{"delegate": 1, "admitted": "yes"}"#,
+            "admitted: must be true or false; not \"yes\"",
+        ),
+        (
+            "/device/new",
+            r#"{"data": {"Access": {"capacity": 4294967296}}}"#,
+            "must be a whole number from 0 to 4294967295; not 4294967296",
+        ),
+        ("/delegate/new", r#"{"firstName": "#, "it ends too early"),
+        (
+            "/delegate/new",
+            r#"{"firstName": x}"#,
+            "character 15 of line 1",
+        ),
+        ("/otp/send", "{}", "\"email\" is missing"),
+    ] {
+        let refused = post(path, body);
+        refused.refused(400, 1100, told);
+        for leaked in ["at line", "column", "expected", "invalid type", "field `"] {
+            assert!(!refused.message().contains(leaked), "{}", refused.message());
+        }
+    }
+    caller
+        .get("/delegate/list?limit=99999999999999999999")
+        .refused(400, 1100, "limit: is out of range");
+    caller
+        .get("/delegate/id:99999999999999999999")
+        .refused(400, 1100, "is out of range");
+}

@@ -580,3 +580,46 @@ fn values_that_a_batch_shares_are_searched_where_they_are_shown() {
         assert_eq!(ids(&found), expected, "{expr}");
     }
 }
+
+#[test]
+fn a_malformed_type_or_number_is_refused_and_not_searched_for() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    for (path, searches) in [
+        (
+            "/delegate/list",
+            [
+                (r#"{"fi": ["Check In", {}, ">= 1"]}"#, "fi[0]: \"Check In\""),
+                (r#"{"ti": ["", {}]}"#, "ti[0]: \"\""),
+                (r#"{"si": ["check_in", {}]}"#, "si[0]: \"check_in\""),
+            ],
+        ),
+        (
+            "/device/list",
+            [
+                (
+                    r#"{"fi": ["check-in", {}, ">= 99999999999999999999"]}"#,
+                    "fi[2]: is out of range",
+                ),
+                (r#"{"==": ["id", 1e300]}"#, "\"==\"[1]: is out of range"),
+                (r#"{"==": ["id", "#, "search: is not valid JSON: it ends"),
+            ],
+        ),
+    ] {
+        for (search, told) in searches {
+            let query = form_urlencoded::Serializer::new(String::new())
+                .append_pair("search", search)
+                .finish();
+            caller
+                .get(&format!("{path}?{query}"))
+                .refused(400, 1102, told);
+        }
+    }
+    for kind in ["connected", "check-in", "*"] {
+        let search = json!({"fi": [kind, {}]}).to_string();
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("search", &search)
+            .finish();
+        assert_eq!(caller.get(&format!("/delegate/list?{query}")).status, 200);
+    }
+}

@@ -229,9 +229,13 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
         (
             "maxCheckIns",
             "-1",
-            "Check-ins of a person, at most: must be a whole number",
+            "Check-ins of a person, at most: is out of range",
         ),
-        ("entry", "once", "How often: unknown variant"),
+        (
+            "entry",
+            "once",
+            "How often: must be one of multiple, single",
+        ),
         ("endAt", "2026-11-21T08:00", "Ends: must not be before"),
         ("parent", "Atlantis", "Belongs to: there is no device"),
         ("rest", "{", "As JSON: this is not valid JSON"),

@@ -414,7 +414,7 @@ fn a_section_as_json_is_explained_where_it_is_wrong() {
         ];
         crew.post(EDIT, &form)
     };
-    save("Seats", "{").refused(422, "not JSON");
+    save("Seats", "{").refused(422, "not valid JSON");
     save("Seats", "[]").refused(422, "JSON object");
     save("Seats", r#"{"type": "nonsense"}"#).refused(422, "no JSON Schema");
     save("Access", "{}").refused(422, "rules of entry");

@@ -289,7 +289,10 @@ impl Detail {
             return Ok(self.value.clone().into());
         }
         json::check_limits(self.value.as_bytes())
-            .and_then(|()| serde_json::from_str(&self.value).map_err(Error::invalid_cause))
+            .and_then(|()| {
+                serde_json::from_str(&self.value)
+                    .map_err(|cause| Error::invalid(json::fault(&cause)))
+            })
             .map_err(|cause| {
                 Error::invalid(format!(
                     "details: {} must be JSON, as it was before: {}",

@@ -9,7 +9,7 @@ use crate::{
         self,
         smtp::{Act, MailServer},
     },
-    harness::{Caller, PASSWORD, Reply, Server, reply},
+    harness::{Caller, PASSWORD, Reply, Server, reply, whole},
     luck::process::{beside, until},
     people::memmem,
 };
@@ -303,9 +303,11 @@ fn where_no_mail_leaves_it_is_said_so() {
     let server = Server::start();
     server.user("ada@example.org", &[], None);
     for email in ["ada@example.org", "nobody@example.org"] {
-        let reply = server
-            .caller(&[])
-            .post("/otp/send", &json!({"email": email}));
-        reply.refused(503, 1108, "no gateway for e-mail");
+        let caller = server.caller(&[]);
+        let request = caller.request(Method::POST, "/otp/send");
+        let answer = whole(request.json(&json!({"email": email})));
+        answer.reply.refused(503, 1110, "no gateway for e-mail");
+        // Retrying does not help.
+        assert_eq!(answer.header("retry-after"), "");
     }
 }
