@@ -9,7 +9,7 @@ use super::{
     links::{At, Ended, Links, Reference},
     marks::Marks,
     plan::{Plan, Unresolved, by_code, is_of_row},
-    source::Row,
+    source::{ROWS_BYTES, Row, Rows},
     warnings::Warnings,
 };
 use crate::{
@@ -102,7 +102,7 @@ pub fn check(
     }
     let mut rows = source.rows()?;
     loop {
-        let slice: Vec<Row> = rows.by_ref().take(SLICE_ROWS).collect::<Result<_>>()?;
+        let slice = slice(&mut rows)?;
         let is_end = slice.is_empty();
         match store {
             Some(store) => store.look_up(|connection| check.next(slice, connection))?,
@@ -123,6 +123,19 @@ pub fn check(
             return Err(Error::invalid("stopped; nothing was written"));
         }
     }
+}
+
+/// The next rows, as many as are looked up in one go.
+fn slice(rows: &mut Rows) -> Result<Vec<Row>> {
+    let (mut slice, mut bytes) = (Vec::new(), 0);
+    while slice.len() < SLICE_ROWS && bytes < ROWS_BYTES {
+        let Some(row) = rows.next().transpose()? else {
+            break;
+        };
+        bytes += row.bytes();
+        slice.push(row);
+    }
+    Ok(slice)
 }
 
 struct Check<'a> {

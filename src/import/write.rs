@@ -9,7 +9,7 @@ use super::{
     marks::Marks,
     plan::{Plan, is_of_row},
     slices::{self, Steps},
-    source::{Row, Rows},
+    source::{ROWS_BYTES, Row, Rows},
 };
 use crate::{
     audit,
@@ -228,10 +228,12 @@ impl Steps for Import {
             return Ok(());
         }
         let begun = Instant::now();
-        while self.ahead.len() < AHEAD_ROWS && begun.elapsed() < AHEAD {
+        let mut bytes = 0;
+        while self.ahead.len() < AHEAD_ROWS && bytes < ROWS_BYTES && begun.elapsed() < AHEAD {
             let Some(row) = self.rows.next().transpose()? else {
                 break;
             };
+            bytes += row.bytes();
             self.ahead.push_back(row);
         }
         store.look_up(|connection| {

@@ -29,6 +29,10 @@ use poem_openapi::{
 };
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Batches that are parsed at once.
+static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 pub use super::schemas::{BatchAnswer, InteractionShape, TestedInteraction};
 
@@ -231,6 +235,8 @@ impl InteractionsApi {
         body: Body<BatchInput, BATCH_MAX_BYTES, true>,
     ) -> Outcome<Answer<BatchAnswer>> {
         let ctx = self.app.context(&caller, request_id.as_str());
+        // Parsed, a batch may take half a gigabyte for a moment.
+        let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
         // Parsing 32 MiB takes a while; gates are not to wait for it.
         let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
             let batch = Batch::new(body.parse()?, &ctx)?;
@@ -245,6 +251,7 @@ impl InteractionsApi {
         })
         .await
         .map_err(Error::defect)??;
+        drop(turn);
         let answers = batch::record_all(&self.app.store, ctx, batch, key).await?;
         Ok(Answer::of(&answers))
     }

@@ -50,7 +50,7 @@ impl Batch {
                 items.len()
             )));
         }
-        let values = Arc::new(SharedValues::new(input.shared_values));
+        let values = Arc::new(SharedValues::read(input.shared_values)?);
         let mut bytes_left = EXPANDED_MAX_BYTES;
         let mut draft = |text: &str| {
             if bytes_left == 0 {

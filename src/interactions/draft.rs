@@ -6,8 +6,8 @@ use crate::{
     error::{Error, Kind, Result},
     types::{
         DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
-        json::{check_limits, no_property_twice},
-        text,
+        json::in_plain_words,
+        text::{self, INTERACTION_TYPE_MAX_BYTES},
     },
 };
 use serde::Deserialize;
@@ -16,8 +16,6 @@ use std::{fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
 pub(super) const NONCE_MAX_CHARS: usize = 128;
-/// The longest interaction type.
-const TYPE_MAX_BYTES: usize = 64;
 /// A type that only the server makes.
 pub(super) const CONNECTED: &str = "connected";
 
@@ -169,7 +167,10 @@ impl Draft {
             ));
         };
         let input: InteractionInput = serde_path_to_error::deserialize(Value::Object(body))
-            .map_err(|cause| Error::invalid(format!("{}: {}", cause.path(), cause.inner())))?;
+            .map_err(|cause| {
+                let fault = in_plain_words(&cause.inner().to_string());
+                Error::invalid(format!("{}: {fault}", cause.path()))
+            })?;
         if input.nonce.is_some() {
             return Err(Error::invalid("nonce: cannot be imported"));
         }
@@ -231,16 +232,11 @@ impl Draft {
 /// # Errors
 /// [`Kind::InteractionType`].
 pub fn check_type(kind: &str) -> Result<()> {
-    let mut bytes = kind.bytes();
-    let first = bytes
-        .next()
-        .is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-    let rest = bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
-    if !first || !rest || kind.len() > TYPE_MAX_BYTES {
+    if !text::is_interaction_type(kind) {
         return Err(Error::new(
             Kind::InteractionType,
             format!(
-                "interaction type \"{}\" is malformed: it has 1 to {TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
+                "interaction type \"{}\" is malformed: it has 1 to {INTERACTION_TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
                 text::shortened(kind)
             ),
         ));
@@ -321,22 +317,13 @@ fn in_order<T: fmt::Debug>(
 pub struct BatchInput {
     /// The items, as JSON text.
     pub interactions: Items,
-    /// The values they share.
-    #[serde(default, deserialize_with = "within_limits")]
-    pub shared_values: Map<String, Value>,
+    /// The values they share, as JSON text: parsed all at once they would take many times as much
+    /// memory.
+    #[serde(default)]
+    pub shared_values: Items,
 }
 
-/// Reads an object as a body of its own would be.
-fn within_limits<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Map<String, Value>, D::Error> {
-    let text = Box::<RawValue>::deserialize(deserializer)?;
-    check_limits(text.get().as_bytes()).map_err(|cause| serde::de::Error::custom(cause.message))?;
-    let mut reader = serde_json::Deserializer::from_str(text.get());
-    no_property_twice(&mut reader).map_err(serde::de::Error::custom)
-}
-
-/// The items of a batch in their order.
+/// The items of a batch, or its shared values, in their order.
 #[derive(Debug, Default)]
 pub struct Items(pub Vec<(String, Box<RawValue>)>);
 
@@ -348,7 +335,7 @@ impl<'de> Deserialize<'de> for Items {
             type Value = Items;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of interactions by key")
+                f.write_str("an object")
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(

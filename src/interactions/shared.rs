@@ -2,13 +2,14 @@
 //! `data` stands for `sharedValues.name`. A value is stored once, and shown in full when read
 //! (contract §6).
 
+use super::draft::Items;
 use crate::{
     error::{Error, Kind, Result},
     store::Tx,
     types::json,
 };
 use rusqlite::Connection;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
@@ -46,20 +47,23 @@ pub type Places = Vec<(String, String)>;
 
 impl SharedValues {
     /// The values as a batch sends them.
-    #[must_use]
-    pub fn new(values: Map<String, Value>) -> Self {
-        let values = values.into_iter().map(|(name, value)| {
-            let text = value.to_string();
-            let shared = SharedValue {
-                digest: Sha256::digest(text.as_bytes()).into(),
-                part: json::digest_part(&value),
-                nodes: Self::default().size_of(&value).nodes,
-                has_form: value.get("form").is_some(),
-                text,
-            };
-            (name, shared)
-        });
-        Self(values.collect())
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for one that no body could hold, naming it.
+    pub fn read(values: Items) -> Result<Self> {
+        let read = |(name, text): (String, Box<RawValue>)| {
+            let value = SharedValue::read(text.get()).map_err(|cause| {
+                let name = crate::types::text::shortened(&name);
+                Error::invalid(format!("sharedValues.{name}: {cause}"))
+            })?;
+            Ok((name, value))
+        };
+        values
+            .0
+            .into_iter()
+            .map(read)
+            .collect::<Result<_>>()
+            .map(Self)
     }
 
     /// The name that a value refers to, if it is a reference to one of these.
@@ -245,6 +249,30 @@ impl SharedValues {
 }
 
 impl SharedValue {
+    fn read(text: &str) -> Result<Self> {
+        // It stands in something.
+        json::check_limits(format!("[{text}]").as_bytes())?;
+        if text.len() > json::RECORD_MAX_BYTES {
+            // No item can hold it, so nobody looks at more than its length.
+            return Ok(Self {
+                text: text.to_owned(),
+                digest: [0; 32],
+                part: Vec::new(),
+                nodes: 0,
+                has_form: false,
+            });
+        }
+        let value = json::read_whole(text).map_err(|cause| Error::invalid(json::fault(&cause)))?;
+        let text = value.to_string();
+        Ok(Self {
+            digest: Sha256::digest(text.as_bytes()).into(),
+            part: json::digest_part(&value),
+            nodes: SharedValues::default().size_of(&value).nodes,
+            has_form: value.get("form").is_some(),
+            text,
+        })
+    }
+
     /// The value, its bytes taken from those that an item may still have.
     fn value(&self, bytes_left: &mut usize) -> Result<Value> {
         *bytes_left = bytes_left
@@ -298,12 +326,12 @@ mod tests {
     use serde_json::json;
 
     fn values() -> SharedValues {
-        SharedValues::new(
-            json!({"photo": "QUJD", "terms": {"v": 2}})
-                .as_object()
-                .unwrap()
-                .clone(),
-        )
+        read(&json!({"photo": "QUJD", "terms": {"v": 2}}))
+    }
+
+    fn read(values: &Value) -> SharedValues {
+        let items = serde_json::from_str(&values.to_string()).unwrap();
+        SharedValues::read(items).unwrap()
     }
 
     #[test]
@@ -346,7 +374,7 @@ mod tests {
     #[test]
     fn sharing_a_value_and_carrying_it_compare_as_equal() {
         let long = json!("x".repeat(500));
-        let shared = SharedValues::new(json!({"p": long}).as_object().unwrap().clone());
+        let shared = read(&json!({"p": long}));
         assert_eq!(
             shared.fingerprint(&json!({"photo": {"$shared": "p"}})),
             SharedValues::default().fingerprint(&json!({"photo": long})),

@@ -30,6 +30,10 @@ pub const FILE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
 pub const COLUMNS_MAX: usize = 1_000;
 /// The longest row that is taken, in bytes.
 pub const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// The memory of rows that are read at once goes not much beyond this.
+pub const ROWS_BYTES: usize = 16 * 1024 * 1024;
+/// What a cell or a value of JSON takes beside its text.
+const VALUE_BYTES: usize = 32;
 
 /// The header by which a file that Gatepost exported is known; its cells are taken exactly as they
 /// stand.
@@ -104,6 +108,34 @@ pub struct Row {
     pub line: u64,
     /// What it holds.
     pub content: Content,
+}
+
+impl Row {
+    /// About how much memory it takes, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Cells(cells) => cells.iter().map(|cell| VALUE_BYTES + cell.len()).sum(),
+            Content::Object(object) => object
+                .iter()
+                .map(|(name, value)| VALUE_BYTES + name.len() + bytes_of(value))
+                .sum(),
+            Content::Unreadable(_) | Content::BadCell(..) => VALUE_BYTES,
+        }
+    }
+}
+
+fn bytes_of(value: &Value) -> usize {
+    VALUE_BYTES
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(bytes_of).sum(),
+            Value::Object(object) => object
+                .iter()
+                .map(|(name, value)| VALUE_BYTES + name.len() + bytes_of(value))
+                .sum(),
+            _ => 0,
+        }
 }
 
 /// What a row holds.

@@ -369,3 +369,35 @@ fn what_a_batch_expands_into_has_a_bound_as_a_whole() {
     assert!((40..50).contains(&stored), "{statuses:?}");
     assert!(statuses[stored..].iter().all(|status| *status == Some(413)));
 }
+
+#[test]
+fn a_shared_value_must_be_one_that_a_record_could_hold() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let delegate = caller.delegate(&json!({}));
+    let post = |shared: &str, data: Value| {
+        let item = json!({"interactionType": "lead", "delegate": delegate, "data": data});
+        let body = format!("{{\"interactions\": {{\"a\": {item}}}, \"sharedValues\": {shared}}}");
+        let request = caller.request(reqwest::Method::POST, "/interaction/batch");
+        let request = request.header("content-type", "application/json");
+        crate::harness::reply(request.body(body))
+    };
+    let deep = format!("{{\"p\": {}{}}}", "[".repeat(70), "]".repeat(70));
+    post(&deep, json!({})).refused(400, 1100, "64 levels");
+    for (shared, told) in [
+        (
+            r#"{"p": {"a": 1, "a": 2}}"#,
+            "sharedValues.p: \"a\" stands twice",
+        ),
+        (r#"{"p": 1, "p": 2}"#, "\"p\" stands twice"),
+        ("[]", "sharedValues"),
+    ] {
+        post(shared, json!({})).refused(400, 1100, told);
+    }
+    // One that is too long does no harm where nobody refers to it.
+    let long = json!({"long": vec![0; 2_000_000], "p": 1}).to_string();
+    let fine = post(&long, json!({"p": {"$shared": "p"}}));
+    assert_eq!(fine.data()[0]["status"], 201, "{fine:?}");
+    let refused = post(&long, json!({"p": {"$shared": "long"}}));
+    assert_eq!(refused.data()[0]["meta"]["error"]["internalCode"], 1106);
+}
