@@ -5,7 +5,10 @@ use super::Channel;
 use crate::{
     audit,
     auth::Context,
+    delegates,
     error::{Error, Kind, Result},
+    interactions::rows,
+    records,
     store::Tx,
     template::{self, Format},
     types::{Timestamp, text},
@@ -20,6 +23,18 @@ const TEMPLATES_MAX: i64 = 1_000;
 
 /// What a template sees.
 pub const NAMES: &[&str] = &["delegate", "interaction", "settings", "now"];
+/// Where it sees other records.
+const REFERENCES: [&str; 9] = [
+    "delegate.parent",
+    "delegate.previous",
+    "delegate.owner",
+    "interaction.firstDelegate",
+    "interaction.secondDelegate",
+    "interaction.thirdDelegate",
+    "interaction.firstDevice",
+    "interaction.secondDevice",
+    "interaction.thirdDevice",
+];
 
 /// A template.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,14 +103,21 @@ impl Entry {
         if self.content.trim().is_empty() {
             return Err(Error::invalid("content: must say something"));
         }
+        self.check_parts()
+    }
+
+    /// Checks what is rendered.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`], naming the field and the line.
+    pub fn check_parts(&self) -> Result<()> {
         for (name, source, _) in self.parts() {
             if source.contains('\0') {
                 return Err(Error::invalid(format!(
                     "{name}: must not contain a NUL character"
                 )));
             }
-            template::check(source, NAMES)
-                .map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
+            check_source(source).map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
         }
         Ok(())
     }
@@ -112,6 +134,23 @@ impl Entry {
         .into_iter()
         .flatten()
     }
+}
+
+/// Checks what a template reads: of a delegate what is its own, not what comes with it in answers.
+fn check_source(source: &str) -> Result<(), template::Fault> {
+    let own = delegates::PROPERTIES.iter();
+    let own = own.filter(|property| property.kind != records::Kind::Attached);
+    let own: Vec<&str> = own.map(|property| property.name).collect();
+    let mut known: Vec<template::Known<'_>> = vec![
+        ("delegate", &own),
+        ("interaction", rows::PROPERTY_NAMES),
+        ("settings", &["name"]),
+        ("now", &[]),
+    ];
+    for path in REFERENCES {
+        known.push((path, records::REFERENCE));
+    }
+    template::check(source, NAMES, &known)
 }
 
 fn check_slug(slug: &str) -> Result<()> {

@@ -2,7 +2,10 @@
 //! `/api/delegate-info` for a delegate, one that starts with `/api/device-info` for a device.
 
 use crate::{
+    delegates, devices,
     error::{Error, Kind, Result},
+    records::REFERENCE,
+    template,
     types::text::shortened,
 };
 
@@ -46,6 +49,33 @@ impl Of {
             Self::Delegate => &["delegate", "settings", "now"],
             Self::Device => &["device", "settings", "now"],
         }
+    }
+
+    /// The properties of the record, in templates.
+    #[must_use]
+    pub fn properties(self) -> Vec<&'static str> {
+        let all = match self {
+            Self::Delegate => delegates::PROPERTIES,
+            Self::Device => devices::PROPERTIES,
+        };
+        all.iter().map(|property| property.name).collect()
+    }
+
+    /// Checks a template of such a region.
+    ///
+    /// # Errors
+    /// A [`template::Fault`] with the line.
+    pub fn check(self, content: &str) -> Result<(), template::Fault> {
+        let properties = self.properties();
+        let references =
+            ["parent", "previous", "owner"].map(|name| format!("{}.{name}", self.name()));
+        let mut known: Vec<template::Known<'_>> = vec![
+            (self.name(), &properties),
+            ("settings", &["name"]),
+            ("now", &[]),
+        ];
+        known.extend(references.iter().map(|path| (path.as_str(), REFERENCE)));
+        template::check(content, self.names(), &known)
     }
 
     /// Whether a path starts with the prefix, letter by letter; `/api/delegate-info-vip` does as well
@@ -183,5 +213,23 @@ mod tests {
             assert!(Of::path(wrong).is_err(), "{wrong}");
         }
         assert!(Of::path(&format!("/api/device-info/{}", "a".repeat(300))).is_err());
+    }
+
+    #[test]
+    fn templates_read_what_the_record_has() {
+        for of in [Of::Delegate, Of::Device] {
+            let name = of.name();
+            for property in of.properties() {
+                let read = format!("{{{{ {name}.{property} }}}}");
+                assert_eq!(of.check(&read), Ok(()));
+            }
+            let fault = of
+                .check(&format!("\n{{{{ {name}.createdat }}}}"))
+                .unwrap_err();
+            assert_eq!(fault.line, Some(2));
+            assert!(fault.message.contains("createdAt"), "{fault}");
+            let reference = format!("{{{{ {name}.parent.id }}}}{{{{ {name}.data.Any.thing }}}}");
+            assert_eq!(of.check(&reference), Ok(()));
+        }
     }
 }

@@ -3,7 +3,6 @@
 use super::Of;
 use crate::{
     error::{Error, Result},
-    template,
     types::{Timestamp, Zone, text::check_text},
 };
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -109,7 +108,7 @@ impl Draft {
                 "publishedTo: must not be before publishedFrom",
             ));
         }
-        template::check(&self.content, of.names())
+        of.check(&self.content)
             .map_err(|fault| Error::invalid(format!("content: {fault}")))?;
         Ok(Checked(self))
     }

@@ -35,6 +35,9 @@ pub struct Resource {
     pub own: OnceLock<Selection>,
 }
 
+/// What is shown of another record.
+pub const REFERENCE: &[&str] = &["id", "_type"];
+
 /// One property of a resource.
 #[derive(Debug, Clone, Copy)]
 pub struct Property {

@@ -71,7 +71,8 @@ fn count(instructions: &Instructions<'_>) -> u32 {
         .unwrap_or(0)
 }
 
-fn names_of_its_own<'s>(compiled: &Instructions<'s>) -> BTreeSet<&'s str> {
+/// The names that a template gives to values of its own.
+pub(super) fn names_of_its_own<'s>(compiled: &Instructions<'s>) -> BTreeSet<&'s str> {
     (0..u32::MAX)
         .map_while(|at| compiled.get(at))
         .filter_map(|instruction| match instruction {

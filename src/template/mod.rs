@@ -19,6 +19,7 @@ mod guard;
 mod meter;
 mod operators;
 mod prices;
+mod properties;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -104,14 +105,23 @@ impl From<minijinja::Error> for Fault {
     }
 }
 
-/// Checks a template: that it compiles, that everything it calls exists, and that the variables it
-/// reads are among `names` or its own.
+/// Checks a template before it is saved: that it compiles, that everything it calls exists, that the
+/// variables it reads are among `names` or its own, and that what it reads of them can be there:
+/// `known` are the properties of a variable, or of a property of it such as `delegate.parent`; what
+/// it does not name may have any.
 ///
 /// # Errors
 /// A [`Fault`] with the line.
-pub fn check(source: &str, names: &[&str]) -> Result<(), Fault> {
-    contained(|| program(source, names).map(drop))
+pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fault> {
+    contained(|| {
+        let compiled = compile(source)?;
+        guard::metered(&compiled, names)?;
+        properties::check(&compiled, known)
+    })
 }
+
+/// A variable, or what a path from it leads to, and the properties that it can have.
+pub type Known<'k> = (&'k str, &'k [&'k str]);
 
 /// What a template sees of something that can be written as JSON.
 #[must_use]
@@ -153,13 +163,16 @@ pub fn render(
 }
 
 fn program<'s>(source: &'s str, names: &[&str]) -> Result<machinery::Instructions<'s>, Fault> {
+    guard::metered(&compile(source)?, names)
+}
+
+fn compile(source: &str) -> Result<machinery::Instructions<'_>, Fault> {
     source::measure(source)?;
     let tree = machinery::parse(source, "template", SyntaxConfig::default())?;
     folding::estimate(&tree)?;
     let mut generator = machinery::CodeGenerator::new("template", source);
     generator.compile_stmt(&tree);
-    let (compiled, _) = generator.finish();
-    guard::metered(&compiled, names)
+    Ok(generator.finish().0)
 }
 
 /// The one environment: it holds no template, only what templates may call.

@@ -113,7 +113,7 @@ pub async fn save(visit: Visit) -> Result<Response> {
 /// What is wrong with the template, with the line it is in.
 fn faults(form: &Form) -> Option<String> {
     let of = Of::path(&form.path).ok()?;
-    let fault = template::check(&form.content, of.names()).err()?;
+    let fault = of.check(&form.content).err()?;
     Some(preview::told(&form.content, &fault))
 }
 

@@ -62,8 +62,9 @@ pub(super) fn of(
             (Subject::device(connection, id, settings)?, name)
         }
     };
-    let made = subject
-        .rendered(content, settings, Timestamp::now())
+    let made = of
+        .check(content)
+        .and_then(|()| subject.rendered(content, settings, Timestamp::now()))
         .map_err(|fault| told(content, &fault));
     Ok(Preview { with, made })
 }

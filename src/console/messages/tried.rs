@@ -94,6 +94,7 @@ pub(super) async fn preview(visit: &Visit, entry: &Entry) -> Result<Tried> {
                 (recipient.record, reached.err().map(|cause| cause.message))
             };
             let about = happening(&settings);
+            entry.check_parts()?;
             let composed =
                 compose::compose(&entry, &record, Some(&about), &settings, Timestamp::now())?;
             Ok(Tried {

@@ -155,6 +155,12 @@ fn a_template_that_cannot_be_is_refused_with_its_line() {
         ("content", " ", "must say something"),
         ("content", "a\n{{ delegate.", "Content: line 2"),
         ("content", "{{ nobody.knows }}", "nobody"),
+        ("subject", "{{ delegate.fistName }}", "firstName"),
+        (
+            "html",
+            "{{ delegate.firstInteractions }}",
+            "firstInteractions",
+        ),
         ("content", "{% include '/etc/passwd' %}", "Content: line 1"),
         ("html", "{% for %}", "Html: line 1"),
     ] {

@@ -131,6 +131,11 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
     for (content, record, told) in [
         ("a\n{{ delegat.x }}", "A1", "line 2: `delegat` is not known"),
         (
+            "a\n\n{{ delegate.fistName }}",
+            "A1",
+            "line 3: delegate has no property",
+        ),
+        (
             "a\n{{ delegate.firstName + 1 }}",
             "A1",
             "line 2: `+` needs two numbers",
