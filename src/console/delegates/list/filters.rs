@@ -17,8 +17,8 @@ pub(in crate::console::delegates) struct Filters {
     pub(super) kind: String,
     pub(super) flag: String,
     pub(super) device: Option<i64>,
-    /// `no`: those who did not check in there.
-    pub(super) been: String,
+    /// `yes` or `no`: whether they checked in at the device; anywhere, where none is chosen.
+    pub(super) been: &'static str,
     pub(super) deleted: bool,
     /// An expression of the search language.
     pub search: String,
@@ -26,12 +26,18 @@ pub(in crate::console::delegates) struct Filters {
 
 impl Filters {
     pub(in crate::console::delegates) fn read(fields: &Fields) -> Self {
+        let device = fields.number("device").ok().flatten();
         Self {
             q: fields.text("q").to_owned(),
             kind: fields.text("type").to_owned(),
             flag: fields.text("flag").to_lowercase(),
-            device: fields.number("device").ok().flatten(),
-            been: fields.text("been").to_owned(),
+            device,
+            been: match fields.text("been") {
+                "no" => "no",
+                "yes" => "yes",
+                _ if device.is_some() => "yes",
+                _ => "",
+            },
             deleted: fields.ticked("deleted"),
             search: fields.text("search").to_owned(),
         }
@@ -53,7 +59,7 @@ impl Filters {
 
     /// Whether more than the box for words is in use.
     pub(super) fn unfolded(&self) -> bool {
-        !self.kind.is_empty() || !self.flag.is_empty() || self.device.is_some() || self.deleted
+        !self.kind.is_empty() || !self.flag.is_empty() || !self.been.is_empty() || self.deleted
     }
 
     /// As a query string, without the question mark.
@@ -65,7 +71,7 @@ impl Filters {
             ("type", &self.kind),
             ("flag", &self.flag),
             ("device", &device),
-            ("been", if device.is_empty() { "" } else { &self.been }),
+            ("been", self.been),
             ("search", &self.search),
         ] {
             if !value.is_empty() {
@@ -104,8 +110,11 @@ impl Filters {
         if !self.flag.is_empty() {
             filters.push(json!({"*=": ["rawFlags", self.flag]}));
         }
-        if let Some(device) = self.device {
-            let there = |kind: &str| json!({"fi": [kind, {"firstDevice": [device]}, ">= 1"]});
+        if !self.been.is_empty() {
+            let place = self
+                .device
+                .map_or_else(|| json!({}), |device| json!({"firstDevice": [device]}));
+            let there = |kind: &str| json!({"fi": [kind, place, ">= 1"]});
             let been = json!({"or": [there("check-in"), there("check-in-override")]});
             filters.push(if self.been == "no" {
                 json!({"not": been})

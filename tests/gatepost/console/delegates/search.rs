@@ -116,7 +116,23 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
     let crew = server.crew(ConsoleRole::Operator);
     assert_eq!(found(&crew, &format!("device={hall}")), [ada, grace]);
     assert_eq!(found(&crew, &format!("device={hall}&been=no")), [adam]);
-    assert_eq!(found(&crew, "deleted=1"), [li]);
+    // Without a place it is about every place.
+    let stage = caller.device(&json!({"name": "Stage"}));
+    assert_eq!(found(&crew, "been=no"), [adam]);
+    assert_eq!(found(&crew, "been=yes"), [ada, grace]);
+    assert_eq!(
+        found(&crew, &format!("device={stage}&been=no")),
+        [ada, adam, grace]
+    );
+    let speaker = caller.delegate(&json!({"firstName": "Sue", "delegateType": "speaker"}));
+    assert_eq!(found(&crew, "type=speaker&been=no&device="), [speaker]);
+    let narrowed = crew.get("/console/delegates?been=no").shown();
+    assert!(narrowed.contains("<details class=\"more\" open>"));
+    assert_eq!(
+        caller.delete(&format!("/delegate/id:{speaker}")).status,
+        204
+    );
+    assert_eq!(found(&crew, "deleted=1"), [li, speaker]);
     assert_eq!(found(&crew, "deleted=1&q=ada"), Vec::<i64>::new());
 }
 
@@ -134,7 +150,7 @@ fn what_is_wrong_with_an_expression_is_told_with_its_place() {
     };
     search(r#"{"and": [{"==": ["firstName", "Ada"]}, {">=": ["createdAt", "soon"]}]}"#)
         .refused(422, "and[1].&#34;&#62;=&#34;[1]");
-    search(r#"{"=="#).refused(422, "is no JSON");
+    search(r#"{"=="#).refused(422, "is not valid JSON");
     let html = search(r#"{"=="#).html;
     assert!(
         html.contains("{&#34;==</textarea>"),
@@ -235,7 +251,7 @@ fn an_export_holds_what_is_filtered() {
     );
     assert!(answer.bytes().expect("a body").starts_with(b"PK"));
     crew.get("/console/delegates/export?search=%7B")
-        .refused(400, "is no JSON");
+        .refused(400, "is not valid JSON");
 }
 
 #[test]
