@@ -15,7 +15,8 @@ pub const BASE_MAX: usize = 16;
 /// The highest ticket number: three symbols.
 pub const SEQUENCE_MAX: u16 = 32_767;
 const SEQUENCE_SYMBOLS: usize = 3;
-const RANDOM_SYMBOLS: usize = 10;
+/// How many symbols are random.
+pub const RANDOM_SYMBOLS: usize = 10;
 const CHECK_SYMBOLS: usize = 2;
 /// What follows the purchase code.
 const TAIL: usize = SEQUENCE_SYMBOLS + RANDOM_SYMBOLS + CHECK_SYMBOLS;
@@ -65,7 +66,10 @@ impl Barcode {
     }
 
     /// As [`Barcode::make`], with random bytes at hand; of each the lowest five bits count.
-    fn assemble(base: &Base, sequence: u16, random: [u8; RANDOM_SYMBOLS]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Invalid`] for a number above [`SEQUENCE_MAX`].
+    pub fn assemble(base: &Base, sequence: u16, random: [u8; RANDOM_SYMBOLS]) -> Result<Self> {
         if sequence > SEQUENCE_MAX {
             return Err(Error::invalid(format!(
                 "ticket {sequence}: a purchase has tickets up to {SEQUENCE_MAX}"

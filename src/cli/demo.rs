@@ -2,22 +2,31 @@
 
 use super::{context, open, print};
 use crate::{
-    demo::{self, FIRST_DAY, Made},
-    error::Result,
+    demo::{self, Made},
+    error::{Error, Result},
+    types::Timestamp,
 };
+use jiff::civil::Date;
 use serde_json::json;
 use std::{path::Path, time::Instant};
 
 /// Fill an empty file with an invented event of two days: 2,000 delegates, 40 sessions, 20,000
-/// interactions.
+/// interactions. It is noon of its first day.
 ///
-/// One seed always makes the same records: names, codes, times, all but when they were written.
+/// One seed and date always make the same records: names, codes, times, all but when they were
+/// written, and passwords.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  gatepost demo --db demo.db && gatepost serve --db demo.db")]
+#[command(after_help = "\
+Example:
+  gatepost demo --db demo.db && gatepost serve --db demo.db
+  gatepost demo --date 2026-11-21 --db demo.db")]
 pub struct Args {
     /// Makes another event of the same kind.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// The event's first day, yyyy-mm-dd; today without it.
+    #[arg(long, value_name = "DATE")]
+    date: Option<Date>,
 }
 
 /// Fills the file.
@@ -28,18 +37,29 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let begun = Instant::now();
     let store = open(db)?;
     let ctx = context(&store, "admin")?;
-    let made = demo::fill(&store, ctx, args.seed)?;
+    let date = if let Some(date) = args.date {
+        date
+    } else {
+        let now = ctx.settings.zone.plain(Timestamp::now());
+        let today = now.split(' ').next().unwrap_or_default();
+        today.parse().map_err(Error::defect)?
+    };
+    let made = demo::fill(&store, ctx, args.seed, date)?;
     let seconds = begun.elapsed().as_secs_f64();
     if json {
-        return print(&to_json(args.seed, &made, seconds).to_string());
+        return print(&to_json(args.seed, date, &made, seconds).to_string());
     }
-    print(&to_text(args.seed, &made, seconds, db))
+    print(&to_text(args.seed, date, &made, seconds, db))
 }
 
-fn to_json(seed: u64, made: &Made, seconds: f64) -> serde_json::Value {
+fn to_json(seed: u64, date: Date, made: &Made, seconds: f64) -> serde_json::Value {
+    let gate = made
+        .gate
+        .as_ref()
+        .map(|gate| json!({"clientId": gate.client_id, "clientSecret": gate.client_secret}));
     json!({
         "seed": seed,
-        "firstDay": FIRST_DAY,
+        "firstDay": date.to_string(),
         "event": made.event,
         "rooms": made.rooms,
         "sessions": made.sessions,
@@ -47,25 +67,34 @@ fn to_json(seed: u64, made: &Made, seconds: f64) -> serde_json::Value {
         "delegates": made.delegates,
         "interactions": made.interactions,
         "refused": made.refused,
+        "conflicts": made.conflicts,
+        "operator": {"email": made.operator.0, "password": made.operator.1},
+        "gate": gate,
         "sales": made.sales,
         "barcode": made.barcode,
         "seconds": seconds,
     })
 }
 
-fn to_text(seed: u64, made: &Made, seconds: f64, db: &Path) -> String {
+fn to_text(seed: u64, date: Date, made: &Made, seconds: f64, db: &Path) -> String {
     let db = db.display();
+    let gate = made.gate.as_ref().map_or_else(String::new, |gate| {
+        format!("{} {}", gate.client_id, gate.client_secret)
+    });
     format!(
         "\
-Made an event of two days, from {FIRST_DAY} on, in {db} (seed {seed}, {seconds:.1} s):
+Made an event of two days, from {date} on, in {db} (seed {seed}, {seconds:.1} s).
+It is noon of the first day.
   1 event (id {event}), {rooms} rooms, {sessions} sessions, {sponsors} sponsors
   {delegates} delegates, one of them with the barcode {barcode}
-  {interactions} interactions, and {refused} that the rules refused
+  {interactions} interactions, {refused} that the rules refused, {conflicts} conflicts with offline gates
   {sales} sales at the box office and the shop, some of which do not add up
+  an operator of the console, {email}, with the password {password}
+  a gate app, Gate A, with the client id and secret {gate}
 
 Next:
   gatepost serve --db {db}
-  gatepost client add \"Gate A\" --gate --device {event} --db {db}",
+  gatepost barcode check {barcode}",
         event = made.event,
         rooms = made.rooms.len(),
         sessions = made.sessions.len(),
@@ -73,6 +102,9 @@ Next:
         delegates = made.delegates,
         interactions = made.interactions,
         refused = made.refused,
+        conflicts = made.conflicts,
+        email = made.operator.0,
+        password = made.operator.1,
         sales = made.sales,
         barcode = made.barcode,
     )

@@ -2,13 +2,20 @@
 //! what they would be after a real event.
 
 use super::{
-    FIRST_DAY, Plan,
+    INTERACTIONS, Plan,
     people::Person,
+    random::Random,
     sales::Sale,
+    staff,
     story::{Happening, Place},
 };
 use crate::{
-    auth::Context,
+    auth::{
+        Context,
+        clients::Credentials,
+        password::{self, Hashed},
+        secret,
+    },
     delegates, devices,
     error::{Error, Result},
     events,
@@ -21,8 +28,12 @@ use crate::{
     store::{Store, Tx},
     transactions,
 };
+use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+/// So long is the operator's password: 64 random bits.
+const PASSWORD_CHARS: usize = 16;
 
 /// What was made.
 pub struct Made {
@@ -40,8 +51,14 @@ pub struct Made {
     pub interactions: usize,
     /// How many check-ins were refused.
     pub refused: usize,
+    /// How many check-ins of offline gates the rules would have refused.
+    pub conflicts: usize,
     /// How many purchases there are.
     pub sales: usize,
+    /// The user who operates the console, and the password.
+    pub operator: (&'static str, String),
+    /// What the gate's app signs in with.
+    pub gate: Option<Credentials>,
     /// The ticket code of a visitor.
     pub barcode: String,
 }
@@ -51,12 +68,16 @@ pub struct Made {
 /// # Errors
 /// [`crate::error::Kind::Invalid`] when the file is not empty, and what keeps the store from
 /// writing: the file then holds a part.
-pub fn fill(store: &Store, ctx: Context, seed: u64) -> Result<Made> {
-    let first_day = ctx
+pub fn fill(store: &Store, ctx: Context, seed: u64, first_day: Date) -> Result<Made> {
+    let midnight = ctx
         .settings
         .zone
-        .read("the first day", &json!(format!("{FIRST_DAY} 00:00:00")))?;
-    let plan = Plan::new(seed, first_day);
+        .read("the first day", &json!(format!("{first_day} 00:00:00")))?;
+    let plan = Plan::new(seed, midnight, first_day.year());
+    let mut random = Random::new(seed.rotate_left(32));
+    let gate_ids = [random.uuid(), random.uuid()];
+    let mut password = secret::fresh()?;
+    password.truncate(PASSWORD_CHARS);
     let barcode = plan
         .people
         .iter()
@@ -74,10 +95,18 @@ pub fn fill(store: &Store, ctx: Context, seed: u64) -> Result<Made> {
         happened: 0,
         refused: 0,
         sold: 0,
+        seen: None,
+        password: password::hash(&password)?,
+        gate_ids,
+        gate: None,
     };
     let done = slices::write(store, work, |_| ())?;
-    let interactions = store.look_up(|connection| {
-        Ok(connection.query_row("SELECT count(*) FROM interactions", [], |row| row.get(0))?)
+    let (interactions, conflicts) = store.look_up(|connection| {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            connection.query_row(&sql, [], |row| row.get(0))
+        };
+        Ok((count("interactions")?, count("conflicts")?))
     })?;
     Ok(Made {
         event: done.event.unwrap_or_default(),
@@ -87,6 +116,9 @@ pub fn fill(store: &Store, ctx: Context, seed: u64) -> Result<Made> {
         delegates: done.people.len(),
         interactions,
         refused: done.refused,
+        conflicts,
+        operator: (staff::OPERATOR, password),
+        gate: done.gate,
         sales: done.plan.sales.passes.len() + done.sold,
         barcode: barcode.unwrap_or_default(),
     })
@@ -107,6 +139,11 @@ struct Filling {
     refused: usize,
     /// How much was sold at the shop.
     sold: usize,
+    /// How much of what readers saw is told.
+    seen: Option<usize>,
+    password: Hashed,
+    gate_ids: [String; 2],
+    gate: Option<Credentials>,
 }
 
 impl Steps for Filling {
@@ -139,8 +176,12 @@ impl Steps for Filling {
         } else if let Some(sale) = self.plan.sales.shop.get(self.sold) {
             self.sell(tx, event, sale)?;
             self.sold += 1;
+        } else if self.gate.is_none() {
+            staff::make_operator(tx, &self.ctx, &self.password)?;
+            let ids = self.gate_ids.clone();
+            self.gate = Some(staff::make_gate(tx, &self.ctx, event, ids)?);
         } else {
-            return Ok(false);
+            return self.see(tx, event);
         }
         Ok(true)
     }
@@ -232,6 +273,25 @@ impl Filling {
         write::create(tx, &self.ctx, resource, body)
     }
 
+    /// Records the next thing that readers saw, until there are as many interactions as there are to be.
+    fn see(&mut self, tx: &Tx<'_>, event: i64) -> Result<bool> {
+        let at = if let Some(at) = self.seen {
+            at
+        } else {
+            let there: usize =
+                tx.query_row("SELECT count(*) FROM interactions", [], |row| row.get(0))?;
+            self.plan.seen.truncate(INTERACTIONS.saturating_sub(there));
+            self.plan.seen.sort_by_key(|happening| happening.at_s);
+            0
+        };
+        let Some(happening) = self.plan.seen.get(at) else {
+            return Ok(false);
+        };
+        self.happen(tx, event, happening)?;
+        self.seen = Some(at + 1);
+        Ok(true)
+    }
+
     /// Records one thing that happened; whether the rules refused it.
     fn happen(&self, tx: &Tx<'_>, event: i64, happening: &Happening) -> Result<bool> {
         let device = happening.place.map(|place| match place {
@@ -246,6 +306,7 @@ impl Filling {
             "firstDevice": device,
             "recordedAt": self.plan.programme.unix_s(happening.at_s),
             "data": happening.data,
+            "admitted": happening.admitted,
         });
         let input: InteractionInput = serde_json::from_value(body).map_err(Error::defect)?;
         let draft = Draft::new(

@@ -5,11 +5,12 @@ use super::{
     programme::SPONSORS,
     random::Random,
 };
+use crate::barcode::{Barcode, Base, RANDOM_SYMBOLS};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// The symbols of a ticket code (Crockford base 32: none is taken for another).
-const SYMBOLS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// What ticket codes begin with.
+const TICKETS: &str = "SMT26";
 /// Speakers among the delegates.
 const SPEAKERS: usize = 70;
 /// Sponsors' staff among the delegates.
@@ -67,11 +68,10 @@ pub fn invent(random: &mut Random, count: usize) -> Vec<Person> {
     let mut parts: Vec<Part> = (0..count).map(part_of).collect();
     random.shuffle(&mut parts);
     let mut names = HashSet::new();
-    let mut codes = HashSet::new();
     parts
         .into_iter()
         .enumerate()
-        .map(|(at, part)| person(random, at, part, &mut names, &mut codes))
+        .map(|(at, part)| person(random, at, part, &mut names))
         .collect()
 }
 
@@ -89,7 +89,6 @@ fn person(
     at: usize,
     part: Part,
     names: &mut HashSet<(&'static str, &'static str)>,
-    codes: &mut HashSet<String>,
 ) -> Person {
     let (region, first, last) = loop {
         let region = random.pick(REGIONS);
@@ -121,7 +120,7 @@ fn person(
     set("company", company.into());
     set("jobTitle", title.into());
     set("delegateType", part.delegate_type().into());
-    set("barcode", ticket_code(random, codes).into());
+    set("barcode", ticket_code(random, at + 1).into());
     set("externalId", format!("R-{:05}", at + 1).into());
     set("publicId", random.uuid().into());
     if random.chance(15) {
@@ -130,20 +129,14 @@ fn person(
     Person { part, body }
 }
 
-/// `SUM26-7K3QX-9XTM2`.
-fn ticket_code(random: &mut Random, known: &mut HashSet<String>) -> String {
-    loop {
-        let mut code = String::from("SUM26");
-        for at in 0..10 {
-            if at % 5 == 0 {
-                code.push('-');
-            }
-            code.push(char::from(*random.pick(SYMBOLS)));
-        }
-        if known.insert(code.clone()) {
-            return code;
-        }
-    }
+/// `SMT26…`: a code as the server makes them, with the numbers of the seed.
+fn ticket_code(random: &mut Random, number: usize) -> String {
+    let symbols = [(); RANDOM_SYMBOLS].map(|()| u8::try_from(random.below(32)).unwrap_or(0));
+    let code = Base::parse(TICKETS).and_then(|base| {
+        let number = u16::try_from(number).unwrap_or(u16::MAX);
+        Barcode::assemble(&base, number, symbols)
+    });
+    code.map(|code| code.to_string()).unwrap_or_default()
 }
 
 /// An address at a domain that nobody can have.
@@ -201,6 +194,9 @@ mod tests {
             assert_eq!(all(property).len(), 2_000, "{property}");
         }
         assert_eq!(all("delegateType").len(), 4);
+        for person in &people {
+            assert!(Barcode::parse(person.text("barcode")).is_ok());
+        }
         let crew = people.iter().filter(|person| person.part == Part::Crew);
         assert_eq!(crew.count(), CREW);
     }

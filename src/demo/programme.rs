@@ -102,10 +102,10 @@ pub struct Programme {
 
 impl Programme {
     /// Makes it; from seed to seed only ids differ.
-    pub fn new(random: &mut Random, first_day: Timestamp) -> Self {
+    pub fn new(random: &mut Random, first_day: Timestamp, year: i16) -> Self {
         Self {
             first_day,
-            event: event(random, first_day),
+            event: event(random, first_day, year),
             rooms: ROOMS.iter().map(|room| room_body(random, room)).collect(),
             sessions: sessions(random, first_day),
             sponsors: COMPANIES[..SPONSORS]
@@ -132,10 +132,14 @@ fn unix_s(first_day: Timestamp, minutes: i64) -> i64 {
     first_day.0 / 1000 + minutes * 60
 }
 
-fn event(random: &mut Random, first_day: Timestamp) -> (Map<String, Value>, Map<String, Value>) {
+fn event(
+    random: &mut Random,
+    first_day: Timestamp,
+    year: i16,
+) -> (Map<String, Value>, Map<String, Value>) {
     let event = json!({
-        "eventName": "Summit of Gatherings 2026",
-        "eventExternalID": "SUM26",
+        "eventName": format!("Summit of Gatherings {year}"),
+        "eventExternalID": format!("SUM{year}"),
         "eventStartAt": unix_s(first_day, 8 * 60),
         "eventEndAt": unix_s(first_day, DAY_MIN + 18 * 60),
         "eventManagerEmail": "manager@northgate.example",
@@ -143,7 +147,7 @@ fn event(random: &mut Random, first_day: Timestamp) -> (Map<String, Value>, Map<
     let device = json!({
         "code": random.uuid(),
         "publicId": random.uuid(),
-        "slug": "summit-2026",
+        "slug": format!("summit-{year}"),
         "shortName": "Summit",
         "data": {"Access": {"ruleSet": "simple"}},
     });
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn forty_sessions_never_share_a_room_at_one_time() {
-        let programme = Programme::new(&mut Random::new(1), Timestamp(0));
+        let programme = Programme::new(&mut Random::new(1), Timestamp(0), 2026);
         assert_eq!(programme.sessions.len(), 40);
         for (at, one) in programme.sessions.iter().enumerate() {
             assert!(one.start_min < one.end_min);

@@ -3,8 +3,9 @@
 
 use super::{
     people::{Part, Person},
-    programme::{DAY_MIN, DAYS},
+    programme::DAY_MIN,
     random::Random,
+    story::NOW_S,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -15,8 +16,8 @@ const DAY_S: i64 = DAY_MIN * 60;
 const HOUR_S: i64 = 3_600;
 /// What people bought for who came through the box office, of a hundred visitors.
 const BOX_OFFICE_PERCENT: usize = 6;
-/// Sales at the shop on a day.
-const SHOP_A_DAY: usize = 95;
+/// Sales at the shop so far.
+const SHOP_SALES: usize = 190;
 /// Who sells at the box office.
 const BOX_OFFICE: [&str; 2] = ["Noor", "Callum"];
 /// Who sells at the shop.
@@ -160,9 +161,8 @@ fn pass_sale(random: &mut Random, number: usize, group: &[usize], people: &[Pers
 
 /// The shop is open while people are about. Its tills make the mistakes that tills make.
 fn keep_shop(random: &mut Random) -> Vec<Sale> {
-    let mut times: Vec<i64> = (0..DAYS)
-        .flat_map(|day| (0..SHOP_A_DAY).map(move |_| day))
-        .map(|day| day * DAY_S + random.between(9 * HOUR_S, 18 * HOUR_S))
+    let mut times: Vec<i64> = (0..SHOP_SALES)
+        .map(|_| random.between(8 * HOUR_S, NOW_S))
         .collect();
     times.sort_unstable();
     let mut sales = Vec::new();

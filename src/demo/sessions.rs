@@ -2,7 +2,7 @@
 
 use super::{
     people::Part,
-    story::{Place, Story, Visit},
+    story::{NOW_S, Place, Story, Visit},
 };
 use std::collections::HashSet;
 
@@ -12,10 +12,12 @@ const INTEREST_PERCENT: [usize; 6] = [45, 30, 28, 28, 20, 28];
 const CROWD: usize = 100;
 /// Of a hundred check-ins where one may enter once, how many are tried a second time.
 const TRIED_AGAIN_PERCENT: usize = 4;
+/// Of a hundred there, how many another gate lets in again while it is offline.
+const ADMITTED_AGAIN_PERCENT: usize = 3;
 /// Of a hundred people in a session, how many go out for a moment.
 const OUT_FOR_A_MOMENT_PERCENT: usize = 5;
 
-/// Everybody who is there and free spends the slots of a day.
+/// Everybody who is there and free spends the slots of a day that began by now.
 pub fn attend(
     story: &mut Story<'_>,
     day: i64,
@@ -40,6 +42,9 @@ pub fn attend(
         else {
             continue;
         };
+        if start_s > NOW_S {
+            return;
+        }
         let mut order: Vec<usize> = (0..visits.len()).collect();
         story.random.shuffle(&mut order);
         for at in order {
@@ -111,7 +116,9 @@ fn sit(story: &mut Story<'_>, person: usize, session: usize) -> i64 {
     if about.single && story.random.chance(TRIED_AGAIN_PERCENT) {
         let again_s = in_s + story.random.between(20, 240);
         story.add(again_s, "check-in", person, place);
-        story.refused += 1;
+    } else if about.single && story.random.chance(ADMITTED_AGAIN_PERCENT) {
+        let again_s = in_s + story.random.between(20, 240);
+        story.admit(again_s, person, place);
     }
     if story.random.chance(OUT_FOR_A_MOMENT_PERCENT) {
         let away_s = start_s + story.random.between(12 * 60, 20 * 60);

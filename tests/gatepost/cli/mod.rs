@@ -40,7 +40,12 @@ fn count(folder: &Path, sql: &str) -> i64 {
 fn the_demo_is_whole_and_the_same_each_time() {
     let content = || {
         let folder = tempfile::tempdir().expect("a folder");
-        done(&gatepost(folder.path(), &["demo"]));
+        let told = done(&gatepost(
+            folder.path(),
+            &["demo", "--date", "2026-11-21", "--json"],
+        ));
+        let told: Value = serde_json::from_str(&told).expect("JSON");
+        demo_stands_at_noon(folder.path(), &told);
         assert_eq!(
             count(folder.path(), "SELECT count(*) FROM delegates"),
             2_000
@@ -83,6 +88,33 @@ fn the_demo_is_whole_and_the_same_each_time() {
         rows.map(|row| row.expect("text")).collect::<Vec<_>>()
     };
     assert_eq!(content(), content());
+}
+
+/// The demo is of its date, with a crew and something to look at.
+fn demo_stands_at_noon(folder: &Path, told: &Value) {
+    assert_eq!(told["firstDay"], "2026-11-21");
+    let noon = "SELECT unixepoch('2026-11-21 12:00:00') * 1000";
+    let noon = count(folder, noon);
+    assert!(count(folder, "SELECT max(recorded_at) FROM interactions") <= noon);
+    let sessions = format!(
+        "SELECT count(*) FROM devices WHERE device_type = 'session' AND start_at < {noon} AND end_at > {noon}"
+    );
+    assert!(count(folder, &sessions) > 0, "a session goes on");
+    assert!(count(folder, "SELECT sum(inside) FROM occupancy") > 1_000);
+    assert_eq!(
+        told["conflicts"],
+        count(folder, "SELECT count(*) FROM conflicts")
+    );
+    assert!(told["conflicts"].as_i64() > Some(0));
+    let operator =
+        "SELECT count(*) FROM users WHERE console_role = 'operator' AND password_hash IS NOT NULL";
+    assert_eq!(count(folder, operator), 1);
+    assert_eq!(count(folder, "SELECT count(*) FROM device_pings"), 1);
+    let bound = "SELECT count(*) FROM clients WHERE device_id IS NOT NULL";
+    assert_eq!(count(folder, bound), 1);
+    assert!(told["gate"]["clientSecret"].is_string());
+    let barcode = told["barcode"].as_str().expect("a barcode");
+    done(&gatepost(folder, &["barcode", "check", barcode]));
 }
 
 #[test]

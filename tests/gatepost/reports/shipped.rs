@@ -231,8 +231,7 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
             let values = reports::Values::read(&report.parameters, &report.fixed, &[]);
             let made = reports::preview(&app, &report, values.expect("values"), 100);
             let made = runtime.block_on(made).expect("rows");
-            let telling = full && report.id != "devices";
-            assert_eq!(!made.rows.is_empty(), telling, "{}", report.id);
+            assert_eq!(!made.rows.is_empty(), full, "{}", report.id);
         }
     }
 }
