@@ -180,4 +180,18 @@ mod tests {
             assert!(Schema::of(&schema.to_string()).is_err(), "{schema}");
         }
     }
+
+    #[test]
+    fn a_schema_that_refers_to_the_same_again_and_again_is_compiled_once() {
+        let mut all = serde_json::Map::new();
+        for number in 0..40 {
+            let next = json!({"$ref": format!("#/$defs/d{}", number + 1)});
+            let properties = json!({"properties": {"x": next, "y": next}});
+            all.insert(format!("d{number}"), properties);
+        }
+        all.insert("d40".to_owned(), json!({"type": "integer"}));
+        let schema = json!({"$ref": "#/$defs/d0", "$defs": all});
+        let schema = Schema::of(&schema.to_string()).unwrap();
+        assert!(schema.check("data.A", &json!({"x": {"y": {}}})).is_ok());
+    }
 }
