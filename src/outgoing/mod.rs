@@ -6,8 +6,8 @@
 //! so that a name cannot mean one machine when it is looked at and another when it is called:
 //!
 //! - never: addresses of a cloud's own metadata, multicast, broadcast;
-//! - only with the setting `outgoing.allowLocal`: this machine (loopback, unspecified) and
-//!   link-local addresses;
+//! - only with the setting `outgoing.allowLocal`: this machine (loopback, unspecified, the addresses of
+//!   its interfaces) and link-local addresses;
 //! - always: the internet and private networks, as a venue's gateways are on its LAN.
 //!
 //! Certificates are checked against those that the operating system trusts, so that an authority
@@ -16,6 +16,7 @@
 
 mod client;
 mod names;
+mod own;
 mod reach;
 mod tls;
 

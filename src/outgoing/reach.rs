@@ -1,5 +1,6 @@
-//! Which addresses may be called. Pure.
+//! Which addresses may be called.
 
+use super::own;
 use crate::{
     error::{Error, Result},
     types::text::shortened,
@@ -45,7 +46,23 @@ const METADATA_V6: [Ipv6Addr; 2] = [
 /// # Errors
 /// What kind of address it is, and what can be done about it, for a sentence such as `127.0.0.1 is …`.
 pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
-    match (sort(address), reach) {
+    judge_beside(address, reach, own::is_own)
+}
+
+/// As [`judge`], where it is told which addresses are this machine's own.
+fn judge_beside(
+    address: IpAddr,
+    reach: Reach,
+    is_own: impl Fn(IpAddr) -> bool,
+) -> Result<(), String> {
+    let address = embedded_in(address);
+    let sort = match sort(address) {
+        Sort::Network if reach == Reach::Network && is_own(address) => {
+            Sort::Local("this machine itself (an address of its own)")
+        }
+        sort => sort,
+    };
+    match (sort, reach) {
         (Sort::Network, _) | (Sort::Local(_), Reach::Local) => Ok(()),
         (Sort::Local(what), _) => Err(format!(
             "{what}; Settings say whether calls may go there (outgoing.allowLocal)"
@@ -57,10 +74,15 @@ pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
 fn sort(address: IpAddr) -> Sort {
     match address {
         IpAddr::V4(address) => sort_v4(address),
-        IpAddr::V6(address) => match embedded(address) {
-            Some(address) => sort_v4(address),
-            None => sort_v6(address),
-        },
+        IpAddr::V6(address) => sort_v6(address),
+    }
+}
+
+/// The address that packets end at.
+fn embedded_in(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => embedded(v6).map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
     }
 }
 
@@ -239,6 +261,32 @@ mod tests {
     }
 
     #[test]
+    fn this_machine_is_not_reached_by_the_addresses_of_its_interfaces() {
+        let own: [IpAddr; 2] = ["192.168.1.20", "2001:db8::7"].map(|text| text.parse().unwrap());
+        let is_own = |address| own.contains(&address);
+        for address in [
+            "192.168.1.20",
+            "2001:db8::7",
+            "::ffff:192.168.1.20",
+            "64:ff9b::c0a8:114",
+        ] {
+            let parsed = address.parse().unwrap();
+            let why = judge_beside(parsed, Reach::Network, is_own).unwrap_err();
+            assert!(why.contains("outgoing.allowLocal"), "{address}: {why}");
+            assert_eq!(judge_beside(parsed, Reach::Local, is_own), Ok(()));
+        }
+        let neighbour = "192.168.1.21".parse().unwrap();
+        assert_eq!(judge_beside(neighbour, Reach::Network, is_own), Ok(()));
+        // Whatever is set, and were it this machine's own.
+        let metadata = "169.254.169.254".parse().unwrap();
+        assert!(judge_beside(metadata, Reach::Local, |_| true).is_err());
+        // Those that it really has.
+        for interface in if_addrs::get_if_addrs().unwrap() {
+            assert!(judge(interface.ip(), Reach::Network).is_err());
+        }
+    }
+
+    #[test]
     fn the_internet_and_the_venues_network_are_always_reached() {
         for address in [
             "93.184.216.34",
@@ -251,10 +299,9 @@ mod tests {
             "::ffff:192.168.1.20",
             "64:ff9b::5db8:d822",
         ] {
-            assert!(
-                judge(address.parse().unwrap(), Reach::Network).is_ok(),
-                "{address}"
-            );
+            // One of them may be this machine's own.
+            let judged = judge_beside(address.parse().unwrap(), Reach::Network, |_| false);
+            assert_eq!(judged, Ok(()), "{address}");
         }
     }
 
