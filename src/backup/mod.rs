@@ -47,7 +47,7 @@ use crate::{
     audit,
     auth::Context,
     error::{Error, Result},
-    store::{Source, Tx, connection, migrate, open},
+    store::{Source, Tx, connection, migrate, open, salvage},
 };
 use copy::Copier;
 use rusqlite::{Connection, OpenFlags};
@@ -88,9 +88,12 @@ pub struct Backup {
 /// # Errors
 /// A sentence for the operator; there is then no copy, nor a part of one.
 pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
+    open::refuse_links(db)?;
+    salvage::refuse_damaged(db)?;
     let Some(version) = open::sound_version(db)? else {
         return Err(refused(db, "does not exist"));
     };
+    open::log_is_taken_in(db);
     let file = File::open(db).map_err(|cause| refused(db, cause))?;
     checked_copy(db, &file, version, target, force)
 }

@@ -16,6 +16,7 @@ use crate::{
     store::{
         Durability, ServeLock, Tx, connection, in_transaction, migrate,
         open::{self, beside},
+        salvage,
     },
     types::Timestamp,
 };
@@ -54,7 +55,7 @@ pub fn restore(
     others: &[PathBuf],
     now: Timestamp,
 ) -> Result<Restored> {
-    let _lock = ServeLock::take(database)?;
+    let lock = ServeLock::take(database)?;
     folder::check_apart(backup, database)?;
     let Some(version) = open::sound_version(backup)? else {
         return Err(refused(backup, "there is no backup there"));
@@ -76,13 +77,14 @@ pub fn restore(
     }
     let erased = adjust(&partial.0, backup, &told, now)?;
     let put_aside = if in_place {
-        Some(put_aside(database, now)?)
+        Some(put_aside(database, &lock, now)?)
     } else {
         None
     };
     fs::rename(&partial.0, database)
         .and_then(|()| sync_folder(database))
         .map_err(|cause| refused(database, cause))?;
+    lock.end();
     let placed = fs::metadata(database).map_err(|cause| refused(database, cause))?;
     Ok(Restored {
         put_aside,
@@ -207,8 +209,11 @@ fn note(tx: &Tx<'_>, ctx: &Context, backup: &Path, erased: usize) -> Result<()> 
 
 /// Puts the file in place aside, under a name of its own; it stays where it is as well, until the new
 /// one takes its place.
-fn put_aside(database: &Path, now: Timestamp) -> Result<PathBuf> {
-    fold_log(database)?;
+fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBuf> {
+    // SQLite would cut a damaged log off; it goes aside as it is.
+    if !salvage::is_damaged(database, lock) {
+        fold_log(database)?;
+    }
     let stamp = settings::Settings::default().zone.plain(now);
     let stamp: String = stamp
         .chars()

@@ -6,7 +6,7 @@ use crate::{
     error::{Error, Result},
     interactions::{presence::ANYWHERE, recount},
     settings,
-    store::{Found, migrate, open, references, totals},
+    store::{Found, migrate, open, references, salvage, totals},
     types::Timestamp,
 };
 use rusqlite::Connection;
@@ -23,6 +23,9 @@ pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the s
 pub(super) const REPAIR_INDEX: &str =
     "searches may miss people: stop the server and run `gatepost check --repair`";
 const REPAIR_LATER: &str = "`gatepost check --repair` mends this once nothing worse is named here: it follows from the rest";
+const SALVAGE: &str = "check the disk; `gatepost serve` keeps the damaged log under another name and goes on with what is sound";
+const ACKNOWLEDGE: &str =
+    "nothing, if you know of it: an administrator acknowledges it on the dashboard";
 const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 
 /// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
@@ -44,6 +47,11 @@ pub fn look(path: &Path) -> Result<Report> {
 
 fn look_once(path: &Path) -> Result<Report> {
     let mut report = Report::default();
+    match salvage::examine(path) {
+        Ok(None) => {}
+        Ok(Some(damage)) => report.add(damage.to_string(), SALVAGE),
+        Err(cause) => report.add(cause.message, RESTORE),
+    }
     let first = open::look(path);
     if let Ok(Found::Nothing) = first {
         return Err(Error::invalid(format!("{} does not exist", path.display())));
@@ -57,11 +65,12 @@ fn look_once(path: &Path) -> Result<Report> {
         report.add(cause.message.clone(), advice);
     }
     // A file that is damaged is read on as far as it goes.
+    let before = report.findings.len();
     let outcome = open::unchanged(path)
         .map_err(Error::from)
         .and_then(|connection| look_inside(&connection, &mut report, first.is_ok()));
     if let Err(cause) = outcome
-        && report.findings.is_empty()
+        && report.findings.len() == before
     {
         report.add(format!("it cannot be read: {}", cause.message), RESTORE);
     }
@@ -80,8 +89,9 @@ impl Report {
 }
 
 fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Result<()> {
+    let before = report.findings.len();
     look_at_pages(connection, report)?;
-    if !ours || !report.findings.is_empty() {
+    if !ours || report.findings.len() > before {
         return Ok(());
     }
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -101,6 +111,7 @@ fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Resu
         look_at_occupancy,
         look_at_totals,
         look_at_search_index,
+        look_at_notices,
     ] {
         check(connection, report)?;
     }
@@ -316,6 +327,16 @@ fn look_at_search_index(connection: &Connection, report: &mut Report) -> Result<
             format!("the index for searching does not find delegate {id} by its texts"),
             REPAIR_INDEX,
         );
+    }
+    Ok(())
+}
+
+/// What happened to the file, until somebody acknowledges it.
+fn look_at_notices(connection: &Connection, report: &mut Report) -> Result<()> {
+    let zone = settings::load(connection)?.zone;
+    for notice in settings::notices::list(connection)? {
+        let at = zone.iso(Timestamp(notice.at));
+        report.add(format!("{at}: {}", notice.what), ACKNOWLEDGE);
     }
     Ok(())
 }

@@ -75,7 +75,9 @@ enum Command {
 /// Runs the command that the arguments name.
 #[must_use]
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
+    // Lock and log are found beside the file itself, by whatever link it is named.
+    cli.db = crate::store::open::resolved(&cli.db);
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),

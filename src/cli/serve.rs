@@ -7,8 +7,9 @@ use crate::{
     console::{Console, Reach},
     error::{Error, Result},
     server::{self, Limits, Options, Tls},
-    settings::address::host,
-    store::{Durability, ServeLock, Store},
+    settings::{self, address::host},
+    store::{Durability, ServeLock, Store, open, salvage},
+    types::Timestamp,
 };
 use std::{
     net::SocketAddr,
@@ -65,7 +66,7 @@ pub struct Args {
 /// A sentence for the operator when the file, the certificate or the address cannot be used.
 pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _log = log::start(&args.log)?;
-    let lock = ServeLock::take(db)?;
+    let mut lock = ServeLock::take(db)?;
     fit_files(&mut args.limits);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -75,8 +76,11 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let listener = runtime
         .block_on(TcpListener::bind(args.listen))
         .map_err(|cause| unusable(args.listen, &cause))?;
+    let notices = notices(db, &lock)?;
     let store = Store::open(db, args.durability)?;
     super::tell_of_copy(&store)?;
+    keep(&store, notices)?;
+    lock.begin()?;
     if store.lacks_index() {
         tracing::warn!("the index for searching is damaged; it is made anew, which takes a moment");
         check::rebuild_index(&store, &lock)?;
@@ -97,11 +101,65 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     };
     let console = Console::new(app, reach);
     let outcome = runtime.block_on(serve(&console, listener, options, json));
+    if let Some(lost) = console.store.lost() {
+        eprintln!(
+            "gatepost: {} was removed, renamed or replaced while the server ran",
+            lost.display()
+        );
+        // Closing the file would remove the log that stands there by now, whosever it is.
+        end_at_once();
+    }
     drop(console);
     // A list whose client is gone is not waited for. The writer is: the store finishes its queue
     // when the last of the application goes, which is here.
     runtime.shutdown_timeout(READS_MAX);
+    lock.end();
     outcome
+}
+
+/// What an administrator must know of how the last run left the file: a log that was damaged, and of
+/// which the sound part was taken, or one that is gone.
+fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
+    let mut notices = Vec::new();
+    if let Some(salvaged) = salvage::salvage(db, lock, Timestamp::now())? {
+        notices.push(format!(
+            "{}. The damaged log is kept as {}. Check the disk of this machine.",
+            capitalized(&salvaged.damage.to_string()),
+            salvaged.quarantined.display()
+        ));
+    }
+    if lock.misses_log(db) {
+        notices.push(format!(
+            "The server did not end cleanly, and its log {} is gone. What was stored last may be missing, unless another program, such as sqlite3, copied the log into the file.",
+            open::beside(db, "-wal").display()
+        ));
+    }
+    // Logged at once: the start may still fail.
+    for notice in &notices {
+        tracing::error!("{notice}");
+    }
+    Ok(notices)
+}
+
+/// Begins a sentence with a capital letter.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// Has the dashboard and `check` show notices until somebody acknowledges them.
+fn keep(store: &Store, notices: Vec<String>) -> Result<()> {
+    // A backup that was put here by hand has no log, and is told of as such.
+    if store.was_copy() || notices.is_empty() {
+        return Ok(());
+    }
+    store.write_blocking(move |tx| {
+        notices
+            .into_iter()
+            .try_for_each(|notice| settings::notices::add(tx, notice))
+    })
 }
 
 /// Why nothing can be served at an address.

@@ -8,6 +8,8 @@ use crate::{
     backup::ledger::{self, Purpose},
     error::{Error, Result},
     interactions::presence::{self, ANYWHERE},
+    settings,
+    store::{Tx, integrity::Condition},
     types::Timestamp,
     webhooks::state::stopped,
 };
@@ -29,6 +31,11 @@ pub(super) fn routes() -> Vec<Route> {
             dismiss_closed,
         ),
         Route::get("/console/dashboard/stream", route::VIEWER, stream),
+        Route::post(
+            "/console/dashboard/acknowledge",
+            route::ADMINISTRATOR,
+            acknowledge,
+        ),
     ]
 }
 
@@ -39,6 +46,10 @@ struct Page {
     now: Now,
     /// Places that an upgrade closed to those who are not registered.
     closed: Vec<(i64, String)>,
+    /// What happened to the file and when, until somebody acknowledges it.
+    notices: Vec<(Timestamp, String)>,
+    /// Up to when those are.
+    shown_until: i64,
 }
 
 #[derive(Template)]
@@ -58,6 +69,8 @@ struct Step {
 
 /// What the dashboard shows.
 struct Now {
+    /// What is wrong with the file now.
+    alarms: Vec<String>,
     /// None once all of them are done.
     steps: Vec<Step>,
     bars: Vec<Bar>,
@@ -167,6 +180,7 @@ impl Now {
         let steps = steps(connection)?;
         let all_done = steps.iter().all(|step| step.done);
         Ok(Self {
+            alarms: alarms(app),
             steps: if all_done { Vec::new() } else { steps },
             bars: bars(counts),
             this_minute: shown(counts.last()),
@@ -189,6 +203,23 @@ impl Now {
                 .query_row([], |row| row.get(0))?,
         })
     }
+}
+
+fn alarms(app: &App) -> Vec<String> {
+    let lost = app.store.lost().map(|path| {
+        format!(
+            "{} was removed, renamed or replaced. Nothing is stored any more: check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
+            path.display()
+        )
+    });
+    let damaged = match app.store.integrity().condition() {
+        Condition::Damaged(_, lines) => Some(format!(
+            "The database file is damaged: {}. Run gatepost check, which says what to do, and keep the last sound backup.",
+            lines.join("; ")
+        )),
+        Condition::Sound(_) | Condition::Unchecked => None,
+    };
+    lost.into_iter().chain(damaged).collect()
 }
 
 fn backup_trouble(app: &App, connection: &Connection) -> Result<Option<String>> {
@@ -303,18 +334,23 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
 async fn show(visit: Visit) -> Result<Response> {
     let counts = visit.console.live.check_ins();
     let console = Arc::clone(&visit.console);
-    let (now, closed) = visit
+    let (now, closed, notices) = visit
         .console
         .store
         .read(move |connection| {
             let now = Now::read(&console, &counts, connection)?;
-            Ok((now, closed_by_upgrade(connection)?))
+            let notices = settings::notices::list(connection)?;
+            Ok((now, closed_by_upgrade(connection)?, notices))
         })
         .await?;
+    let notices = notices.into_iter();
+    let notices: Vec<_> = (notices.map(|notice| (Timestamp(notice.at), notice.what))).collect();
     answer::page(&Page {
         shell: visit.shell("Dashboard", Some(Area::Dashboard)),
         now,
         closed,
+        shown_until: notices.last().map_or(0, |(at, _)| at.0),
+        notices,
     })
 }
 
@@ -334,6 +370,15 @@ async fn dismiss_closed(visit: Visit) -> Result<Response> {
         .store
         .write(|tx| Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?))
         .await?;
+    Ok(answer::go("/console"))
+}
+
+async fn acknowledge(visit: Visit) -> Result<Response> {
+    let until = visit.form.number("until")?.unwrap_or_default();
+    let ctx = visit.context();
+    let write = move |tx: &Tx<'_>| settings::notices::acknowledge(tx, &ctx, Timestamp(until));
+    visit.console.store.write(write).await?;
+    visit.flash("Notices acknowledged");
     Ok(answer::go("/console"))
 }
 

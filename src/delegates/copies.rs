@@ -6,7 +6,10 @@ use rusqlite::Connection;
 use std::{fs, path::Path, time::UNIX_EPOCH};
 
 /// What the name of a copy beside the file begins with, after the file's own, and how it ends.
-const BESIDE: [(&str, &str); 2] = [(".v", ".bak"), (PUT_ASIDE, "")];
+const BESIDE: [(&str, &str); 3] = [(".v", ".bak"), (PUT_ASIDE, ""), (DAMAGED_LOG, "")];
+
+/// A damaged log that was kept: the file's own name, this, and when.
+const DAMAGED_LOG: &str = "-wal.damaged-";
 
 /// A file that a restore put aside: its own name, this, and when.
 pub const PUT_ASIDE: &str = ".before-restore-";
@@ -73,6 +76,7 @@ mod tests {
             "a.db-wal",
             "a.db.v3.bak",
             "a.db.before-restore-20261121-090000",
+            "a.db-wal.damaged-20261121-090000",
             "b.db.v3.bak",
             "a.db.lock",
         ] {
@@ -87,7 +91,11 @@ mod tests {
         };
         assert_eq!(
             names(0),
-            ["a.db.before-restore-20261121-090000", "a.db.v3.bak"]
+            [
+                "a.db-wal.damaged-20261121-090000",
+                "a.db.before-restore-20261121-090000",
+                "a.db.v3.bak"
+            ]
         );
         assert_eq!(names(i64::MAX), [""; 0]);
     }

@@ -25,6 +25,7 @@ pub fn ready(app: &App) -> Response {
         ("database", schema(app)),
         ("disk", disk(app)),
         ("writer", writer(app)),
+        ("file", file(app)),
     ];
     let ready = checks.iter().all(|(_, trouble)| trouble.is_none());
     let checks: Map<String, Value> = checks
@@ -68,6 +69,19 @@ fn schema(app: &App) -> Option<String> {
             Some("the database does not answer".into())
         }
     }
+}
+
+/// Whether the file, its log or the log's index is in its place no more. Its path is nobody's business here.
+fn file(app: &App) -> Option<String> {
+    let lost = app.store.lost()?;
+    let what = if lost == app.store.path() {
+        "database file"
+    } else {
+        "database's log"
+    };
+    Some(format!(
+        "the {what} was removed, renamed or replaced; nothing is stored until a restart"
+    ))
 }
 
 fn disk(app: &App) -> Option<String> {

@@ -5,7 +5,7 @@ use super::{connections::Connections, traffic::Traffic};
 use crate::{
     app::App,
     observe::{self, Exposition},
-    store::open::beside,
+    store::{integrity::Condition, open::beside},
 };
 use poem::Response;
 use std::path::Path;
@@ -112,6 +112,27 @@ fn writer(page: &mut Exposition, app: &App) {
     );
 }
 
+fn integrity(page: &mut Exposition, condition: &Condition) {
+    let (at, damaged) = match condition {
+        // What is not known is not told as sound.
+        Condition::Unchecked => return,
+        Condition::Sound(at) => (at, 0),
+        Condition::Damaged(at, _) => (at, 1),
+    };
+    page.single(
+        "gatepost_database_damaged",
+        "gauge",
+        "1 where the last integrity check found damage, 0 where all was sound.",
+        damaged,
+    );
+    page.single(
+        "gatepost_database_checked_timestamp_seconds",
+        "gauge",
+        "When the last integrity check ended, in Unix time.",
+        at.0 / 1000,
+    );
+}
+
 fn file(page: &mut Exposition, app: &App) {
     let path = app.store.path();
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
@@ -127,6 +148,13 @@ fn file(page: &mut Exposition, app: &App) {
         "Size of its write-ahead log.",
         size(&beside(path, "-wal")),
     );
+    page.single(
+        "gatepost_database_in_place",
+        "gauge",
+        "1 while the database file and its log are where they were at the start, otherwise 0.",
+        u8::from(app.store.lost().is_none()),
+    );
+    integrity(page, &app.store.integrity().condition());
     let (lookups, lists) = app.store.readers_in_use();
     let name = "gatepost_readers_in_use";
     page.about(name, "gauge", "Reading connections in use.");

@@ -141,6 +141,7 @@ pub async fn run(
         () = webhooks.run() => {}
         () = sender.run() => {}
     }
+    app.store.integrity().end();
     webhooks.at_the_end().await;
     sender.finish().await;
     apps::at_the_end(&app).await;

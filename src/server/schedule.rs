@@ -1,11 +1,13 @@
-//! Looks once in a while whether a backup of the plan is due.
+//! Checks the integrity of the file after the start, and looks once in a while whether a backup of the
+//! plan is due.
 
 use crate::{
     app::App,
     backup::{run, schedule},
+    store::integrity::Integrity,
     types::Timestamp,
 };
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// How often is looked: backups are due by the minute.
 const EVERY: Duration = Duration::from_secs(5);
@@ -17,6 +19,8 @@ pub(super) async fn follow(app: &App) {
     if let Err(cause) = begun.await {
         tracing::warn!("backups of the last run: {cause}");
     }
+    let integrity = Arc::clone(app.store.integrity());
+    tokio::spawn(check(integrity));
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -26,6 +30,8 @@ pub(super) async fn follow(app: &App) {
         if !due.is_ok_and(|plan| plan.is_some()) {
             continue;
         }
+        // Damage is told before the backup that would fail by it.
+        check(Arc::clone(app.store.integrity())).await;
         let app = app.clone();
         let made = run::on_thread(move || schedule::tick(&app.store, &settings, Timestamp::now()));
         match made.await {
@@ -33,5 +39,12 @@ pub(super) async fn follow(app: &App) {
             Ok(false) => {}
             Err(cause) => tracing::warn!("the backup that is due: {cause}"),
         }
+    }
+}
+
+/// Looks for damage in the file, beside gates.
+async fn check(integrity: Arc<Integrity>) {
+    if let Err(cause) = run::on_thread(move || integrity.check()).await {
+        tracing::warn!("the integrity of the database file could not be checked: {cause}");
     }
 }

@@ -6,6 +6,7 @@
 pub mod address;
 mod communications;
 pub mod logo;
+pub mod notices;
 mod one_time;
 
 pub use communications::Communications;
@@ -164,6 +165,7 @@ impl Settings {
             "communications" => self.communications = Communications::parse(value)?,
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
+            notices::NAME => {}
             _ => return Err(unknown(name)),
         }
         Ok(())
@@ -193,6 +195,7 @@ fn reach(value: &Value) -> Result<Reach> {
 pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
     let mut settings = rows(connection)?;
     settings.remove(DOORS);
+    settings.remove(notices::NAME);
     Ok(settings)
 }
 

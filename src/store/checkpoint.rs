@@ -194,6 +194,17 @@ impl Checkpointer {
         Ok(())
     }
 
+    /// Copies all of the log into the file, whose log is lost; whether all of it is there.
+    pub fn copy_all(&self, writer: &Connection) -> bool {
+        let copied = writer.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
+            Ok(row.get::<_, i64>(0)? == 0 && row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
+        });
+        copied.unwrap_or_else(|cause| {
+            tracing::error!("checkpoint: {cause}");
+            false
+        })
+    }
+
     /// To be called by the writer when nothing is to be done.
     pub fn idle(&self, writer: &Connection) {
         if LOG_PAGES.get() > 0 && !self.shared.running.load(Ordering::Acquire) {

@@ -7,22 +7,13 @@ use rusqlite::Connection;
 use std::fs::File;
 use std::path::Path;
 
-/// Links that lead from one to the next.
-const LINKS_MAX: usize = 8;
-
 /// Makes a fresh file. It is there as a whole or not at all, and where somebody else made one at the
 /// same time, that one stays.
 pub(super) fn create(path: &Path) -> Result<()> {
     let told =
         |cause: &dyn std::fmt::Display| Error::invalid(format!("{}: {cause}", path.display()));
     // A link may lead to where the file is to be.
-    let mut path = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        let Ok(target) = std::fs::read_link(&path) else {
-            break;
-        };
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
+    let path = open::resolved(path);
     let path = path.as_path();
     let folder = open::folder_of(path);
     if !folder.is_dir() {

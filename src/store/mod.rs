@@ -8,15 +8,19 @@ pub mod connection;
 mod create;
 pub mod error;
 mod ids;
+pub mod integrity;
 mod job;
 pub mod migrate;
 pub mod open;
 mod outside;
 pub mod references;
+pub mod salvage;
 mod scrub;
 pub mod stats;
 pub mod totals;
 mod tx;
+mod wal;
+mod watch;
 mod writer;
 
 pub use ids::newest_interaction;
@@ -25,6 +29,7 @@ pub use tx::{Tx, in_transaction};
 
 use crate::error::{Error, Result};
 use checkpoint::{Checkpointer, Wiper};
+use integrity::Integrity;
 use job::{Once, Repeatable, Turn, Work};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
@@ -35,6 +40,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+use watch::Watch;
 use writer::Writer;
 
 pub use job::BESIDE;
@@ -68,6 +74,8 @@ pub struct Store {
     file: &'static File,
     was_copy: bool,
     lacks_index: bool,
+    watch: Arc<Watch>,
+    integrity: Arc<Integrity>,
 }
 
 /// The database file, to be read as bytes.
@@ -86,7 +94,7 @@ impl Store {
     /// # Errors
     /// A sentence for the operator when the file cannot be used; it is then as it was.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
-        Self::open_found(open::look(path)?, path, durability)
+        Self::open_found(look(path)?, path, durability)
     }
 
     /// As [`Store::open`], but makes no file.
@@ -94,13 +102,14 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], and where there is none.
     pub fn open_existing(path: &Path, durability: Durability) -> Result<Self> {
-        match open::look(path)? {
+        match look(path)? {
             Found::Nothing => Err(Error::invalid(format!("{} does not exist", path.display()))),
             found => Self::open_found(found, path, durability),
         }
     }
 
     fn open_found(found: Found, path: &Path, durability: Durability) -> Result<Self> {
+        open::log_is_taken_in(path);
         let mut was_copy = false;
         let lacks_index = matches!(found, Found::Unindexed(_));
         let mut connection = match found {
@@ -132,13 +141,17 @@ impl Store {
         let file = File::options().read(true).write(true).open(path);
         let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
         let checkpointer = Checkpointer::start(path, file)?;
+        // By now SQLite has all of them open.
+        let watch = Arc::new(Watch::begin(path));
         Ok(Self {
             durability,
             file,
             was_copy,
             lacks_index,
             wiper: checkpointer.wiper(),
-            writer: Writer::start(connection, checkpointer)?,
+            writer: Writer::start(connection, checkpointer, Arc::clone(&watch))?,
+            watch,
+            integrity: Arc::new(Integrity::new(path)),
             lookups: pool(path, 4)?,
             lists: pool(path, 4)?,
             path: path.to_owned(),
@@ -163,6 +176,19 @@ impl Store {
     #[must_use]
     pub fn lacks_index(&self) -> bool {
         self.lacks_index
+    }
+
+    /// The file that was removed, renamed or replaced while it was open: this one, its log, or the log's
+    /// index. Nothing is stored from then on.
+    #[must_use]
+    pub fn lost(&self) -> Option<&Path> {
+        self.watch.lost()
+    }
+
+    /// What checks the file while it is in use, and knows what the last check found.
+    #[must_use]
+    pub fn integrity(&self) -> &Arc<Integrity> {
+        &self.integrity
     }
 
     /// How much an acknowledged write survives.
@@ -411,6 +437,13 @@ impl Store {
             .await
             .map_err(Error::defect)?
     }
+}
+
+/// Looks at a file that is to be written to.
+fn look(path: &Path) -> Result<Found> {
+    open::refuse_links(path)?;
+    salvage::refuse_damaged(path)?;
+    open::look(path)
 }
 
 /// Runs `work` on one state of the file, whatever is committed meanwhile.

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::{
     fs::{File, TryLockError},
-    io::Read,
+    io::{Read, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -192,7 +192,7 @@ pub fn is_of_another(cause: &Error) -> bool {
     cause.message.contains(FOREIGN) || cause.message.contains(NEWER)
 }
 
-fn refused(message: String) -> Error {
+pub(super) fn refused(message: String) -> Error {
     Error::invalid(message)
 }
 
@@ -308,8 +308,15 @@ fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The lock against a second `serve`, held as long as this lives. It is a file of its own: a
-/// handle on the database file, closed, would drop SQLite's own locks.
-pub struct ServeLock(#[expect(dead_code, reason = "held for its lock")] File);
+/// handle on the database file, closed, would drop SQLite's own locks. It also tells the next run that
+/// this one did not end cleanly.
+pub struct ServeLock {
+    file: File,
+    unclean: bool,
+}
+
+/// What a lock file holds while a server runs, and after one that did not end cleanly.
+const SERVING: &[u8] = b"serving\n";
 
 impl ServeLock {
     /// Takes the lock of a database file.
@@ -317,16 +324,21 @@ impl ServeLock {
     /// # Errors
     /// A sentence for the operator when another `serve` has it, or when it cannot be made.
     pub fn take(path: &Path) -> Result<Self> {
+        refuse_links(path)?;
         let lock = beside(path, ".lock");
         let told = |cause: &dyn std::fmt::Display| refused(format!("{}: {cause}", lock.display()));
         let file = File::options()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .open(&lock)
             .map_err(|cause| told(&cause))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self(file)),
+            Ok(()) => Ok(Self {
+                unclean: file.metadata().is_ok_and(|found| found.len() > 0),
+                file,
+            }),
             Err(TryLockError::WouldBlock) => Err(refused(format!(
                 "another `gatepost serve` runs on {}",
                 path.display()
@@ -334,4 +346,86 @@ impl ServeLock {
             Err(TryLockError::Error(cause)) => Err(told(&cause)),
         }
     }
+
+    /// Whether the log is gone that an earlier server left when it did not end cleanly.
+    #[must_use]
+    pub fn misses_log(&self, path: &Path) -> bool {
+        self.unclean && path.exists() && !beside(path, "-wal").exists()
+    }
+
+    /// Notes that a server runs. Should it be killed, its log must be there at the next start.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin(&mut self) -> Result<()> {
+        let noted = self
+            .file
+            .set_len(0)
+            .and_then(|()| self.file.write_all(SERVING));
+        noted.map_err(Error::unavailable)
+    }
+
+    /// Notes that nothing of an earlier run is needed any more.
+    pub fn end(self) {
+        if let Err(cause) = self.file.set_len(0) {
+            tracing::warn!("the lock file: {cause}");
+        }
+    }
+}
+
+/// Whether a server runs on a file.
+#[must_use]
+pub fn is_served(path: &Path) -> bool {
+    let lock = File::open(beside(path, ".lock"));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+/// Notes that the log of an unclean end is taken into the file by this process.
+pub(crate) fn log_is_taken_in(path: &Path) {
+    if is_served(path) || !beside(path, "-wal").exists() {
+        return;
+    }
+    // Where there is none, there is nothing to note.
+    if let Ok(lock) = File::options().write(true).open(beside(path, ".lock")) {
+        let _ = lock.set_len(0);
+    }
+}
+
+/// Links that lead from one to the next.
+const LINKS_MAX: usize = 8;
+
+/// The path that symbolic links lead to, whether there is a file or not: what belongs to a file is
+/// found by its name.
+#[must_use]
+pub fn resolved(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = std::fs::read_link(&path) else {
+            break;
+        };
+        path = folder_of(&path).join(target);
+    }
+    path
+}
+
+/// Refuses a file with a second name: whoever opens it by that would not find its log and its lock.
+///
+/// # Errors
+/// A sentence for the operator that says what to do.
+pub fn refuse_links(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let names =
+            std::fs::metadata(path).map_or(1, |file| if file.is_file() { file.nlink() } else { 1 });
+        if names > 1 {
+            let shown = path.display();
+            return Err(refused(format!(
+                "{shown} has {names} names (hard links), and whoever opens it by another one would not find its log; remove the others (`find / -xdev -samefile {shown}` shows them), or copy it to a new file and use that"
+            )));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }

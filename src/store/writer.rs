@@ -18,6 +18,7 @@ use super::{
     outside::Place,
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute},
+    watch::{self, Watch},
 };
 use crate::{
     error::{Error, Kind, Result},
@@ -55,6 +56,7 @@ pub struct Writer {
     thread: Option<JoinHandle<()>>,
     epoch: Arc<AtomicU64>,
     stats: Arc<Stats>,
+    watch: Arc<Watch>,
 }
 
 impl Writer {
@@ -62,11 +64,15 @@ impl Writer {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn start(connection: Connection, checkpointer: Checkpointer) -> Result<Self> {
+    pub fn start(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        watch: Arc<Watch>,
+    ) -> Result<Self> {
         let (queue, jobs) = sync_channel(QUEUE_MAX_JOBS);
         let epoch = Arc::new(AtomicU64::new(1));
         let stats = Arc::new(Stats::default());
-        let shared = (Arc::clone(&epoch), Arc::clone(&stats));
+        let shared = (Arc::clone(&epoch), Arc::clone(&stats), Arc::clone(&watch));
         let thread = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || Loop::new(connection, checkpointer, shared).run(&jobs))
@@ -76,6 +82,7 @@ impl Writer {
             thread: Some(thread),
             epoch,
             stats,
+            watch,
         })
     }
 
@@ -98,6 +105,9 @@ impl Writer {
         turn: Turn,
         work: impl Work<T> + 'static,
     ) -> Result<oneshot::Receiver<Result<T>>> {
+        if self.watch.lost().is_some() {
+            return Err(Error::unavailable(watch::REFUSED));
+        }
         let (job, outcome) = JobOf::queued(turn, work, Queued::take(&self.stats));
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         match queue.try_send(Box::new(job)) {
@@ -139,6 +149,7 @@ struct Loop {
     waiting: Waiting,
     group: Group,
     stats: Arc<Stats>,
+    watch: Arc<Watch>,
     /// None while it is not known.
     data_version: Option<i64>,
 }
@@ -178,7 +189,7 @@ impl Loop {
     fn new(
         connection: Connection,
         checkpointer: Checkpointer,
-        (epoch, stats): (Arc<AtomicU64>, Arc<Stats>),
+        (epoch, stats, watch): (Arc<AtomicU64>, Arc<Stats>, Arc<Watch>),
     ) -> Self {
         Self {
             data_version: data_version(&connection).ok(),
@@ -188,6 +199,7 @@ impl Loop {
             waiting: Waiting::default(),
             group: Group::default(),
             stats,
+            watch,
         }
     }
 
@@ -198,8 +210,10 @@ impl Loop {
                 match jobs.recv_timeout(FOREIGN_POLL) {
                     Ok(job) => self.waiting.put(job),
                     Err(RecvTimeoutError::Timeout) => {
-                        self.checkpointer.idle(&self.connection);
-                        self.notice_other_processes();
+                        if self.in_place().is_ok() {
+                            self.checkpointer.idle(&self.connection);
+                            self.notice_other_processes();
+                        }
                     }
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
@@ -295,6 +309,9 @@ impl Loop {
     }
 
     fn begin(&mut self) -> Result<()> {
+        if self.watch.lost().is_some() {
+            return Err(Error::unavailable(watch::REFUSED));
+        }
         self.group = Group {
             memory: std::mem::take(&mut self.group.memory),
             ..Group::default()
@@ -329,7 +346,9 @@ impl Loop {
         if let Some(why) = &lost {
             tracing::error!(jobs = jobs_done, "a group of writes was lost: {why}");
         }
-        self.checkpointer.after_commit(&self.connection);
+        if self.watch.lost().is_none() {
+            self.checkpointer.after_commit(&self.connection);
+        }
     }
 
     /// Runs a job.
@@ -422,9 +441,31 @@ impl Loop {
         let begun = Instant::now();
         self.group.ids.keep(&self.connection)?;
         execute(&self.connection, "COMMIT")?;
+        // What went into a file that nobody finds again is not answered as done.
+        self.in_place()?;
         let check_ins = self.group.check_ins.get();
         self.stats.committed(jobs, check_ins, begun.elapsed());
         Ok(())
+    }
+
+    /// Whether file and log are in their places still. Once they are not, that is for good.
+    fn in_place(&self) -> Result<()> {
+        let known = self.watch.lost().is_some();
+        let Some(lost) = self.watch.look() else {
+            return Ok(());
+        };
+        if !known {
+            tracing::error!(
+                "{} was removed, renamed or replaced while the server runs; nothing is stored any more: end the server, put the file back or restore a backup, and start again",
+                lost.display()
+            );
+            // What was acknowledged may stand in the log alone. Copied into the file it is safe, unless
+            // another program has made a log of its own by now.
+            if !self.watch.has_another_log() && self.checkpointer.copy_all(&self.connection) {
+                tracing::error!("what was acknowledged before was copied into the database file");
+            }
+        }
+        Err(Error::unavailable(watch::REFUSED))
     }
 
     fn notice_other_processes(&mut self) {

@@ -69,3 +69,46 @@ fn a_refusal_names_the_place() {
         assert!(!html.contains("id:"), "neither place nor person: {html}");
     }
 }
+
+#[test]
+fn a_notice_stays_until_an_administrator_acknowledges_it() {
+    let server = Server::start();
+    let add = |what: &str| {
+        let what = what.to_owned();
+        let write = move |tx: &gatepost::store::Tx<'_>| gatepost::settings::notices::add(tx, what);
+        server.app.store.write_blocking(write).expect("a notice");
+    };
+    add("The log was damaged <i>.");
+    let viewer = server.crew(ConsoleRole::Viewer);
+    let seen = viewer.get("/console").shown();
+    assert!(seen.contains("The log was damaged &#60;i&#62;."), "{seen}");
+    assert!(!seen.contains("Acknowledge"), "{seen}");
+    let refused = viewer.post(
+        "/console/dashboard/acknowledge",
+        &[("until", "9999999999999")],
+    );
+    assert_eq!(refused.status, 403, "{refused:?}");
+    let crew = server.crew(ConsoleRole::Administrator);
+    let page = crew.get("/console").shown();
+    let until = page.split("name=\"until\" value=\"").nth(1);
+    let until = until
+        .and_then(|rest| rest.split('"').next())
+        .expect("a field");
+    // What came after the page was shown is not acknowledged by it.
+    while gatepost::types::Timestamp::now().0 <= until.parse().expect("a number") {
+        std::thread::yield_now();
+    }
+    add("The log is gone.");
+    let led = crew.post("/console/dashboard/acknowledge", &[("until", until)]);
+    assert_eq!(led.taken(), "/console");
+    let page = crew.get("/console").shown();
+    assert!(
+        page.contains("The log is gone.") && !page.contains("was damaged"),
+        "{page}"
+    );
+    let noted = "SELECT count(*) FROM audit WHERE record_type = 'notices' AND action = 'delete'";
+    assert_eq!(server.value::<i64>(noted), 1);
+    // They are no setting: no configuration carries them elsewhere.
+    let stored = server.app.store.look_up(gatepost::settings::stored);
+    assert!(!stored.expect("settings").contains_key("notices"));
+}

@@ -16,7 +16,7 @@ fn it_is_alive_and_ready() {
         venue.text("/health/live"),
         (200, json!({"status": "live"}).to_string())
     );
-    let checks = json!({"database": "ok", "disk": "ok", "writer": "ok"});
+    let checks = json!({"database": "ok", "disk": "ok", "writer": "ok", "file": "ok"});
     assert_eq!(
         ready(&venue),
         (200, json!({"status": "ready", "checks": checks}))

@@ -1,0 +1,259 @@
+use super::*;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+/// Rows that were committed one by one; each fills some pages.
+const COMMITS: i64 = 12;
+/// What a disk writes as one.
+const SECTOR: usize = 512;
+
+/// File and log as a killed server leaves them.
+struct Left {
+    file: Vec<u8>,
+    log: Vec<u8>,
+    /// The size of the log before each commit.
+    sizes: Vec<usize>,
+}
+
+/// An open file in `folder`, with a log that was started over once.
+fn begun(folder: &TempDir) -> (Connection, PathBuf) {
+    let path = folder.path().join("a.db");
+    let open = Connection::open(&path).unwrap();
+    open.execute_batch(
+        "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+         CREATE TABLE t (id INTEGER PRIMARY KEY, x BLOB, y INT); CREATE INDEX i ON t (y);
+         CREATE TABLE other (x BLOB);
+         INSERT INTO other SELECT randomblob(40000); PRAGMA wal_checkpoint; DELETE FROM other;",
+    )
+    .unwrap();
+    (open, path)
+}
+
+fn commit(open: &Connection, number: i64) {
+    let sql = "INSERT INTO t VALUES (?1, randomblob(3000), abs(random()))";
+    open.execute(sql, [number]).unwrap();
+}
+
+fn left() -> Left {
+    let folder = tempfile::tempdir().unwrap();
+    let (open, path) = begun(&folder);
+    let log = beside(&path, "-wal");
+    let mut sizes = Vec::new();
+    let mut end = wal_end(&open);
+    for number in 1..=COMMITS {
+        sizes.push(end);
+        commit(&open, number);
+        end = wal_end(&open);
+    }
+    Left {
+        file: fs::read(&path).unwrap(),
+        log: fs::read(log).unwrap(),
+        sizes,
+    }
+}
+
+/// Where the log ends, in bytes; without copying anything.
+fn wal_end(open: &Connection) -> usize {
+    let sql = "PRAGMA wal_checkpoint(NOOP)";
+    let frames: usize = open.query_row(sql, [], |row| row.get(1)).unwrap();
+    HEADER_BYTES + frames * (FRAME_HEADER_BYTES + 1024)
+}
+
+fn laid_out(file: &[u8], log: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    fs::write(&path, file).unwrap();
+    fs::write(beside(&path, "-wal"), log).unwrap();
+    (folder, path)
+}
+
+fn salvaged(path: &Path) -> Result<Option<Salvaged>> {
+    let lock = ServeLock::take(path).unwrap();
+    salvage(path, &lock, Timestamp(0))
+}
+
+/// How many commits are there; the file is sound, and holds those and no others.
+fn commits(path: &Path) -> i64 {
+    let file = Connection::open(path).unwrap();
+    let verdict: String = file
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(verdict, "ok");
+    let (count, last): (i64, Option<i64>) = file
+        .query_row("SELECT count(*), max(id) FROM t", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(count, last.unwrap_or(0));
+    count
+}
+
+#[test]
+fn a_flipped_bit_mostly_costs_nothing_and_is_never_put_right_by_guess() {
+    let left = left();
+    let header = 0..HEADER_BYTES * 8;
+    let (mut tried, mut whole) = (0, 0);
+    for bit in header
+        .step_by(7)
+        .chain((256..left.log.len() * 8).step_by(3571))
+    {
+        let mut log = left.log.clone();
+        log[bit / 8] ^= 1 << (bit % 8);
+        let (_folder, path) = laid_out(&left.file, &log);
+        let salvaged = salvaged(&path).unwrap();
+        let kept = commits(&path);
+        let before = left.sizes.iter().filter(|size| **size <= bit / 8).count() as i64 - 1;
+        assert!(kept >= before, "bit {bit}: {kept} of {before}");
+        tried += 1;
+        whole += i64::from(kept == COMMITS);
+        let Some(salvaged) = salvaged else {
+            // At the end it cannot be told from a torn group.
+            assert!(before >= COMMITS - 2, "bit {bit}");
+            continue;
+        };
+        assert_eq!(
+            salvaged.damage.lost_commits as i64,
+            COMMITS - kept,
+            "bit {bit}"
+        );
+        assert_eq!(fs::read(&salvaged.quarantined).unwrap(), log);
+        assert!(examine(&path).unwrap().is_none());
+    }
+    assert!(whole * 10 >= tried * 6, "{whole} of {tried}");
+}
+
+/// A mixture of two states of a log, sector by sector.
+fn torn(old: &[u8], new: &[u8], dice: &mut u64) -> Vec<u8> {
+    let mut torn = vec![0; new.len().max(old.len())];
+    torn[..old.len()].copy_from_slice(old);
+    for at in (0..new.len()).step_by(SECTOR) {
+        if roll(dice).is_multiple_of(2) {
+            let end = (at + SECTOR).min(new.len());
+            torn[at..end].copy_from_slice(&new[at..end]);
+        }
+    }
+    torn
+}
+
+/// The same numbers in each run.
+fn roll(dice: &mut u64) -> u64 {
+    *dice ^= *dice << 13;
+    *dice ^= *dice >> 7;
+    *dice ^= *dice << 17;
+    *dice
+}
+
+/// A power cut tears the last group, again and again, and shorter groups follow longer ones: that is
+/// no damage, and SQLite itself cuts it off.
+#[test]
+fn a_torn_end_is_no_damage() {
+    let mut dice = 4711;
+    for _ in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let (open, path) = begun(&folder);
+        commit(&open, 1);
+        let mut state = (
+            fs::read(&path).unwrap(),
+            fs::read(beside(&path, "-wal")).unwrap(),
+        );
+        drop(open);
+        for power_cut in 0..4_i64 {
+            let (_folder, path) = laid_out(&state.0, &state.1);
+            let open = Connection::open(&path).unwrap();
+            open.execute_batch("PRAGMA wal_autocheckpoint = 0").unwrap();
+            let sure: i64 = open
+                .query_row("SELECT coalesce(max(id), 0) FROM t", [], |row| row.get(0))
+                .unwrap();
+            commit(&open, sure + 1);
+            let file = fs::read(&path).unwrap();
+            let before = fs::read(beside(&path, "-wal")).unwrap();
+            let size = if power_cut % 2 == 0 { 20_000 } else { 500 };
+            let sql = "INSERT INTO t VALUES (?1, randomblob(?2), 1)";
+            open.execute(sql, [sure + 2, size]).unwrap();
+            let after = fs::read(beside(&path, "-wal")).unwrap();
+            state = (file, torn(&before, &after, &mut dice));
+            let (_folder, path) = laid_out(&state.0, &state.1);
+            assert_eq!(examine(&path).unwrap(), None);
+            assert!(salvaged(&path).unwrap().is_none());
+            assert!(commits(&path) > sure);
+        }
+    }
+}
+
+/// Whatever the damage, the outcome is a state that was committed, with everything before the damage, or
+/// a refusal that changes nothing.
+#[test]
+fn garbage_anywhere_leaves_a_state_that_was_committed() {
+    let left = left();
+    let mut dice = 815;
+    let (mut lost, mut saved) = (0, 0);
+    for _ in 0..150 {
+        let mut log = left.log.clone();
+        let length = [8, 512, 4096, 20_000][(roll(&mut dice) % 4) as usize];
+        let at = HEADER_BYTES + (roll(&mut dice) as usize) % (log.len() - HEADER_BYTES - length);
+        let zeros = roll(&mut dice).is_multiple_of(2);
+        for byte in &mut log[at..at + length] {
+            *byte = if zeros { 0 } else { roll(&mut dice) as u8 };
+        }
+        if log == left.log {
+            continue;
+        }
+        let (_folder, path) = laid_out(&left.file, &log);
+        let before = left.sizes.iter().filter(|size| **size <= at).count() as i64 - 1;
+        let Some(salvaged) = salvaged(&path).unwrap() else {
+            // At the end it cannot be told from a torn group.
+            assert!(at + length >= left.sizes[left.sizes.len() - 2]);
+            continue;
+        };
+        let kept = commits(&path);
+        assert!(kept >= before, "{kept} of {before}");
+        // Where a commit stood may be unreadable.
+        let told = salvaged.damage.lost_commits as i64;
+        assert!(told <= COMMITS - kept + 1, "{kept} {told}");
+        lost += i64::from(kept < COMMITS);
+        saved += i64::from(kept == COMMITS);
+    }
+    assert!(lost > 20 && saved > 5, "{lost} {saved}");
+}
+
+/// What a checkpoint copied into the file is not needed in the log any more. Cut before that, the log
+/// would put older pages over newer ones.
+#[test]
+fn what_was_copied_into_the_file_is_not_undone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (open, path) = begun(&folder);
+    for number in 1..=COMMITS {
+        commit(&open, number);
+    }
+    let old = fs::read(&path).unwrap();
+    open.execute_batch("PRAGMA wal_checkpoint").unwrap();
+    let copied = fs::read(&path).unwrap();
+    let log = fs::read(beside(&path, "-wal")).unwrap();
+    let mut dice = 7;
+    for at in (HEADER_BYTES..wal_end(&open) - 30_000).step_by(3_001) {
+        let mut damaged = log.clone();
+        damaged[at..at + 700].fill(0);
+        if damaged == log {
+            continue;
+        }
+        let (_folder, path) = laid_out(&copied, &damaged);
+        assert!(salvaged(&path).unwrap().is_some());
+        assert_eq!(commits(&path), COMMITS, "{at}");
+        // As one that was under way when the server was killed left it.
+        let mut half = copied.clone();
+        for page in (0..old.len()).step_by(1024) {
+            if roll(&mut dice).is_multiple_of(2) {
+                half[page..page + 1024].copy_from_slice(&old[page..page + 1024]);
+            }
+        }
+        let (_folder, path) = laid_out(&half, &damaged);
+        match salvaged(&path) {
+            Ok(_) => assert_eq!(commits(&path), COMMITS, "{at}"),
+            Err(cause) => {
+                assert!(cause.message.contains("gatepost restore"), "{cause}");
+                assert!(fs::read(&path).unwrap() == half);
+                assert!(fs::read(beside(&path, "-wal")).unwrap() == damaged);
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A log that was damaged while nobody served the file: what is sound of it is kept, the rest is told
+//! until somebody acknowledges it, and nothing is cut off without a word.
+
+use super::{
+    evidence,
+    ledger::{self, Entry, Shape},
+    load::Load,
+    process::{Served, Site, beside, gatepost, until},
+    wire::get,
+};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::{fs, path::PathBuf};
+
+/// A page and what stands before it.
+const FRAME: usize = 24 + 2048;
+
+/// A file as a server leaves it that was killed under load, and what that had acknowledged.
+fn killed() -> (Site, Vec<Entry>) {
+    let site = Site::prepare();
+    let mut served = Served::start(&site.db);
+    let shapes = [(Shape::Single, 1), (Shape::Batch, 60)];
+    let load = Load::start(served.address, &site, "x", &shapes);
+    load.wait_for(30);
+    served.kill();
+    let book = load.finish();
+    (site, book)
+}
+
+fn damage(site: &Site, change: impl FnOnce(&mut [u8])) {
+    let path = beside(&site.db, "-wal");
+    let mut log = fs::read(&path).expect("the log");
+    change(&mut log);
+    fs::write(&path, log).expect("written");
+}
+
+/// What `check --json` finds.
+fn findings(site: &Site) -> String {
+    let output = gatepost(&site.db, &["check", "--json"]);
+    let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let clean = printed["clean"] == true;
+    assert_eq!(output.status.code(), Some(i32::from(!clean)), "{output:?}");
+    if clean {
+        String::new()
+    } else {
+        printed["findings"].to_string()
+    }
+}
+
+fn quarantined(site: &Site) -> Vec<PathBuf> {
+    let entries = fs::read_dir(site.folder.path()).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    paths
+        .filter(|path| path.to_string_lossy().contains("gatepost.db-wal.damaged-"))
+        .collect()
+}
+
+fn acknowledge(site: &Site) {
+    let file = Connection::open(&site.db).expect("the file");
+    file.execute("DELETE FROM settings WHERE name = 'notices'", [])
+        .expect("acknowledged");
+}
+
+#[test]
+fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
+    let (site, book) = killed();
+    assert_eq!(findings(&site), "");
+    damage(&site, |log| {
+        // The lowest bit of a word: of the upper ones the checksum does not say where they were.
+        let frames = log.len() / FRAME / 2;
+        log[32 + frames * FRAME + 24 + 1000] ^= 1;
+    });
+    let damaged = fs::read(beside(&site.db, "-wal")).expect("the log");
+    let found = findings(&site);
+    assert!(
+        found.contains("gatepost.db-wal is damaged in frame"),
+        "{found}"
+    );
+    // SQLite would cut the log off: no command opens the file.
+    for command in [
+        &["client", "list"][..],
+        &["export", "delegates"],
+        &["migrate"],
+    ] {
+        let refused = gatepost(&site.db, command);
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(1), "{command:?}: {told}");
+        assert!(told.contains("`gatepost serve` keeps"), "{told}");
+    }
+    assert!(fs::read(beside(&site.db, "-wal")).expect("the log") == damaged);
+
+    let mut served = Served::start(&site.db);
+    let ready = served
+        .wire()
+        .call(b"GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_eq!(ready.expect("an answer").status, 200);
+    let [kept] = &quarantined(&site)[..] else {
+        panic!("{:?}", quarantined(&site))
+    };
+    assert!(fs::read(kept).expect("the log") == damaged);
+    let told = findings(&site);
+    assert!(
+        told.contains("everything in it could be recovered"),
+        "{told}"
+    );
+    assert!(told.contains("acknowledges it on the dashboard"), "{told}");
+    served.kill();
+    let log = fs::read_to_string(beside(&site.db, ".log")).expect("a log");
+    assert!(
+        log.contains("ERROR") && log.contains("is damaged in frame"),
+        "{log}"
+    );
+    let file = Connection::open(&site.db).expect("the file");
+    assert_eq!(ledger::check(&book, &file), Vec::<String>::new());
+    drop(file);
+    acknowledge(&site);
+    assert_eq!(findings(&site), "");
+    // The control: a start after that finds nothing more.
+    Served::start(&site.db).stop();
+    assert_eq!(quarantined(&site).len(), 1);
+}
+
+#[test]
+fn what_is_lost_behind_damage_is_counted_and_the_rest_is_whole() {
+    let (site, book) = killed();
+    damage(&site, |log| {
+        let third = log.len() / 3;
+        log[third..2 * third].fill(0xa5);
+    });
+    let found = findings(&site);
+    assert!(found.contains("commits behind that are lost"), "{found}");
+    let mut served = Served::start(&site.db);
+    let ping = get("/ping", &site.token);
+    assert_eq!(served.wire().call(&ping).expect("an answer").status, 200);
+    let told = findings(&site);
+    assert!(told.contains("commits behind that are lost"), "{told}");
+    served.kill();
+    let file = Connection::open(&site.db).expect("the file");
+    assert_eq!(evidence::troubles(&file), Vec::<String>::new());
+    let faults = ledger::check(&book, &file);
+    // Of every gate the first ones stood before the damage, and nothing else is wrong.
+    assert!(!faults.is_empty());
+    let lost = |fault: &String| fault.starts_with("lost: ") && !fault.ends_with("-0");
+    assert!(faults.iter().all(lost), "{faults:?}");
+}
+
+/// What the last run of the server did not bring into the file stood in its log alone.
+#[test]
+fn a_log_that_is_gone_after_a_kill_is_told() {
+    let (site, _) = killed();
+    fs::remove_file(beside(&site.db, "-wal")).expect("removed");
+    Served::start(&site.db).stop();
+    let told = findings(&site);
+    assert!(
+        told.contains("its log") && told.contains("is gone"),
+        "{told}"
+    );
+    acknowledge(&site);
+    // The controls: after a clean end there is none, and after a kill another command takes it in.
+    Served::start(&site.db).stop();
+    Served::start(&site.db).kill();
+    assert_eq!(
+        gatepost(&site.db, &["client", "list"]).status.code(),
+        Some(0)
+    );
+    until("it is taken in", || !beside(&site.db, "-wal").exists());
+    Served::start(&site.db).stop();
+    assert_eq!(findings(&site), "");
+}

@@ -1,0 +1,77 @@
+//! Lock and log stand beside the file itself, by whatever name it is opened.
+
+use super::process::{Served, Site, beside, gatepost, serve_arguments, told};
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// What a `serve` says that must be refused.
+fn refused(db: &Path) -> String {
+    let output = Command::new(super::process::GATEPOST)
+        .args(serve_arguments(db))
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_second_serve_through_a_link_is_refused() {
+    let site = Site::prepare();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let link = elsewhere.path().join("link.db");
+    symlink(&site.db, &link).expect("a link");
+    let folder = elsewhere.path().join("folder");
+    symlink(site.folder.path(), &folder).expect("a link");
+    let served = Served::start(&site.db);
+    for other in [&link, &folder.join("gatepost.db")] {
+        let told = refused(other);
+        assert!(told.contains("another `gatepost serve` runs on"), "{told}");
+    }
+    // The other way round, and a command that works beside the server.
+    served.stop();
+    let served = Served::start(&link);
+    assert!(refused(&site.db).contains("another `gatepost serve` runs on"));
+    told(&link, &["client", "add", "x", "--gate", "--json"]);
+    assert!(!beside(&link, "-wal").exists() && !beside(&link, ".lock").exists());
+    served.stop();
+    // A restore replaces the file, not the link to it.
+    let backup = elsewhere.path().join("backup.db");
+    let name = backup.to_str().expect("a name");
+    told(&link, &["backup", "--json", "--output", name]);
+    told(&link, &["restore", name, "--json"]);
+    assert!(link.is_symlink() && !site.db.is_symlink());
+}
+
+#[test]
+fn a_file_with_a_second_name_is_refused() {
+    let site = Site::prepare();
+    let served = Served::start(&site.db);
+    let other = site.folder.path().join("other.db");
+    fs::hard_link(&site.db, &other).expect("a link");
+    for db in [&other, &site.db] {
+        for command in [
+            &["client", "list"][..],
+            &["backup", "--output", "x.db"],
+            &["restore", "x.db"],
+        ] {
+            let output = gatepost(db, command);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {told}");
+            assert!(
+                told.contains("has 2 names") && told.contains("remove the others"),
+                "{told}"
+            );
+        }
+    }
+    assert!(refused(&other).contains("has 2 names"));
+    served.stop();
+    assert!(refused(&site.db).contains("has 2 names"));
+    // The control: what the message advises helps.
+    fs::remove_file(&other).expect("removed");
+    Served::start(&site.db).stop();
+}
