@@ -34,7 +34,7 @@ pub fn raise(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, flag: char) -> Re
     }
     let after = normal_flags(&format!("{}{flag}", before.as_deref().unwrap_or_default()));
     tx.prepare_cached(
-        "UPDATE delegates SET raw_flags = ?2, updated_at = max(?3, updated_at + 1) WHERE id = ?1",
+        "UPDATE delegates SET raw_flags = ?2, updated_at = iif(updated_at - ?3 BETWEEN 0 AND 1000, updated_at + 1, ?3) WHERE id = ?1",
     )?
     .execute(params![delegate, after, tx.now()])?;
     let shown = |flags: Option<&str>| {

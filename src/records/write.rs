@@ -94,9 +94,7 @@ pub fn patch(
         return Ok(());
     }
     changes.set("sources", with_source(tx, resource, ctx, id)?);
-    // Two changes within a millisecond are two versions.
-    let next_ms = updated_at(tx, resource, id)?.map_or(0, |before| before.0 + 1);
-    changes.set("updated_at", tx.now().0.max(next_ms));
+    changes.set("updated_at", next_version(tx, resource, id)?);
     let columns = changes.columns();
     let mut sql = format!("UPDATE {} SET ", resource.table);
     for (index, (column, _)) in columns.iter().enumerate() {
@@ -316,6 +314,18 @@ pub fn stored_text(
         .query_row([id], |row| row.get(0))
         .optional()?
         .flatten())
+}
+
+/// How far a version may be ahead of the clock; further ahead, the clock has been put right.
+const VERSION_AHEAD_MAX_MS: i64 = 1_000;
+
+/// The version that a change gives a record: the present, or a millisecond later than the version
+/// before, so that two changes at once are two versions.
+fn next_version(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<i64> {
+    let now = tx.now().0;
+    let before = updated_at(tx, resource, id)?.map_or(0, |before| before.0);
+    let ahead = (0..=VERSION_AHEAD_MAX_MS).contains(&(before - now));
+    Ok(if ahead { before + 1 } else { now })
 }
 
 /// When a record was last changed: its version. `None` when it is gone.

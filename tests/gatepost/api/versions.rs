@@ -85,12 +85,22 @@ fn changes_one_after_the_other_are_versions_of_their_own() {
     versions.sort_unstable();
     versions.dedup();
     assert_eq!(versions.len(), 21);
-    // Within one millisecond, too: the record's time is ahead of the clock.
-    server.sql("UPDATE delegates SET updated_at = 9999999999999");
+    // Within one millisecond, too: the record's time is that of the clock, or just ahead of it.
+    let now_ms = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+    server.sql(&format!("UPDATE delegates SET updated_at = {now_ms} + 900"));
     let ahead = get(&caller, &path).header("etag").to_owned();
     let changed = patch(&caller, &path, &ahead, &json!({"company": "x"}));
     assert_eq!(changed.reply.status, 200, "{changed:?}");
     assert_ne!(changed.header("etag"), ahead);
+    // A clock that was put right is followed.
+    server.sql(&format!(
+        "UPDATE delegates SET updated_at = {now_ms} + 3600000"
+    ));
+    caller.patch(&path, &json!({"company": "y"}));
+    let late: bool = server.value(&format!(
+        "SELECT updated_at > {now_ms} + 60000 FROM delegates"
+    ));
+    assert!(!late);
 }
 
 #[test]
