@@ -195,7 +195,7 @@ impl Checkpointer {
     }
 
     /// Copies all of the log into the file, whose log is lost; whether all of it is there.
-    pub fn copy_all(&self, writer: &Connection) -> bool {
+    pub fn copy_all(writer: &Connection) -> bool {
         let copied = writer.query_row("PRAGMA wal_checkpoint(FULL)", [], |row| {
             Ok(row.get::<_, i64>(0)? == 0 && row.get::<_, i64>(1)? == row.get::<_, i64>(2)?)
         });

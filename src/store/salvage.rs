@@ -259,9 +259,10 @@ impl Plan {
             let mut frame = self.frame(&mut log, at)?;
             if !self.found.frames[at].good {
                 // Whether it commits is its own.
-                let size = match self.found.frames[at].commits {
-                    true => self.stored(&mut log, at)?[4..8].to_vec(),
-                    false => vec![0; 4],
+                let size = if self.found.frames[at].commits {
+                    self.stored(&mut log, at)?[4..8].to_vec()
+                } else {
+                    vec![0; 4]
                 };
                 frame[4..8].copy_from_slice(&size);
             }

@@ -281,7 +281,7 @@ impl Scan {
         let [(at, bit)] = found[..] else {
             return false;
         };
-        let big_endian = big_endian || at >= SUMMED_BYTES && at < FRAME_HEADER_BYTES;
+        let big_endian = big_endian || (SUMMED_BYTES..FRAME_HEADER_BYTES).contains(&at);
         let word = &mut frame[at..at + 4];
         let value = read_word(word, big_endian) ^ bit;
         write_word(word, value, big_endian);

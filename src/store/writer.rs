@@ -461,7 +461,7 @@ impl Loop {
             );
             // What was acknowledged may stand in the log alone. Copied into the file it is safe, unless
             // another program has made a log of its own by now.
-            if !self.watch.has_another_log() && self.checkpointer.copy_all(&self.connection) {
+            if !self.watch.has_another_log() && Checkpointer::copy_all(&self.connection) {
                 tracing::error!("what was acknowledged before was copied into the database file");
             }
         }
