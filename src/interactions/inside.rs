@@ -42,26 +42,34 @@ pub fn people(
     while people.len() < limit
         && let Some((id, delegate)) = entries.next(connection)?
     {
-        let last = match latest.get(&delegate) {
-            Some(last) => *last,
-            None => {
-                let history = History::of(connection, delegate)?;
-                let entered = history.entered(connection, &places)?;
-                let here = entered.into_iter().filter(|(at, _)| below.contains(at));
-                let last = here.max_by_key(|(_, since)| since.id);
-                let last = last.map(|(device, since)| Inside {
-                    delegate,
-                    interaction: InteractionId(since.id),
-                    device,
-                    since: since.at,
-                });
-                latest.insert(delegate, last);
-                last
-            }
+        let last = if let Some(last) = latest.get(&delegate) {
+            *last
+        } else {
+            let last = last_entry(connection, &places, delegate, &below)?;
+            latest.insert(delegate, last);
+            last
         };
         people.extend(last.filter(|last| last.interaction.0 == id));
     }
     Ok(people)
+}
+
+/// The last check-in of a delegate at one of the devices that keeps them inside.
+fn last_entry(
+    connection: &Connection,
+    places: &Places,
+    delegate: DelegateId,
+    devices: &[DeviceId],
+) -> Result<Option<Inside>> {
+    let entered = History::of(connection, delegate)?.entered(connection, places)?;
+    let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
+    let last = here.max_by_key(|(_, since)| since.id);
+    Ok(last.map(|(device, since)| Inside {
+        delegate,
+        interaction: InteractionId(since.id),
+        device,
+        since: since.at,
+    }))
 }
 
 /// The device and those below it where somebody may be.
