@@ -1,7 +1,7 @@
 //! What can be wrong with a file: first whether it is one, then its pages, then what stands on them.
 //! Each check is a function of a read-only connection.
 
-use super::{Finding, Report, index};
+use super::{Finding, Report, Step, index};
 use crate::{
     error::{Error, Result},
     interactions::{presence::ANYWHERE, recount},
@@ -31,13 +31,15 @@ const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 /// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
 /// takes: some 15 seconds a gigabyte.
 ///
+/// `told` learns of each step before it begins.
+///
 /// # Errors
 /// When there is no file.
-pub fn look(path: &Path) -> Result<Report> {
+pub fn look(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
     let log = open::beside(path, "-wal");
     loop {
         let in_use = log.exists();
-        let report = look_once(path)?;
+        let report = look_once(path, told)?;
         // Somebody began to write to what was read without a lock.
         if in_use || !log.exists() {
             return Ok(report);
@@ -45,7 +47,7 @@ pub fn look(path: &Path) -> Result<Report> {
     }
 }
 
-fn look_once(path: &Path) -> Result<Report> {
+fn look_once(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
     let mut report = Report::default();
     match salvage::examine(path) {
         Ok(None) => {}
@@ -68,7 +70,7 @@ fn look_once(path: &Path) -> Result<Report> {
     let before = report.findings.len();
     let outcome = open::unchanged(path)
         .map_err(Error::from)
-        .and_then(|connection| look_inside(&connection, &mut report, first.is_ok()));
+        .and_then(|connection| look_inside(&connection, &mut report, first.is_ok(), told));
     if let Err(cause) = outcome
         && report.findings.len() == before
     {
@@ -88,8 +90,33 @@ impl Report {
     }
 }
 
-fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Result<()> {
+type Check = fn(&Connection, &mut Report) -> Result<()>;
+
+/// What is looked at once the pages are sound.
+const CHECKS: [(&str, Check); 8] = [
+    ("Checking the schema", look_at_schema),
+    ("Checking references", look_at_references),
+    ("Checking JSON", look_at_documents),
+    ("Checking nonces and idempotency keys", look_at_answers_kept),
+    ("Counting people inside", look_at_occupancy),
+    ("Counting records", look_at_totals),
+    ("Checking the search index", look_at_search_index),
+    ("Reading notices", look_at_notices),
+];
+
+fn look_inside(
+    connection: &Connection,
+    report: &mut Report,
+    ours: bool,
+    told: &mut dyn FnMut(Step),
+) -> Result<()> {
     let before = report.findings.len();
+    let of = CHECKS.len() + 1;
+    told(Step {
+        number: 1,
+        of,
+        what: "Checking pages",
+    });
     look_at_pages(connection, report)?;
     if !ours || report.findings.len() > before {
         return Ok(());
@@ -103,16 +130,8 @@ fn look_inside(connection: &Connection, report: &mut Report, ours: bool) -> Resu
         );
         return Ok(());
     }
-    for check in [
-        look_at_schema,
-        look_at_references,
-        look_at_documents,
-        look_at_answers_kept,
-        look_at_occupancy,
-        look_at_totals,
-        look_at_search_index,
-        look_at_notices,
-    ] {
+    for (number, (what, check)) in (2..).zip(CHECKS) {
+        told(Step { number, of, what });
         check(connection, report)?;
     }
     report.last_backup = last_backup(connection)?;
@@ -321,10 +340,13 @@ fn look_at_totals(connection: &Connection, report: &mut Report) -> Result<()> {
 }
 
 fn look_at_search_index(connection: &Connection, report: &mut Report) -> Result<()> {
-    if let Some(id) = index::first_missing(connection)? {
+    connection.execute_batch("BEGIN")?;
+    let wrong = index::first_wrong(connection);
+    connection.execute_batch("COMMIT")?;
+    if let Some(id) = wrong? {
         report.index = true;
         report.add(
-            format!("the index for searching does not find delegate {id} by its texts"),
+            format!("the search index differs from the texts of delegate {id}"),
             REPAIR_INDEX,
         );
     }

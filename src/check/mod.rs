@@ -3,7 +3,7 @@
 //! follows from the rest.
 //!
 //! - `look`: what can be wrong with a file
-//! - `index`: whether searches find everybody
+//! - `index`: whether the search index has every delegate's texts
 //! - `repair`: what follows from the rest made anew: the counts of those inside, the index
 
 mod index;
@@ -28,6 +28,17 @@ impl Finding {
     fn is_repairable(&self) -> bool {
         [look::REPAIR, look::REPAIR_INDEX].contains(&self.advice)
     }
+}
+
+/// A step of a look.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// Counted from 1.
+    pub number: usize,
+    /// How many steps there are.
+    pub of: usize,
+    /// What is done, such as "Checking references".
+    pub what: &'static str,
 }
 
 /// What a look found.

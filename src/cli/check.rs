@@ -1,6 +1,6 @@
 //! `gatepost check` (contract §10).
 
-use super::{aside::nice, print, print_json};
+use super::{aside::nice, print, print_json, progress::Progress};
 use crate::{
     check::{self, Mended, Report},
     error::Result,
@@ -30,14 +30,15 @@ pub struct Args {
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
     nice();
-    let mut report = check::look(db)?;
+    let look = || look(db, json);
+    let mut report = look()?;
     let mut mended = Mended::default();
     // Only where nothing worse is wrong: what is mended must follow from something sound.
     if args.repair && report.is_repairable() {
         let store = super::open_existing(db)?;
         mended = check::repair(&store, &report)?;
         drop(store);
-        report = check::look(db)?;
+        report = look()?;
     }
     if json {
         let findings: Vec<_> = report
@@ -55,6 +56,15 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
         tell(&report, db, &mended)?;
     }
     Ok(report.findings.is_empty())
+}
+
+fn look(db: &Path, json: bool) -> Result<Report> {
+    let progress = Progress::of_steps(json);
+    let report = check::look(db, &mut |step| {
+        progress.step(step.number, step.of, step.what);
+    });
+    progress.clear();
+    report
 }
 
 fn tell(report: &Report, db: &Path, mended: &Mended) -> Result<()> {

@@ -12,6 +12,7 @@ mod import;
 mod log;
 mod migrate;
 mod openapi;
+mod progress;
 mod restore;
 mod serve;
 mod user;

@@ -1,9 +1,8 @@
 //! `gatepost import`
 
-mod progress;
 mod report;
 
-use super::{aside::aside, context, open, open_existing, print};
+use super::{aside::aside, context, open, open_existing, print, progress::Progress};
 use crate::{
     devices,
     error::{Error, Result},
@@ -19,7 +18,6 @@ use crate::{
     store::Store,
     types::{DeviceId, DeviceSelector},
 };
-use progress::Progress;
 use report::Report;
 use serde_json::json;
 use std::{
@@ -242,7 +240,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         device,
         again: args.again,
     };
-    let mut progress = Progress::new();
+    let progress = Progress::new();
     let told = |looked: &Looked<'_>| {
         progress.checked(looked.rows);
         ControlFlow::Continue(())
@@ -274,7 +272,7 @@ fn resume(
     }
     let source = Source::open_with(&file, batch.options.reading())?;
     let ctx = context(store, "import")?;
-    let mut progress = Progress::new();
+    let progress = Progress::new();
     let told = |looked: &Looked<'_>| {
         progress.checked(looked.rows);
         ControlFlow::Continue(())
@@ -287,7 +285,7 @@ fn resume(
 
 /// Writes what was checked, where it is good and there is a store to write to, and tells.
 fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Result<bool> {
-    let mut progress = Progress::new();
+    let progress = Progress::new();
     let total = job.checked.rows;
     if let Some(store) = store.filter(|_| job.is_good()) {
         let mut batch = None;
@@ -345,7 +343,7 @@ fn complain(failure: &Error) {
 
 fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     let ctx = context(store, "import")?;
-    let mut progress = Progress::new();
+    let progress = Progress::new();
     let undone = undo(store, ctx, id, Stop::default(), |undo| {
         progress.taken_back(undo.removed + undo.restored);
     });
@@ -374,7 +372,7 @@ fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<b
     let device = find_device("--join", Some(store), Some(device))?
         .ok_or_else(|| Error::defect("no device"))?;
     let ctx = context(store, "import")?;
-    let mut progress = Progress::new();
+    let progress = Progress::new();
     let joined = join_all(store, ctx, id, device, Stop::default(), |join| {
         progress.joined(join.joined + join.skipped);
     });
