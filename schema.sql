@@ -54,6 +54,14 @@ CREATE INDEX delegates_email ON delegates (email COLLATE NOCASE) WHERE email IS 
 -- The console lists the types there are, and the delegates of one, in no time.
 CREATE INDEX delegates_type ON delegates (delegate_type) WHERE delegate_type IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_deleted ON delegates (deleted_at) WHERE deleted_at IS NOT NULL;
+-- Search as you type: the text index knows no word of one or two letters. Each letter's entries are in
+-- the order of ids, so that a page stops once it is full (src/search/lead.rs).
+CREATE INDEX delegates_last_1 ON delegates (lower(substr(last_name, 1, 1))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_last_2 ON delegates (lower(substr(last_name, 1, 2))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_first_1 ON delegates (lower(substr(first_name, 1, 1))) WHERE first_name IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_first_2 ON delegates (lower(substr(first_name, 1, 2))) WHERE first_name IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_company_1 ON delegates (lower(substr(company, 1, 1))) WHERE company IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX delegates_company_2 ON delegates (lower(substr(company, 1, 2))) WHERE company IS NOT NULL AND deleted_at IS NULL;
 
 -- A room, a session, a reader, an app, a product; an event is a device whose device_type is 'event'.
 CREATE TABLE devices (
@@ -147,6 +155,11 @@ CREATE INDEX interactions_third_delegate ON interactions (third_delegate_id) WHE
 CREATE INDEX interactions_first_device ON interactions (first_device_id) WHERE first_device_id IS NOT NULL;
 CREATE INDEX interactions_second_device ON interactions (second_device_id) WHERE second_device_id IS NOT NULL;
 CREATE INDEX interactions_third_device ON interactions (third_device_id) WHERE third_device_id IS NOT NULL;
+-- Lists by type and by time. Each type's entries, and those of each ten minutes, are in the order of ids,
+-- as lists are. Both are expressions, so that no other statement takes them for better than the indexes
+-- above, of which SQLite knows no numbers.
+CREATE INDEX interactions_kind ON interactions (lower(interaction_type));
+CREATE INDEX interactions_stretch ON interactions (recorded_at / 600000);
 
 CREATE TRIGGER delegates_take_part BEFORE DELETE ON delegates
 WHEN EXISTS (SELECT 1 FROM interactions WHERE first_delegate_id = OLD.id)

@@ -109,6 +109,9 @@ fn subject(alive: &'static str) -> Subject {
             ],
         ),
         text_index: Some("delegates_search"),
+        beginnings: &["last_name", "first_name", "company"],
+        kind: None,
+        stretches: None,
         shared: None,
         document: "data",
         counted: Some(Counted {

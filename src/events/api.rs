@@ -90,6 +90,8 @@ impl EventsApi {
         limit: Query<Option<i64>>,
         /// Items passed over; 0 without it.
         offset: Query<Option<i64>>,
+        /// `false` leaves `totalItems` and `totalPages` out and counts nothing.
+        total: Query<Option<bool>>,
         /// Properties to show, separated by commas; all without it.
         fields: Query<Option<String>>,
         /// A search expression in JSON; all without it.
@@ -100,7 +102,7 @@ impl EventsApi {
             zone: self.app.settings().zone.clone(),
         };
         let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, None)?;
-        let window = window(limit.0, offset.0)?;
+        let window = window(limit.0, offset.0, total.0)?;
         List::of(&self.app, records, search, window, Some(&address)).await
     }
 

@@ -4,7 +4,7 @@ use super::rows::{COLUMNS, Interaction};
 use crate::{
     error::Result,
     records::list::{Listing, SLICE_MAX_BYTES, Written},
-    search::{Field, FieldKind, Subject},
+    search::{Field, FieldKind, Stretches, Subject},
     store::totals,
     types::Zone,
 };
@@ -30,6 +30,13 @@ pub static SEARCHED: Subject = Subject {
         field("updatedAt", "created_at", FieldKind::Time),
     ],
     text_index: None,
+    beginnings: &[],
+    kind: Some(("interaction_type", "lower(interaction_type)")),
+    stretches: Some(Stretches {
+        column: "recorded_at",
+        expression: "recorded_at / 600000",
+        length_ms: 600_000,
+    }),
     document: "iif(json_valid(data), data, NULL)",
     shared: Some("shared"),
     counted: None,

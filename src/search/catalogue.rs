@@ -13,6 +13,13 @@ pub struct Subject {
     pub fields: &'static [Field],
     /// The full-text table with trigrams of some of its columns, by the same column names.
     pub text_index: Option<&'static str>,
+    /// Columns whose first letter and first two letters have an index each (see [`first_letters`]): what
+    /// words of one or two letters are looked for in.
+    pub beginnings: &'static [&'static str],
+    /// A column of few values, and the expression of it that has an index: its ASCII letters lowercased.
+    pub kind: Option<(&'static str, &'static str)>,
+    /// A time column with an index of stretches of time.
+    pub stretches: Option<Stretches>,
     /// An expression that gives its `data` as valid JSON or NULL: what `ud` looks into.
     pub document: &'static str,
     /// A column that says where in it values stand that are kept in `shared_values`, as JSON
@@ -63,6 +70,24 @@ pub enum FieldKind {
     Time,
     /// True or false.
     Flag,
+}
+
+/// The first letters of a column as its indexes have them. Only ASCII letters are lowercased.
+#[must_use]
+pub fn first_letters(column: &str, count: usize) -> String {
+    format!("lower(substr({column}, 1, {count}))")
+}
+
+/// An index by stretches of time, each in the order of ids: a range of times gives a few stretches, and
+/// the lowest ids of each are found at once.
+#[derive(Debug)]
+pub struct Stretches {
+    /// The column, in milliseconds.
+    pub column: &'static str,
+    /// The stretch of a row, as the index has it: the column divided by `length_ms`.
+    pub expression: &'static str,
+    /// How long a stretch is.
+    pub length_ms: i64,
 }
 
 /// Interactions as delegates or devices count them.

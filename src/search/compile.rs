@@ -2,9 +2,9 @@
 //! catalogue alone.
 
 use super::{
-    catalogue::{Field, FieldKind, Subject},
+    catalogue::{Field, FieldKind, Subject, first_letters},
     expression::{Expr, Op, Scalar, Test},
-    text_index::{beginnings, index_query, trigrams},
+    text_index::{beginnings, index_query, is_short, trigrams},
 };
 use crate::types::{json, text::fold};
 use rusqlite::types::Value;
@@ -22,8 +22,22 @@ pub struct Condition {
 /// Compiles an expression.
 #[must_use]
 pub fn compile(subject: &'static Subject, expr: &Expr) -> Condition {
+    compile_with(subject, expr, subject.text_index)
+}
+
+/// Compiles an expression for rows that the text index found already, so that it is not asked again.
+pub(super) fn compile_for_found(subject: &'static Subject, expr: &Expr) -> Condition {
+    compile_with(subject, expr, None)
+}
+
+fn compile_with(
+    subject: &'static Subject,
+    expr: &Expr,
+    text_index: Option<&'static str>,
+) -> Condition {
     let mut compiler = Compiler {
         subject,
+        text_index,
         out: Condition::default(),
     };
     compiler.expression(expr);
@@ -32,6 +46,8 @@ pub fn compile(subject: &'static Subject, expr: &Expr) -> Condition {
 
 struct Compiler {
     subject: &'static Subject,
+    /// The text index, unless it is not to be asked.
+    text_index: Option<&'static str>,
     out: Condition,
 }
 
@@ -126,7 +142,7 @@ impl Compiler {
 
     /// Has the text index find the rows that may match, where it can.
     fn narrow(&mut self, field: &Field, text: &str) {
-        let (Some(index), true) = (self.subject.text_index, field.text_indexed) else {
+        let (Some(index), true) = (self.text_index, field.text_indexed) else {
             return;
         };
         if let Some(query) = index_query(field.column, text) {
@@ -139,17 +155,12 @@ impl Compiler {
     }
 
     /// Words of three letters and more are found by the text index, all of them in one query. It
-    /// cannot be asked for shorter ones: where there are only such, they are looked for at the
-    /// beginnings of texts, which is fast enough to do it for all rows.
+    /// cannot be asked for shorter ones: where there are only such, texts of a few columns have to
+    /// begin with each.
     fn words(&mut self, words: &[String]) {
-        let fields = self.subject.fields.iter();
-        let columns: Vec<_> = fields
-            .filter(|field| field.text_indexed)
-            .map(|field| field.column)
-            .collect();
         let indexed: Vec<String> = words.iter().filter_map(|word| trigrams(word)).collect();
         self.text("1");
-        if let (Some(index), false) = (self.subject.text_index, indexed.is_empty()) {
+        if let (Some(index), false) = (self.text_index, indexed.is_empty()) {
             let query = self.bind(indexed.join(" AND "));
             let _ = write!(
                 self.out.sql,
@@ -157,22 +168,34 @@ impl Compiler {
             );
         }
         for word in words {
-            let tests: Vec<String> = if indexed.is_empty() && word.chars().count() < 3 {
-                let beginnings = beginnings(word).map(|pattern| self.bind(pattern));
-                let test = |column: &&str| {
-                    beginnings
-                        .each_ref()
-                        .map(|pattern| format!("{column} LIKE {pattern} ESCAPE '\\'"))
-                        .join(" OR ")
-                };
-                columns.iter().map(test).collect()
+            let tests = if indexed.is_empty() && is_short(word) {
+                self.begins_with(word)
             } else {
-                let part = self.bind(fold(word));
-                let test = |column: &&str| format!("text_contains({column}, {part})");
-                columns.iter().map(test).collect()
+                self.contains(word)
             };
             let _ = write!(self.out.sql, " AND ({})", tests.join(" OR "));
         }
+    }
+
+    fn contains(&mut self, word: &str) -> Vec<String> {
+        let part = self.bind(fold(word));
+        let fields = self.subject.fields.iter();
+        fields
+            .filter(|field| field.text_indexed)
+            .map(|field| format!("text_contains({}, {part})", field.column))
+            .collect()
+    }
+
+    fn begins_with(&mut self, word: &str) -> Vec<String> {
+        let mut tests = vec!["0".to_owned()];
+        for key in beginnings(word) {
+            let length = key.chars().count();
+            let key = self.bind(key);
+            for column in self.subject.beginnings {
+                tests.push(format!("{} = {key}", first_letters(column, length)));
+            }
+        }
+        tests
     }
 
     fn compare(&mut self, value: &str, op: Op, scalar: &Scalar) {

@@ -5,18 +5,21 @@
 //! - `catalogue`: what a list offers to a search
 //! - `expression`, `parse`: the tree, and JSON to it; errors tell their path
 //! - `compile`: the tree to SQL; `text_index`: what the index of texts is asked for
-//! - `run`: finding ids, in bounded time
+//! - `lead`: by which index a search is run
+//! - `statement`: the SQL of a search; `run`: finding ids, in bounded time
 //! - `statements`: named values that an administrator defines in SQL
 
 pub mod catalogue;
 pub mod compile;
 pub mod expression;
+mod lead;
 pub mod parse;
 mod run;
+mod statement;
 pub mod statements;
 mod text_index;
 
-pub use catalogue::{Counted, Field, FieldKind, Subject};
+pub use catalogue::{Counted, Field, FieldKind, Stretches, Subject};
 pub use expression::Expr;
 pub use run::{Found, Part};
 pub use text_index::index_query;

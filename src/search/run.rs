@@ -1,12 +1,8 @@
 //! Runs a search, in bounded time.
 
-use super::{
-    Search,
-    compile::{Condition, compile},
-    statements,
-};
+use super::{Search, statement::Statement, statements};
 use crate::error::{Error, Kind, Result};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 use std::time::{Duration, Instant};
 
 /// How long a search may take (contract §5).
@@ -39,20 +35,31 @@ impl Search {
     /// # Errors
     /// As [`Search::page`].
     pub fn part(&self, connection: &Connection, part: Part, limit: u64) -> Result<Vec<i64>> {
-        let (bound, order) = match part {
-            Part::After(id) => (format!("id > {id}"), "ASC"),
-            Part::Before(id) => (format!("id < {id}"), "DESC"),
-        };
         let mut ids = Vec::new();
-        self.run(
-            connection,
-            SEARCH_MAX,
-            |table, condition| {
-                format!("SELECT id FROM {table} WHERE {bound} AND {condition} ORDER BY id {order} LIMIT {limit}")
-            },
-            |id| ids.push(id),
-        )?;
+        self.run(connection, SEARCH_MAX, |statement| {
+            statement.nearest(part, limit, |id| ids.push(id))
+        })?;
         ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// The ids of what matches after the first `offset`, ascending, `limit` at the most. It looks no
+    /// further.
+    ///
+    /// # Errors
+    /// As [`Search::page`].
+    pub fn slice(&self, connection: &Connection, offset: u64, limit: u64) -> Result<Vec<i64>> {
+        let (mut passed_over, mut ids) = (0, Vec::new());
+        self.run(connection, SEARCH_MAX, |statement| {
+            let most = offset.saturating_add(limit);
+            statement.nearest(Part::After(0), most, |id| {
+                if passed_over < offset {
+                    passed_over += 1;
+                } else {
+                    ids.push(id);
+                }
+            })
+        })?;
         Ok(ids)
     }
 
@@ -62,16 +69,10 @@ impl Search {
     /// As [`Search::page`].
     pub fn count(&self, connection: &Connection, most: u64) -> Result<u64> {
         let mut count = 0;
-        self.run(
-            connection,
-            SEARCH_MAX,
-            |table, condition| {
-                format!(
-                    "SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {condition} LIMIT {most})"
-                )
-            },
-            |found| count = found,
-        )?;
+        self.run(connection, SEARCH_MAX, |statement| {
+            count = statement.count(most)?;
+            Ok(())
+        })?;
         Ok(count.unsigned_abs())
     }
 
@@ -105,36 +106,20 @@ impl Search {
     }
 
     fn each(&self, connection: &Connection, most: Duration, take: impl FnMut(i64)) -> Result<()> {
-        self.run(
-            connection,
-            most,
-            |table, condition| format!("SELECT id FROM {table} WHERE {condition} ORDER BY id"),
-            take,
-        )
+        self.run(connection, most, |statement| statement.each(take))
     }
 
-    /// Runs the statement that `frame` makes of the table and the condition, and gives the whole
-    /// number of each of its rows.
+    /// Has `work` run the search's statement, in bounded time.
     fn run(
         &self,
         connection: &Connection,
         most: Duration,
-        frame: impl FnOnce(&str, &str) -> String,
-        mut take: impl FnMut(i64),
+        work: impl FnOnce(Statement<'_>) -> rusqlite::Result<()>,
     ) -> Result<()> {
         let statements = statements::named(&self.expr);
         statements::offer(connection, self.subject.name, &statements, most)?;
-        let Condition { sql, parameters } = compile(self.subject, &self.expr);
-        let condition = format!("{} AND ({sql})", self.subject.alive);
-        let sql = frame(self.subject.table, &condition);
         let done = within(connection, most, || {
-            // Not kept prepared: searches differ, and would push out what does not.
-            let mut statement = connection.prepare(&sql)?;
-            let mut rows = statement.query(params_from_iter(parameters))?;
-            while let Some(row) = rows.next()? {
-                take(row.get(0)?);
-            }
-            Ok(())
+            work(Statement::of(connection, self.subject, &self.expr)?)
         });
         statements::withdraw(connection, &statements);
         done

@@ -35,28 +35,31 @@ fn folds_alike(letter: char) -> bool {
     matches!(letter, ' '..='~' | '\u{a0}'..='\u{17f}' | '\u{384}'..='\u{3f2}' | '\u{3f4}'..='\u{527}')
 }
 
-/// Patterns of texts that begin with a word. LIKE takes ASCII letters whatever their case, others as
-/// they are: those are tried small and capital.
-pub(super) fn beginnings(word: &str) -> [String; 2] {
-    let pattern = |word: &str| {
-        let mut pattern = String::new();
-        for letter in word.chars() {
-            if matches!(letter, '%' | '_' | '\\') {
-                pattern.push('\\');
-            }
-            pattern.push(letter);
-        }
-        pattern + "%"
-    };
-    let mut letters = word.chars();
+/// Whether a word is too short for the text index.
+pub(super) fn is_short(word: &str) -> bool {
+    word.chars().nth(2).is_none()
+}
+
+/// A word of one or two letters as the indexes of first letters have it: those lowercase ASCII letters
+/// only, so that other letters are tried small and capital.
+pub(super) fn beginnings(word: &str) -> Vec<String> {
+    let small = word.to_lowercase();
+    let mut letters = small.chars();
     let first: String = letters
         .next()
         .map(char::to_uppercase)
         .into_iter()
         .flatten()
         .collect();
-    [
-        pattern(&word.to_lowercase()),
-        pattern(&(first + letters.as_str())),
-    ]
+    let capital = first + letters.as_str();
+    let mut keys = vec![small.clone(), capital, word.to_uppercase()];
+    for key in &mut keys {
+        key.make_ascii_lowercase();
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    // Some letters have more than one capital: those would not be as long as the index's.
+    let length = word.chars().count();
+    keys.retain(|key| key.chars().count() == length);
+    keys
 }

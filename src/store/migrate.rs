@@ -29,6 +29,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0017_totals.sql")),
     M::up(include_str!("migrations/0018_import_changes.sql")),
     M::up(include_str!("migrations/0019_order.sql")),
+    M::up(include_str!("migrations/0020_pages.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

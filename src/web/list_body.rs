@@ -3,7 +3,7 @@
 
 use super::schema::{
     Described, array, bounded_integer, example, free_object, inline, integer, nullable, object,
-    one_of, text,
+    one_of, plain, text,
 };
 use poem_openapi::registry::MetaSchema;
 use serde::Deserialize;
@@ -20,6 +20,8 @@ pub struct ListQuery {
     pub limit: Option<i64>,
     /// Items passed over.
     pub offset: Option<i64>,
+    /// Whether the items of the whole list are counted; they are without it.
+    pub total: Option<bool>,
 }
 
 /// The body of `POST …/list`.
@@ -34,6 +36,8 @@ pub struct ListInput {
     limit: Option<i64>,
     #[serde(default)]
     offset: Option<i64>,
+    #[serde(default)]
+    total: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -61,6 +65,7 @@ impl From<ListInput> for ListQuery {
             fields,
             limit: input.limit,
             offset: input.offset,
+            total: input.total,
         }
     }
 }
@@ -88,6 +93,7 @@ impl Described for ListInput {
             ..integer("Items to skip; 0 without it.")
         };
         let limit = bounded_integer(1.0, 50_000.0, "Items on a page; 5,000 without it.");
+        let total = plain("boolean", "`false` counts nothing, and leaves `totalItems` and `totalPages` out.");
         example(
             object(
                 "What a list is asked for.",
@@ -97,6 +103,7 @@ impl Described for ListInput {
                     ("fields", inline(nullable(fields))),
                     ("limit", inline(nullable(limit))),
                     ("offset", inline(nullable(offset))),
+                    ("total", inline(nullable(total))),
                 ],
             ),
             json!({"search": {"in": ["id", [7, 8, 9]]}, "fields": ["id"], "limit": 100, "offset": 0}),

@@ -3,7 +3,7 @@
 use super::{
     Failure,
     schema::{Described, array, example, inline, integer, object, text},
-    stream::{self, Window},
+    stream::{self, Length, Window},
 };
 use crate::{
     app::App,
@@ -78,11 +78,11 @@ impl Address {
     }
 }
 
-/// The window that `limit` and `offset` ask for.
+/// The window that `limit`, `offset` and `total` ask for.
 ///
 /// # Errors
 /// [`crate::error::Kind::Invalid`], naming the parameter.
-pub fn window(limit: Option<i64>, offset: Option<i64>) -> Result<Window> {
+pub fn window(limit: Option<i64>, offset: Option<i64>, total: Option<bool>) -> Result<Window> {
     let limit = match limit {
         None => LIMIT_DEFAULT,
         Some(limit) => u64::try_from(limit)
@@ -92,27 +92,38 @@ pub fn window(limit: Option<i64>, offset: Option<i64>) -> Result<Window> {
     };
     let offset = u64::try_from(offset.unwrap_or(0))
         .map_err(|_| Error::invalid("offset: must be 0 or more"))?;
-    Ok(Window { offset, limit })
+    Ok(Window {
+        offset,
+        limit,
+        total: total.unwrap_or(true),
+    })
 }
 
-fn meta(address: Option<&Address>, window: Window, total: u64) -> String {
-    let mut pagination = serde_json::json!({
-        "totalItems": total,
-        "totalPages": total.div_ceil(window.limit),
-        "offset": window.offset,
-        "limit": window.limit,
-    });
-    let Some(address) = address else {
-        return serde_json::json!({"pagination": pagination}).to_string();
+fn meta(address: Option<&Address>, window: Window, length: Length) -> String {
+    let Window { offset, limit, .. } = window;
+    let mut pagination = serde_json::Map::new();
+    let (more, end) = match length {
+        Length::Counted(total) => {
+            pagination.insert("totalItems".into(), total.into());
+            pagination.insert("totalPages".into(), total.div_ceil(limit).into());
+            (offset + limit < total, total)
+        }
+        Length::Uncounted { more } => (more, u64::MAX),
     };
-    if window.offset + window.limit < total {
-        pagination["next"] = address.link(window, window.offset + window.limit).into();
+    pagination.insert("offset".into(), offset.into());
+    pagination.insert("limit".into(), limit.into());
+    let Some(address) = address else {
+        return json!({"pagination": pagination}).to_string();
+    };
+    if more {
+        let next = address.link(window, offset + limit);
+        pagination.insert("next".into(), next.into());
     }
-    if window.offset > 0 {
-        let previous = window.offset.min(total).saturating_sub(window.limit);
-        pagination["previous"] = address.link(window, previous).into();
+    if offset > 0 {
+        let previous = address.link(window, offset.min(end).saturating_sub(limit));
+        pagination.insert("previous".into(), previous.into());
     }
-    serde_json::json!({"pagination": pagination}).to_string()
+    json!({"pagination": pagination}).to_string()
 }
 
 /// A page of a list of `T`.
@@ -135,8 +146,8 @@ impl<T> List<T> {
         address: Option<&Address>,
     ) -> Result<Self, Failure> {
         let address = address.cloned();
-        let body = stream::body(app, listing, search, window, move |total| {
-            meta(address.as_ref(), window, total)
+        let body = stream::body(app, listing, search, window, move |length| {
+            meta(address.as_ref(), window, length)
         })
         .await?;
         Ok(Self {
@@ -197,10 +208,15 @@ impl Described for PageMeta {
     fn schema() -> MetaSchema {
         let pagination = object(
             "",
-            &["totalItems", "totalPages", "offset", "limit"],
+            &["offset", "limit"],
             vec![
-                ("totalItems", inline(integer("Items in the whole list."))),
-                ("totalPages", inline(integer(""))),
+                (
+                    "totalItems",
+                    inline(integer(
+                        "Items in the whole list; absent with `total=false`.",
+                    )),
+                ),
+                ("totalPages", inline(integer("Absent with `total=false`."))),
                 ("offset", inline(integer("Items passed over."))),
                 ("limit", inline(integer("Items on a page."))),
                 (
@@ -240,32 +256,29 @@ mod tests {
                 ("x".into(), "a b&c".into()),
             ],
         };
-        let window = Window {
-            offset: 10,
-            limit: 20,
+        let window = |offset, limit| Window {
+            offset,
+            limit,
+            total: true,
         };
-        insta::assert_snapshot!(meta(Some(&address), window, 45), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=30","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=0"}}"#);
-        assert!(!meta(Some(&address), window, 30).contains("next"));
-        assert!(
-            !meta(
-                Some(&address),
-                Window {
-                    offset: 0,
-                    limit: 1
-                },
-                1
-            )
-            .contains("previous")
-        );
+        let counted = Length::Counted;
+        insta::assert_snapshot!(meta(Some(&address), window(10, 20), counted(45)), @r#"{"pagination":{"totalItems":45,"totalPages":3,"offset":10,"limit":20,"next":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=30","previous":"http://host/api/5/delegate/list?fields=id%2Cbarcode&x=a+b%26c&limit=20&offset=0"}}"#);
+        assert!(!meta(Some(&address), window(10, 20), counted(30)).contains("next"));
+        assert!(!meta(Some(&address), window(0, 1), counted(1)).contains("previous"));
+        let more = |more| meta(Some(&address), window(10, 20), Length::Uncounted { more });
+        assert!(!more(true).contains("total"));
+        assert!(more(true).contains("limit=20&offset=30"));
+        assert!(!more(false).contains("next"));
     }
 
     #[test]
     fn windows_are_bounded() {
         assert_eq!(
-            window(None, None).unwrap(),
+            window(None, None, None).unwrap(),
             Window {
                 offset: 0,
-                limit: 5000
+                limit: 5000,
+                total: true
             }
         );
         for (limit, offset) in [
@@ -274,7 +287,7 @@ mod tests {
             (Some(-1), None),
             (None, Some(-1)),
         ] {
-            assert!(window(limit, offset).is_err());
+            assert!(window(limit, offset, None).is_err());
         }
     }
 }

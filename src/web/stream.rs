@@ -15,10 +15,24 @@ pub struct Window {
     pub offset: u64,
     /// Items shown at the most.
     pub limit: u64,
+    /// Whether the items of the whole list are counted.
+    pub total: bool,
+}
+
+/// What is known of a list's length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// So many items.
+    Counted(u64),
+    /// Not counted: whether there is anything after the page.
+    Uncounted {
+        /// Whether there is more.
+        more: bool,
+    },
 }
 
 /// A page of a list as a body: `{"data": [...], "meta": ...}`, where `meta` gives the envelope's
-/// `meta` (JSON text) for the total. What does not fit into one slice is streamed.
+/// `meta` (JSON text) for the list's length. What does not fit into one slice is streamed.
 ///
 /// # Errors
 /// When the search fails, or the total or the first slice cannot be read.
@@ -27,27 +41,21 @@ pub async fn body<L: Listing>(
     listing: L,
     search: Option<Search>,
     window: Window,
-    meta: impl FnOnce(u64) -> String,
+    meta: impl FnOnce(Length) -> String,
 ) -> Result<Body> {
     let listing = Arc::new(listing);
     let of_first = Arc::clone(&listing);
-    let (total, text, cursor) = app
+    let (length, text, cursor) = app
         .store
         .read(move |connection| {
-            let (total, mut cursor) = match search {
-                Some(search) => {
-                    let found = search.page(connection, window.offset, window.limit)?;
-                    (found.total, Cursor::Found(found.ids.into()))
-                }
-                None => (of_first.count(connection)?, Cursor::all(window)),
-            };
+            let (length, mut cursor) = begin(connection, &*of_first, search.as_ref(), window)?;
             let mut text = String::from("{\"data\":[");
             cursor.write(connection, &*of_first, &mut text)?;
-            Ok((total, text, cursor))
+            Ok((length, text, cursor))
         })
         .await?;
-    let end = format!("],\"meta\":{}}}", meta(total));
-    if cursor.is_done(total) {
+    let end = format!("],\"meta\":{}}}", meta(length));
+    if cursor.is_done() {
         return Ok(Body::from_string(text + &end));
     }
     let rest = Rest {
@@ -68,6 +76,42 @@ pub async fn body<L: Listing>(
     )))
 }
 
+/// How long the list is, and where its page begins. Without a total one item more is looked for than
+/// the page shows.
+fn begin(
+    connection: &Connection,
+    listing: &impl Listing,
+    search: Option<&Search>,
+    window: Window,
+) -> Result<(Length, Cursor)> {
+    let Window { offset, limit, .. } = window;
+    Ok(match (search, window.total) {
+        (Some(search), true) => {
+            let found = search.page(connection, offset, limit)?;
+            (
+                Length::Counted(found.total),
+                Cursor::Found(found.ids.into()),
+            )
+        }
+        (Some(search), false) => {
+            let mut ids = search.slice(connection, offset, limit + 1)?;
+            let more = ids.len() as u64 > limit;
+            ids.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            (Length::Uncounted { more }, Cursor::Found(ids.into()))
+        }
+        (None, true) => {
+            let total = listing.count(connection)?;
+            let left = limit.min(total.saturating_sub(offset));
+            (Length::Counted(total), Cursor::all(offset, left))
+        }
+        (None, false) => {
+            let next = listing.ids(connection, None, offset + limit, 1)?;
+            let more = !next.is_empty();
+            (Length::Uncounted { more }, Cursor::all(offset, limit))
+        }
+    })
+}
+
 /// What of a page is still to be read.
 enum Cursor {
     /// The ids that a search found.
@@ -81,19 +125,19 @@ enum Cursor {
 }
 
 impl Cursor {
-    fn all(window: Window) -> Self {
+    fn all(offset: u64, left: u64) -> Self {
         Self::All {
             after: None,
-            offset: window.offset,
-            left: window.limit,
+            offset,
+            left,
         }
     }
 
-    /// Whether nothing is left to read of a list of `total`.
-    fn is_done(&self, total: u64) -> bool {
+    /// Whether nothing is left to read.
+    fn is_done(&self) -> bool {
         match self {
             Self::Found(ids) => ids.is_empty(),
-            Self::All { offset, left, .. } => *left == 0 || *offset >= total,
+            Self::All { left, .. } => *left == 0,
         }
     }
 
@@ -104,6 +148,7 @@ impl Cursor {
         listing: &impl Listing,
         out: &mut String,
     ) -> Result<Option<usize>> {
+        let mut asked = 0;
         let ids: Vec<i64> = match self {
             Self::Found(ids) => ids.iter().take(SLICE_ROWS).copied().collect(),
             Self::All {
@@ -112,8 +157,8 @@ impl Cursor {
                 left,
             } => {
                 let passed_over = if after.is_some() { 0 } else { *offset };
-                let limit = (*left).min(SLICE_ROWS as u64);
-                listing.ids(connection, *after, passed_over, limit)?
+                asked = (*left).min(SLICE_ROWS as u64);
+                listing.ids(connection, *after, passed_over, asked)?
             }
         };
         if ids.is_empty() {
@@ -122,14 +167,13 @@ impl Cursor {
         let written = listing.write(connection, &ids, out)?;
         match self {
             Self::Found(ids) => drop(ids.drain(..written.ids)),
-            Self::All {
-                after,
-                offset,
-                left,
-            } => {
+            Self::All { after, left, .. } => {
                 *after = ids.get(written.ids - 1).copied();
-                *offset += written.ids as u64;
                 *left -= written.ids as u64;
+                // Fewer than asked for are the last.
+                if (ids.len() as u64) < asked && written.ids == ids.len() {
+                    *left = 0;
+                }
             }
         }
         Ok(Some(written.items))

@@ -6,7 +6,11 @@ use super::{
     naive::{Row, holds},
     search,
 };
-use crate::{delegates, search::compile::compile};
+use crate::{
+    delegates, interactions,
+    search::{Part, Search, compile::compile},
+    types::Zone,
+};
 use proptest::{collection::vec, option, prelude::*, sample::select};
 use rusqlite::{Connection, params};
 use serde_json::{Map, Value, json};
@@ -290,8 +294,115 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
+/// Whatever leads to a part of what matches, it is a part of that.
+fn parts_agree(
+    search: &Search,
+    connection: &Connection,
+    matching: &[i64],
+) -> Result<(), TestCaseError> {
+    for (offset, limit) in [(0, 2), (1, 3), (3, 100), (50, 1)] {
+        let slice = search.slice(connection, offset, limit).unwrap();
+        let wanted: Vec<i64> = matching
+            .iter()
+            .copied()
+            .skip(offset as usize)
+            .take(limit as usize)
+            .collect();
+        prop_assert_eq!(slice, wanted);
+    }
+    for id in [0, 3, 9, 1000] {
+        let after: Vec<i64> = matching
+            .iter()
+            .copied()
+            .filter(|found| *found > id)
+            .take(2)
+            .collect();
+        prop_assert_eq!(search.part(connection, Part::After(id), 2).unwrap(), after);
+        let mut before: Vec<i64> = matching
+            .iter()
+            .rev()
+            .copied()
+            .filter(|found| *found < id)
+            .take(2)
+            .collect();
+        before.reverse();
+        prop_assert_eq!(
+            search.part(connection, Part::Before(id), 2).unwrap(),
+            before
+        );
+    }
+    for most in [0, 2, 1000] {
+        let count = search.count(connection, most).unwrap();
+        prop_assert_eq!(count, most.min(matching.len() as u64));
+    }
+    Ok(())
+}
+
+/// Whether words find a row: long ones anywhere; where there are only short ones, at the beginning of
+/// names and company.
+fn words_hold(words: &[String], row: &Row) -> bool {
+    let texts = |names: &[&str]| -> Vec<String> {
+        let text = |name: &&str| Some(row.properties[*name].as_str()?.to_lowercase());
+        names.iter().filter_map(text).collect()
+    };
+    let short = words.iter().all(|word| word.chars().count() < 3);
+    words.iter().all(|word| {
+        let word = word.to_lowercase();
+        if short {
+            let texts = texts(&["firstName", "lastName", "company"]);
+            texts.iter().any(|text| text.starts_with(&word))
+        } else {
+            let texts = texts(&["firstName", "lastName", "company", "email", "barcode"]);
+            texts.iter().any(|text| text.contains(&word))
+        }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn words_find_what_they_mean(rows in rows(), words in vec(vec(prop_oneof![part(), text()], 1..3), 20)) {
+        let connection = database();
+        store(&connection, &rows);
+        for words in &words {
+            let words: Vec<String> = words.iter().flat_map(|word| word.split_whitespace()).map(String::from).collect();
+            let search = Search::everything(&delegates::SEARCHED).and_words(&words.join(" "));
+            let meant: Vec<i64> = (1..).zip(&rows).filter(|(_, row)| words_hold(&words, row)).map(|(id, _)| id).collect();
+            prop_assert_eq!(&search.page(&connection, 0, 1000).unwrap().ids, &meant, "{:?}", words);
+            parts_agree(&search, &connection, &meant)?;
+        }
+    }
+
+    /// Interactions lie in stretches of ten minutes, in whichever order they came.
+    #[test]
+    fn interactions_of_a_type_or_time_are_all_found(
+        rows in vec((select(TYPES.to_vec()), -5i64..30), 0..60),
+        ranges in vec((option::of(-6i64..31), option::of(-6i64..31), option::of(vec(select(TYPES.to_vec()), 0..3))), 30),
+    ) {
+        let connection = database();
+        for (kind, at) in &rows {
+            let sql = "INSERT INTO interactions (interaction_type, recorded_at, created_at) VALUES (?1, ?2, 0)";
+            connection.execute(sql, params![kind, at * 200_000]).unwrap();
+        }
+        for (from, to, kinds) in &ranges {
+            let mut parts: Vec<Value> = Vec::new();
+            parts.extend(from.map(|from| json!({">=": ["recordedAt", from * 200]})));
+            parts.extend(to.map(|to| json!({"<": ["recordedAt", to * 200]})));
+            parts.extend(kinds.as_ref().map(|kinds| match kinds.as_slice() {
+                [kind] => json!({"==": ["interactionType", kind]}),
+                kinds => json!({"in": ["interactionType", kinds]}),
+            }));
+            let text = json!({"and": parts}).to_string();
+            let search = Search::parse(&interactions::list::SEARCHED, &text, &Zone::default(), None).unwrap();
+            let meant: Vec<i64> = (1..).zip(&rows).filter(|(_, (kind, at))| {
+                from.is_none_or(|from| *at >= from) && to.is_none_or(|to| *at < to)
+                    && kinds.as_ref().is_none_or(|kinds| kinds.contains(kind))
+            }).map(|(id, _)| id).collect();
+            prop_assert_eq!(&search.page(&connection, 0, 1000).unwrap().ids, &meant, "{}", text);
+            parts_agree(&search, &connection, &meant)?;
+        }
+    }
 
     #[test]
     fn sqlite_finds_what_the_meaning_says(rows in rows(), expressions in vec(expression(), 40)) {
@@ -302,6 +413,7 @@ proptest! {
             let meant: Vec<i64> = (1..).zip(&rows).filter(|(_, row)| holds(expr, row)).map(|(id, _)| id).collect();
             prop_assert_eq!(&found.ids, &meant, "{}", expr);
             prop_assert_eq!(found.total, meant.len() as u64);
+            parts_agree(&search(&expr.to_string()).unwrap(), &connection, &meant)?;
         }
     }
 

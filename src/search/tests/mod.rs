@@ -1,6 +1,7 @@
 mod cases;
 mod laws;
 mod naive;
+mod steps;
 
 use super::Search;
 use crate::{

@@ -121,6 +121,45 @@ fn pagination_tells_totals_and_the_window() {
 }
 
 #[test]
+fn a_page_without_a_total_knows_only_whether_there_is_more() {
+    let server = filled(23);
+    let caller = server.caller_with_all();
+    let everybody = "%7B%22%3E%22%3A%5B%22id%22%2C0%5D%7D";
+    for list in ["delegate", "device", "interaction"] {
+        let all = ids(&caller.get(&format!("/{list}/list")));
+        for search in ["", &format!("&search={everybody}")] {
+            let first = format!("/api/v5/{list}/list?limit=5&total=false{search}");
+            let pages = followed(&caller, &first, "next");
+            assert_eq!(pages.concat(), all, "{first}");
+            assert_eq!(pages.len(), 5, "{first}");
+            for (window, next) in [
+                ("limit=5&offset=15", Some(20)),
+                ("limit=5&offset=18", None),
+                ("limit=22", Some(22)),
+                ("limit=23", None),
+                ("limit=5&offset=23", None),
+                ("limit=5&offset=1000", None),
+            ] {
+                let page = caller.get(&format!("/{list}/list?{window}&total=false{search}"));
+                let pagination = pagination(&page);
+                assert_eq!(pagination.get("totalItems"), None, "{window}");
+                assert_eq!(pagination.get("totalPages"), None, "{window}");
+                let link = pagination.get("next").and_then(Value::as_str);
+                let offset = next.map(|next| format!("offset={next}"));
+                assert_eq!(link.is_some(), next.is_some(), "{window}: {link:?}");
+                assert!(link.is_none_or(|link| link.contains("total=false")));
+                assert!(link.is_none_or(|link| link.ends_with(&offset.unwrap_or_default())));
+            }
+        }
+        caller
+            .get(&format!("/{list}/list?total=maybe"))
+            .refused(400, 1100, "total");
+        let counted = caller.get(&format!("/{list}/list?total=true"));
+        assert_eq!(pagination(&counted)["totalItems"], 23);
+    }
+}
+
+#[test]
 fn links_carry_every_other_parameter_along() {
     let server = filled(5);
     let caller = server.caller_with_all();
@@ -248,7 +287,7 @@ fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
     for (path, about) in [
         (
             "/delegate/list?limits=1",
-            "\"limits\": the query parameters here are limit, offset, fields, search",
+            "\"limits\": the query parameters here are limit, offset, total, fields, search",
         ),
         ("/delegate/list?limit=1&limit=2", "limit: stands twice"),
         ("/ping?x", "no query parameters here"),

@@ -18,7 +18,7 @@ use serde_json::json;
 /// Lines of a page.
 const LINES: usize = 50;
 /// Counted at once; the rest is counted when somebody wants to know.
-const COUNTED_MAX: u64 = 2_000;
+const COUNTED_MAX: u64 = 1_000;
 
 /// What was found, or why nothing could be.
 #[derive(Default)]

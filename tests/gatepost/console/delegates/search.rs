@@ -209,7 +209,7 @@ fn more_than_anybody_reads_is_counted_on_request() {
     );
     let crew = server.crew(ConsoleRole::Viewer);
     let html = crew.get("/console/delegates?q=person").shown();
-    assert!(html.contains("More than 2,000 found"));
+    assert!(html.contains("More than 1,000 found"));
     let count = crew
         .request(Method::GET, "/console/delegates/count?q=person")
         .header("hx-request", "true");
