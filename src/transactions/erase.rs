@@ -3,7 +3,7 @@
 //! not know, and in a purchase that was theirs alone such texts everywhere and the note; elsewhere
 //! the texts that name them, whoever bought. Bodies are found beside the writer, which takes a while.
 
-use super::{ERASED, Sale, erased, person::Person};
+use super::{ERASED, Sale, contacts::Contacts, erased, person::Person};
 use crate::{
     error::{Error, Result},
     store::Tx,
@@ -56,6 +56,12 @@ pub fn traces(connection: &Connection, people: &[DelegateId]) -> Result<Traces> 
 }
 
 impl Traces {
+    /// How the person is reached, and known to gates.
+    #[must_use]
+    pub fn contacts(&self) -> &Contacts {
+        &self.person.contacts
+    }
+
     /// Looks at bodies that came after one.
     fn look(&mut self, connection: &Connection, after: i64) -> Result<()> {
         self.newest = after;
@@ -113,13 +119,24 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     for barcode in &tickets {
         erased::keep(tx, purchase, barcode)?;
     }
+    let bodies = bodies(tx, purchase)?;
+    // A ticket whose code was taken made nobody, and is the person's all the same.
+    let sold: BTreeSet<String> = bodies
+        .iter()
+        .flat_map(|(_, body)| Sale::read(body).tickets)
+        .map(|ticket| ticket.barcode)
+        .collect();
+    let clashed = |code: &&String| traces.person.has_code(code);
+    let own = sold.iter().filter(clashed).count();
     let whose = Whose {
         person: &traces.person,
-        near: !tickets.is_empty(),
-        alone: !tickets.is_empty() && tickets.len() == all,
+        near: !tickets.is_empty() || own > 0,
+        alone: match all {
+            0 => own > 0 && own == sold.len(),
+            all => tickets.len() == all,
+        },
         tickets: &tickets,
     };
-    let bodies = bodies(tx, purchase)?;
     for (at, (id, body)) in bodies.iter().enumerate() {
         let Some(blanked) = whose.blanked(body) else {
             continue;

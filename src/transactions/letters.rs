@@ -22,6 +22,37 @@ fn fold(letter: char) -> impl Iterator<Item = char> {
     })
 }
 
+/// Whether a piece of a text is a word of its own. An address or a code within a longer one is not:
+/// that is somebody else's.
+pub fn is_word(text: &str, place: &Range<usize>) -> bool {
+    let goes_on = |letters: &mut dyn Iterator<Item = char>| match letters.next() {
+        Some('-' | '.' | '+') => letters.next().is_some_and(char::is_alphanumeric),
+        Some(letter) => letter.is_alphanumeric() || letter == '_',
+        None => false,
+    };
+    let (before, after) = (&text[..place.start], &text[place.end..]);
+    !goes_on(&mut before.chars().rev()) && !goes_on(&mut after.chars()) && !after.starts_with('@')
+}
+
+/// A text without some of its pieces, with `mark` in their place; none where there are no such.
+pub fn without(body: &[u8], mut places: Vec<Range<usize>>, mark: &str) -> Option<Vec<u8>> {
+    if places.is_empty() {
+        return None;
+    }
+    places.sort_by_key(|place| place.start);
+    let (mut blanked, mut kept) = (Vec::with_capacity(body.len()), 0);
+    for place in &places {
+        // One may stand within another, or begin in it.
+        if place.start >= kept {
+            blanked.extend_from_slice(&body[kept..place.start]);
+            blanked.extend_from_slice(mark.as_bytes());
+        }
+        kept = kept.max(place.end);
+    }
+    blanked.extend_from_slice(&body[kept..]);
+    Some(blanked)
+}
+
 /// A body that is no JSON, folded; with where its letters stand.
 pub struct Letters {
     folded: String,
@@ -73,6 +104,15 @@ impl Letters {
         found
             .filter(|(_, text)| !text.is_empty())
             .map(|(at, text)| self.place(&(at..at + text.len())))
+    }
+
+    /// As [`Letters::places`], where the text is a word of its own (see [`is_word`]).
+    pub fn words<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let found = self.folded.match_indices(text);
+        found
+            .map(|(at, text)| at..at + text.len())
+            .filter(|place| !place.is_empty() && is_word(&self.folded, place))
+            .map(|place| self.place(&place))
     }
 
     /// Where in the body one of these telephone numbers stands.

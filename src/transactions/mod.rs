@@ -4,10 +4,11 @@
 //! - `sale`: a body, read as far as it can be; pure
 //! - `load`: it becomes rows; `tickets`: and delegates, in slices
 //! - `settle`: what did not fit, and what a person found out about it
-//! - `erase`: somebody is taken out of purchases for good; `person`: what tells of them; `letters`,
+//! - `erase`: somebody is taken out of purchases for good; `person`, `contacts`: what tells of them; `letters`,
 //!   `telephone`: how that is found in a text; `erased`: which tickets were theirs
 
 pub mod api;
+mod contacts;
 pub mod erase;
 mod erased;
 mod letters;
@@ -18,6 +19,7 @@ pub mod settle;
 mod telephone;
 mod tickets;
 
+pub use contacts::Contacts;
 pub use load::{Received, receive};
 pub use sale::{Inconsistency, Sale};
 pub use tickets::{resume, tickets};

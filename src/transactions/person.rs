@@ -2,8 +2,8 @@
 //! them. Pure but for looking them up.
 
 use super::{
-    letters::{Letters, folded},
-    telephone::{Number, numbers_in},
+    contacts::Contacts,
+    letters::{Letters, folded, without},
 };
 use crate::{
     error::Result,
@@ -14,20 +14,15 @@ use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A code that is shorter means somebody only where a code stands.
-const CODE_MIN_CHARS: usize = 4;
-/// A number with fewer digits is no telephone's.
-const PHONE_MIN_DIGITS: usize = 7;
-
 /// Whom a purchase may tell of.
 #[derive(Debug, Default, Clone)]
 pub struct Person {
-    /// Full names, e-mails and codes, folded: wherever they stand, they mean the person.
-    sure: BTreeSet<String>,
+    /// E-mails, telephone numbers and codes: wherever they stand, they mean the person.
+    pub contacts: Contacts,
+    /// Full names, folded, which do so too.
+    names: BTreeSet<String>,
     /// First and last names, folded: they mean the person in purchases with a ticket of theirs.
     likely: BTreeSet<String>,
-    /// Telephone numbers.
-    phones: Vec<Number>,
     /// Codes as they are.
     codes: BTreeSet<String>,
 }
@@ -63,7 +58,7 @@ impl Person {
                     format!("{last} {first}"),
                     format!("{last}, {first}"),
                 ] {
-                    person.sure.insert(folded(&name));
+                    person.names.insert(folded(&name));
                 }
             }
         }
@@ -72,25 +67,16 @@ impl Person {
             .filter(|name| name.chars().count() > 1)
             .map(|name| folded(name))
             .collect();
-        person.sure.extend(all("email").into_iter().map(folded));
-        person.phones = all("phone")
-            .into_iter()
-            .map(Number::read)
-            .filter(|number| number.count() >= PHONE_MIN_DIGITS)
-            .collect();
-        for code in DelegateCode::ALL {
-            person
-                .codes
-                .extend(all(code.name()).into_iter().map(ToOwned::to_owned));
-        }
-        person
-            .codes
-            .extend(all("blocked").into_iter().map(ToOwned::to_owned));
-        let long = person
-            .codes
+        for code in DelegateCode::ALL
             .iter()
-            .filter(|code| code.chars().count() >= CODE_MIN_CHARS);
-        person.sure.extend(long.map(|code| folded(code)));
+            .map(|code| code.name())
+            .chain(["blocked"])
+        {
+            let codes = all(code).into_iter().map(ToOwned::to_owned);
+            person.codes.extend(codes);
+        }
+        let codes = person.codes.iter().map(String::as_str);
+        person.contacts = Contacts::of(all("email"), all("phone"), codes);
         person
     }
 
@@ -106,30 +92,19 @@ impl Person {
         }
         let text = folded(text);
         let likely = self.likely.iter().filter(|_| near);
-        self.sure
+        self.names
             .iter()
             .chain(likely)
             .any(|known| has_word(&text, known))
-            || !numbers_in(&text, &self.phones).is_empty()
+            || self.contacts.are_in(&text)
     }
 
     /// A body that is no JSON, with `mark` for all that tells of the person; none where nothing does.
     pub fn blanked(&self, body: &[u8], mark: &str) -> Option<Vec<u8>> {
         let letters = Letters::of(body);
-        let texts = self.sure.iter().flat_map(|known| letters.places(known));
-        let mut places: Vec<_> = texts.chain(letters.places_of(&self.phones)).collect();
-        places.sort_by_key(|place| place.start);
-        let (mut blanked, mut kept) = (Vec::with_capacity(body.len()), 0);
-        for place in &places {
-            // One may stand within another, or begin in it.
-            if place.start >= kept {
-                blanked.extend_from_slice(&body[kept..place.start]);
-                blanked.extend_from_slice(mark.as_bytes());
-            }
-            kept = kept.max(place.end);
-        }
-        blanked.extend_from_slice(&body[kept..]);
-        (!places.is_empty()).then_some(blanked)
+        let names = self.names.iter().flat_map(|known| letters.places(known));
+        let places = names.chain(self.contacts.places(&letters)).collect();
+        without(body, places, mark)
     }
 }
 

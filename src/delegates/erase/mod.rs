@@ -3,11 +3,12 @@
 //! holds, it still holds; whoever erases is told which those are.
 //!
 //! First the record is deleted softly, so that nothing is added to it; then what it left is found,
-//! beside the writer; then all of it goes in one transaction. Interrupted between, it is a deleted
+//! beside the writer, and what others quote of it is taken out; then all of it goes in one transaction. Interrupted between, it is a deleted
 //! record, which can be erased again. Last the search index and the write-ahead log are rid of what
 //! they have; a start goes on with that where it was cut off.
 
 mod answers;
+mod quotes;
 mod take_out;
 mod traces;
 mod wipe;
@@ -55,9 +56,13 @@ pub async fn erase(
             Ok((traces, copies::of(connection, &database, id)?))
         })
         .await?;
+    let newest = quotes::take_out(store, traces.purchases.contacts()).await?;
     let told = copies.clone();
     store
-        .write(move |tx| finish(tx, &ctx, id, leaver, &traces, &copies))
+        .write(move |tx| {
+            quotes::take_out_late(tx, traces.purchases.contacts(), newest)?;
+            finish(tx, &ctx, id, leaver, &traces, &copies)
+        })
         .await?;
     store.wipe_log();
     wipe::wipe_soon(app);
@@ -70,6 +75,7 @@ pub async fn erase(
 /// When it cannot be written.
 pub fn at_once(tx: &Tx<'_>, id: i64) -> Result<()> {
     let traces = Traces::find(tx, id)?;
+    quotes::take_out_at_once(tx, traces.purchases.contacts())?;
     take_out(tx, &traces, None)
 }
 

@@ -282,3 +282,74 @@ fn what_a_till_sent_that_is_no_json_loses_the_person_in_its_own_encoding() {
         assert!(!super::memmem(&bytes, word), "{word:?}");
     }
 }
+
+/// What others recorded quotes the person, and is theirs otherwise.
+#[test]
+fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let id = caller.delegate(
+        &json!({"firstName": "Zoë", "lastName": "Weiß", "email": "zoe@example.org",
+        "phone": "+49 170 1234567", "barcode": "ZW-4711", "rfid": "7F"}),
+    );
+    let quote = json!({"note": "met Zoe@Example.org, 0170/1234567 (ZW-4711)", "others": ["zoe@example.org.uk", "ZW-47110", "7F"],
+        "zoe@example.org": 1});
+    let left = json!({"note": "met [erased], [erased] ([erased])", "others": ["zoe@example.org.uk", "ZW-47110", "7F"],
+        "[erased]": 1});
+    let other = caller.delegate(&json!({"lastName": "Other", "data": {"Data": quote}}));
+    let hall = caller.device(&json!({"data": {"Data": quote}}));
+    let scan = |kind: &str, data: &serde_json::Value| {
+        let body = json!({"delegate": other, "device": hall, "data": data});
+        let made = caller.interact(kind, &body);
+        made.data()["id"].as_i64().expect("an id")
+    };
+    let lead = scan("lead", &quote);
+    let long = json!({"pages": vec![quote.clone(); 3_000]});
+    let long_lead = scan("lead", &long);
+    let gone_lead = scan("lead", &quote);
+    assert_eq!(
+        caller
+            .delete(&format!("/interaction/id:{gone_lead}"))
+            .status,
+        204
+    );
+    let shared = json!({"sharedValues": {"photo": quote}, "interactions": {
+        "a": {"interactionType": "lead", "delegate": other, "device": hall, "data": {"photo": {"$shared": "photo"}}}}});
+    let batch = caller.post("/interaction/batch", &shared);
+    let of_batch = batch.data()[0]["data"]["id"].as_i64().expect("an id");
+    // The code of the ticket was taken: no delegate is made for it.
+    let purchase = json!({"code": "CLASH", "context": hall, "totalAmount": 1, "notes": "Zoë pays later", "transactions": [],
+        "items": [{"product": hall, "quantity": 1, "totalAmount": 1, "delegates": [{"product": hall, "barcode": "ZW-4711"}]}]});
+    let sold = caller.post("/tx/new", &purchase);
+    assert_ne!(sold.data()["inconsistencies"], json!([]), "{sold:?}");
+    let crew = server.crew(ConsoleRole::Administrator);
+    let path = format!("/console/delegates/{id}/erase");
+    crew.post(&path, &[("confirm", &id.to_string())]).taken();
+
+    let data = |path: &str| caller.get(path).data()["data"].clone();
+    assert_eq!(data(&format!("/delegate/id:{other}"))["Data"], left);
+    assert_eq!(data(&format!("/device/id:{hall}"))["Data"], left);
+    let listed = caller.get(
+        "/interaction/list?search=%7B%22%3D%3D%22%3A%5B%22interactionType%22%2C%22lead%22%5D%7D",
+    );
+    let of = |wanted: i64| {
+        let items = listed.data().as_array().expect("a list").clone();
+        let found = items.into_iter().find(|item| item["id"] == wanted);
+        found.expect("it is there")["data"].clone()
+    };
+    assert_eq!(of(lead), left);
+    assert_eq!(of(long_lead)["pages"][2_999], left);
+    assert_eq!(of(of_batch)["photo"], left);
+    let body: String = server.value("SELECT CAST(body AS TEXT) FROM transaction_bodies");
+    assert!(!body.contains("Zoë") && !body.contains("ZW-4711"), "{body}");
+    wiped(&server);
+    let mut bytes = std::fs::read(server.path()).expect("the file");
+    bytes.extend(std::fs::read(beside(&server.path(), "-wal")).unwrap_or_default());
+    for word in [&b"Zoe@Example.org"[..], b"0170/1234567", b"(ZW-4711"] {
+        assert!(!super::memmem(&bytes, word), "{word:?}");
+    }
+    assert_eq!(
+        caller.get(&format!("/delegate/id:{other}")).data()["lastName"],
+        "Other"
+    );
+}
