@@ -289,6 +289,29 @@ mod tests {
         }
     }
 
+    /// Reports of others are written over these.
+    #[test]
+    fn columns_of_views_stay() {
+        let (_folder, sandbox) = sandbox();
+        let columns = |view: &View| format!("{}: {}", view.name, view.columns.join(" "));
+        let views: Vec<String> = sandbox.views().unwrap().iter().map(columns).collect();
+        insta::assert_snapshot!(views.join("\n"), @r"
+        delegates: id parent_id previous_id owner_id barcode rfid external_id public_id code uhf_id slug first_name last_name email phone job_title company delegate_type raw_flags data created_at updated_at
+        devices: id parent_id code public_id external_id rfid slug name short_name description device_type device_tags category start_at end_at available data created_at updated_at
+        events: id name external_id manager_email manager_phone start_at end_at data
+        interactions: id interaction_type first_delegate_id second_delegate_id third_delegate_id first_device_id second_device_id third_device_id data admitted recorded_at created_at
+        presence: delegate_id device_id check_ins inside joined last_in_at last_out_at
+        refusals: id interaction_type delegate delegate_id device device_id code message recorded_at refused_at
+        conflicts: id interaction_id code message found_at
+        device_states: device_id seen_at pinged_at battery network status failed_uploads lat lon clock_skew_s config_version confirmed_at
+        device_pings: device_id pinged_at battery network status failed_uploads lat lon clock_skew_s
+        transactions: id code context_id total_amount notes recorded_by bought_at created_at updated_at
+        transaction_payments: transaction_id line method amount change net reference
+        transaction_items: transaction_id line code product_id quantity description unit_amount total_amount discount_amount
+        transaction_delegates: transaction_id barcode delegate_id product_id
+        ");
+    }
+
     #[test]
     fn everything_else_is_refused() {
         let (_folder, sandbox) = sandbox();

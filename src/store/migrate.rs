@@ -63,6 +63,15 @@ pub fn upgrade(connection: &mut Connection) -> Result<()> {
         .map_err(|cause| Error::defect(format!("migration: {cause}")))
 }
 
+/// Brings a file to a version that is not the newest.
+#[cfg(test)]
+pub(super) fn up_to(connection: &mut Connection, version: usize) {
+    let steps = Migrations::from_slice(&STEPS[..version]);
+    if let Err(cause) = steps.to_latest(connection) {
+        unreachable!("version {version}: {cause}");
+    }
+}
+
 /// Everything of a database that a schema decides (kind, name, statement), in a comparable form:
 /// comments and white space of each statement folded.
 ///

@@ -7,6 +7,8 @@ mod checkpoint;
 pub mod connection;
 mod create;
 pub mod error;
+#[cfg(test)]
+mod fixtures;
 mod ids;
 pub mod integrity;
 mod job;

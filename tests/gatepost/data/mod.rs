@@ -4,6 +4,7 @@ mod bad;
 mod interrupted;
 mod killed;
 mod links;
+mod older;
 mod round;
 mod schemas;
 mod searched;

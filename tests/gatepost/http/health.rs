@@ -62,6 +62,34 @@ fn a_file_that_takes_no_writes_makes_it_unready_until_it_does() {
     assert_eq!(ready(&venue).0, 200);
 }
 
+/// Dashboards and alerts of others name these.
+#[test]
+fn names_of_metrics_stay() {
+    let venue = Venue::open(&[]);
+    let (_, page) = venue.text("/metrics");
+    let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let mut types: Vec<&str> = types.collect();
+    types.sort_unstable();
+    insta::assert_snapshot!(types.join("\n"), @r"
+    gatepost_build_info gauge
+    gatepost_check_ins_total counter
+    gatepost_commit_duration_seconds histogram
+    gatepost_connections_ended_total counter
+    gatepost_connections_open gauge
+    gatepost_connections_refused_total counter
+    gatepost_database_bytes gauge
+    gatepost_errors_total counter
+    gatepost_http_request_duration_seconds histogram
+    gatepost_http_requests_total counter
+    gatepost_readers_in_use gauge
+    gatepost_wal_bytes gauge
+    gatepost_write_group_jobs histogram
+    gatepost_write_groups_lost_total counter
+    gatepost_write_queue_jobs gauge
+    process_resident_memory_bytes gauge
+    ");
+}
+
 #[test]
 fn the_metrics_count_what_happened_and_name_nobody() {
     let venue = Venue::open(&[]);

@@ -149,7 +149,7 @@ const DAMAGES: &[[&str; 3]] = &[
     ],
     [
         "INSERT INTO delegates_search (delegates_search) VALUES ('delete-all')",
-        "does not find delegate",
+        "differs from the texts of delegate",
         "stop the server and run `gatepost check --repair`",
     ],
     [

@@ -1,0 +1,281 @@
+//! Files that older versions made: they open, migrate, pass `check`, and keep what others rely on.
+
+use super::Site;
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+use std::{io::Read, path::PathBuf};
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures"))
+}
+
+/// The versions of the files there are.
+fn versions() -> Vec<u32> {
+    let mut versions: Vec<u32> = std::fs::read_dir(folder())
+        .expect("fixtures")
+        .filter_map(|entry| {
+            let name = entry.expect("an entry").file_name().into_string().ok()?;
+            let version = name.strip_prefix("schema-")?.strip_suffix(".db.gz")?;
+            version.parse().ok()
+        })
+        .collect();
+    versions.sort_unstable();
+    versions
+}
+
+/// A file of a schema version, as that version left it.
+fn of_version(version: u32) -> Site {
+    let site = Site::new();
+    let packed = std::fs::read(folder().join(format!("schema-{version:02}.db.gz")));
+    let mut content = Vec::new();
+    GzDecoder::new(&*packed.expect("a file"))
+        .read_to_end(&mut content)
+        .expect("packed");
+    std::fs::write(&site.db, content).expect("written");
+    site
+}
+
+fn migrated(version: u32) -> Site {
+    let site = of_version(version);
+    site.done(&["migrate"]);
+    site
+}
+
+fn printed(site: &Site, args: &[&str]) -> Value {
+    serde_json::from_str(&site.done(args)).expect("JSON")
+}
+
+#[test]
+fn files_of_every_older_schema_migrate_and_pass_check() {
+    let versions = versions();
+    assert!(versions.len() >= 17, "{versions:?}");
+    for version in versions {
+        let site = of_version(version);
+        assert!(!site.run(&["migrate", "--check"]).status.success());
+        site.done(&["migrate"]);
+        let checked = printed(&site, &["check", "--json"]);
+        assert_eq!(checked["findings"], json!([]), "schema {version}");
+        let text = |sql: &str| site.text(sql);
+        assert_eq!(
+            text("SELECT group_concat(id || interaction_type, ' ') FROM interactions"),
+            "1join 2check-in 3check-out 4check-in-override 5check-in 6lead 7uninvite 8survey",
+            "schema {version}"
+        );
+        assert_eq!(
+            text("SELECT data FROM interactions WHERE id = 2"),
+            r#"{"gate":"B","photo":null}"#
+        );
+        assert_eq!(
+            site.count("SELECT inside FROM occupancy WHERE device_id = 2"),
+            2
+        );
+        assert_eq!(
+            text("SELECT console_role FROM users WHERE id = 1"),
+            "administrator",
+            "schema {version}"
+        );
+        // No id is given twice, not even that of the one that was deleted.
+        assert_eq!(
+            site.count("SELECT seq FROM sqlite_sequence WHERE name = 'interactions'"),
+            9,
+            "schema {version}"
+        );
+        let found = printed(
+            &site,
+            &[
+                "export",
+                "delegates",
+                "--format",
+                "json",
+                "--search",
+                r#"{"*=":["lastName","łuk"]}"#,
+            ],
+        );
+        assert_eq!(found[0]["barcode"], "T-1", "schema {version}: {found}");
+    }
+}
+
+#[test]
+fn certificates_webhooks_and_keys_stay_what_they_were() {
+    for version in versions() {
+        let site = migrated(version);
+        let kept = |since: u32, sql: &str, value: &str| {
+            if version >= since {
+                assert_eq!(site.text(sql), value, "schema {version}");
+            }
+        };
+        kept(
+            3,
+            "SELECT hex(certificate) || hex(private_key) || names || created_at || ' ' || expires_at FROM tls_certificate",
+            r#"C0FFEE5EC2E7["nordlicht.local"]1000 99000000000000"#,
+        );
+        kept(
+            4,
+            "SELECT hex(key) FROM erasure_key",
+            "000102030405060708090A0B0C0D0E0F101112131415161718191A1B1C1D1E1F",
+        );
+        kept(
+            8,
+            "SELECT substr(hex(key), 1, 16) FROM message_key",
+            "0123456789ABCDEF",
+        );
+        kept(
+            11,
+            "SELECT uid || ' ' || secret FROM webhooks WHERE id = 1",
+            "whk-7f3a whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0",
+        );
+        kept(
+            1,
+            "SELECT hex(secret_hash) FROM clients WHERE client_id = 'gate-client'",
+            "9F86D081884C7D659A2FEAA0C55AD015A3BF4F1B2B0B822CD15D6C15B0F00A08",
+        );
+    }
+}
+
+#[test]
+fn headers_of_exports_stay() {
+    let site = migrated(*versions().last().expect("a version"));
+    let header = |what: &str| {
+        let lines = site.done(&["export", what, "--format", "csv"]);
+        let header = lines.lines().next().unwrap_or_default();
+        header.trim_start_matches('\u{feff}').to_owned()
+    };
+    insta::assert_snapshot!(header("delegates"), @"id,_type,parent,previous,owner,barcode,publicId,rfid,externalId,code,uhfId,slug,firstName,lastName,email,phone,jobTitle,company,delegateType,rawFlags,sources,createdAt,updatedAt,Data.meal,data");
+    insta::assert_snapshot!(header("devices"), @"id,_type,parent,code,publicId,externalId,rfid,slug,name,shortName,description,deviceType,deviceTags,category,startAt,endAt,available,sources,createdAt,updatedAt,eventManagerEmail,eventManagerPhone,Access.capacity (json),Access.entry,Access.ruleSet,data");
+    insta::assert_snapshot!(header("events"), @"id,_type,eventName,eventExternalID,eventStartAt,eventEndAt,eventManagerEmail,eventManagerPhone,sources,createdAt,updatedAt,parent,code,publicId,rfid,slug,shortName,description,deviceTags,category,available,data");
+    insta::assert_snapshot!(header("interactions"), @"id,_type,interactionType,firstDelegate,secondDelegate,thirdDelegate,firstDevice,secondDevice,thirdDevice,recordedAt,createdAt,data");
+    insta::assert_snapshot!(header("transactions"), @"id,_type,code,context,totalAmount,notes,createdAt,recordedBy,receivedAt,cash,card,otherPayments,transactions,items,delegates,inconsistencies,openInconsistencies,revisions");
+}
+
+/// The names of properties, with what stands below them.
+fn keys(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => object
+            .iter()
+            .map(|(name, value)| (name.clone(), keys(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        Value::Array(values) => values
+            .first()
+            .map_or(json!([]), |first| json!([keys(first)])),
+        _ => json!("…"),
+    }
+}
+
+#[test]
+fn keys_of_the_configuration_document_stay() {
+    let site = migrated(*versions().last().expect("a version"));
+    let document = printed(&site, &["config", "export"]);
+    insta::assert_snapshot!(format!("{:#}", keys(&document)), @r#"
+    {
+      "settings": {
+        "access": {
+          "ruleSet": "…",
+          "entry": "…"
+        },
+        "name": "…",
+        "logo": "…"
+      },
+      "sections": {
+        "delegate": {
+          "Catering": {
+            "properties": {
+              "meal": {
+                "enum": [
+                  "…"
+                ]
+              }
+            }
+          }
+        },
+        "device": {}
+      },
+      "statements": [
+        {
+          "name": "…",
+          "type": "…",
+          "label": "…",
+          "sql": "…"
+        }
+      ],
+      "reports": [
+        {
+          "dashboard": "…",
+          "id": "…",
+          "label": "…",
+          "query": "…",
+          "parameters": [],
+          "fixed": [],
+          "api_clients": []
+        }
+      ],
+      "appConfig": {
+        "default": {
+          "vibrate": "…"
+        },
+        "byType": {},
+        "byDevice": {
+          "gate": {
+            "vibrate": "…"
+          }
+        }
+      },
+      "regions": [
+        {
+          "path": "…",
+          "content": "…",
+          "tags": [
+            "…"
+          ],
+          "references": [],
+          "publishedFrom": "…",
+          "publishedTo": "…"
+        }
+      ],
+      "templates": [
+        {
+          "slug": "…",
+          "id": "…",
+          "type": "…",
+          "subject": "…",
+          "content": "…"
+        }
+      ],
+      "gateways": {
+        "email": {
+          "kind": "…",
+          "host": "…",
+          "port": "…",
+          "security": "…",
+          "from": "…"
+        }
+      },
+      "automations": [
+        {
+          "name": "…",
+          "active": "…",
+          "interactionType": "…",
+          "type": "…",
+          "template": "…",
+          "withinMinutes": "…"
+        }
+      ],
+      "webhooks": [
+        {
+          "name": "…",
+          "url": "…",
+          "interactions": [
+            "…"
+          ],
+          "changes": [
+            "…"
+          ],
+          "devices": [
+            "…"
+          ],
+          "active": "…"
+        }
+      ]
+    }
+    "#);
+}
