@@ -143,7 +143,7 @@ mod tests {
                 json!({"note": "met [erased], call [erased]. Ticket [erased]."}),
             ),
             (
-                json!([{"ada@example.com": {"guest": ["TLH26-1", 4_930_555_012_3_i64]}}]),
+                json!([{"ada@example.com": {"guest": ["TLH26-1", 49_305_550_123_i64]}}]),
                 json!([{"[erased]": {"guest": ["[erased]", "[erased]"]}}]),
             ),
             (

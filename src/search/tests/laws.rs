@@ -301,13 +301,10 @@ fn parts_agree(
     matching: &[i64],
 ) -> Result<(), TestCaseError> {
     for (offset, limit) in [(0, 2), (1, 3), (3, 100), (50, 1)] {
-        let slice = search.slice(connection, offset, limit).unwrap();
-        let wanted: Vec<i64> = matching
-            .iter()
-            .copied()
-            .skip(offset as usize)
-            .take(limit as usize)
-            .collect();
+        let slice = search
+            .slice(connection, offset as u64, limit as u64)
+            .unwrap();
+        let wanted: Vec<i64> = matching.iter().copied().skip(offset).take(limit).collect();
         prop_assert_eq!(slice, wanted);
     }
     for id in [0, 3, 9, 1000] {
