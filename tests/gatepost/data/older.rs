@@ -163,6 +163,7 @@ fn keys(value: &Value) -> Value {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "the document is long")]
 fn keys_of_the_configuration_document_stay() {
     let site = migrated(*versions().last().expect("a version"));
     let document = printed(&site, &["config", "export"]);
