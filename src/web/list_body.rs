@@ -93,7 +93,10 @@ impl Described for ListInput {
             ..integer("Items to skip; 0 without it.")
         };
         let limit = bounded_integer(1.0, 50_000.0, "Items on a page; 5,000 without it.");
-        let total = plain("boolean", "`false` counts nothing, and leaves `totalItems` and `totalPages` out.");
+        let total = plain(
+            "boolean",
+            "`false` counts nothing, and leaves `totalItems` and `totalPages` out.",
+        );
         example(
             object(
                 "What a list is asked for.",
