@@ -73,6 +73,7 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
     match (parameter, of) {
         ("limit", _) => json!(100),
         ("offset", _) => json!(200),
+        ("total", _) => json!(false),
         ("fields", "delegate") => json!("id,barcode,firstName"),
         ("fields", "device") => json!("id,code,name"),
         ("fields", "event") => json!("id,eventName,eventStartAt"),
