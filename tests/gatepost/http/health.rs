@@ -78,6 +78,9 @@ fn names_of_metrics_stay() {
     gatepost_connections_open gauge
     gatepost_connections_refused_total counter
     gatepost_database_bytes gauge
+    gatepost_database_checked_timestamp_seconds gauge
+    gatepost_database_damaged gauge
+    gatepost_database_in_place gauge
     gatepost_errors_total counter
     gatepost_http_request_duration_seconds histogram
     gatepost_http_requests_total counter
