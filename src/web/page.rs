@@ -78,6 +78,9 @@ impl Address {
     }
 }
 
+/// No list is this long; a page behind it stays within SQLite's numbers.
+const OFFSET_MAX: u64 = 1 << 62;
+
 /// The window that `limit`, `offset` and `total` ask for.
 ///
 /// # Errors
@@ -91,7 +94,8 @@ pub fn window(limit: Option<i64>, offset: Option<i64>, total: Option<bool>) -> R
             .ok_or_else(|| Error::invalid(format!("limit: must be 1 to {LIMIT_MAX}")))?,
     };
     let offset = u64::try_from(offset.unwrap_or(0))
-        .map_err(|_| Error::invalid("offset: must be 0 or more"))?;
+        .map_err(|_| Error::invalid("offset: must be 0 or more"))?
+        .min(OFFSET_MAX);
     Ok(Window {
         offset,
         limit,
