@@ -1,3 +1,8 @@
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "logs of tests are small"
+)]
 use super::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
