@@ -41,6 +41,12 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
             Ok(())
         };
     }
+    if found < CURRENT {
+        eprintln!(
+            "gatepost: copying {} and migrating it from schema version {found} to {CURRENT}; with millions of interactions this takes a while",
+            db.display()
+        );
+    }
     drop(super::open(db)?);
     tell(json, db, CURRENT)
 }

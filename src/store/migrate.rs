@@ -58,9 +58,18 @@ pub fn create(connection: &Connection) -> Result<()> {
 /// # Errors
 /// When a step fails; the file then stands at the last step that did not.
 pub fn upgrade(connection: &mut Connection) -> Result<()> {
-    Migrations::from_slice(STEPS)
-        .to_latest(connection)
-        .map_err(|cause| Error::defect(format!("migration: {cause}")))
+    let steps = Migrations::from_slice(STEPS);
+    let done: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    for (version, _) in (1..)
+        .zip(STEPS)
+        .skip(usize::try_from(done).unwrap_or_default())
+    {
+        tracing::info!("migrating the file to schema version {version} of {CURRENT}");
+        steps
+            .to_version(connection, version)
+            .map_err(|cause| Error::defect(format!("migration: {cause}")))?;
+    }
+    Ok(())
 }
 
 /// Brings a file to a version that is not the newest.
