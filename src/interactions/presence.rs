@@ -132,6 +132,13 @@ impl History {
         found.map_or_else(Standing::default, |(_, standing)| *standing)
     }
 
+    /// The position of the last check-in or check-out anywhere.
+    #[must_use]
+    pub fn latest_passage(&self) -> Option<Timestamp> {
+        let passages = self.0.iter().map(|(_, at)| at.last_in.max(at.last_out));
+        passages.max().flatten().map(|moment| moment.at)
+    }
+
     /// As [`History::at`], but leaving a place above means leaving this one too.
     ///
     /// # Errors

@@ -118,7 +118,7 @@ fn settle(
         }
         Err(other) => return Err(other),
     };
-    let inserted = insert(tx, ctx, draft, participants)?;
+    let inserted = insert(tx, ctx, draft, participants, assessment.motion.as_ref())?;
     places.recorded(&draft.kind);
     if let Some(motion) = assessment.motion {
         motion.count(tx, &places, &inserted)?;
@@ -178,7 +178,7 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
     }
     let places = tx.memory::<Places>();
     let motion = Motion::of(tx, &places, draft, &participants)?;
-    let inserted = insert(tx, ctx, draft, &participants)?;
+    let inserted = insert(tx, ctx, draft, &participants, motion.as_ref())?;
     if let Some(motion) = motion {
         motion.count(tx, &places, &inserted)?;
     }
@@ -388,13 +388,14 @@ fn insert(
     ctx: &Context,
     draft: &Draft,
     participants: &Participants,
+    motion: Option<&Motion>,
 ) -> Result<Inserted> {
     let shared = draft.values.store(tx, &draft.shared)?;
     let recorded_at = draft.recorded_at(tx.now());
     let [first_delegate, second_delegate, third_delegate] = participants.delegates;
     let [first_device, second_device, third_device] = participants.devices;
     let id = tx.new_interaction_id()?;
-    let order_at = position(tx, draft)?;
+    let order_at = position(tx, draft, motion)?;
     tx.prepare_cached(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                 third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,
@@ -439,14 +440,21 @@ fn insert(
 const LATE_MS: i64 = 120_000;
 
 /// Where an interaction stands in the order of events (contract §6): at its arrival, whatever clocks
-/// were corrected in between, unless it tells of the past.
-fn position(tx: &Tx<'_>, draft: &Draft) -> Result<Timestamp> {
+/// were corrected in between, unless it tells of the past. A check-in that the rules judged as the
+/// delegate's latest passage is stored as that: at a gate whose clock is slow, one ticket would enter
+/// again and again before a check-out.
+fn position(tx: &Tx<'_>, draft: &Draft, motion: Option<&Motion>) -> Result<Timestamp> {
     let arrival = tx.arrival()?;
     let recorded_at = draft.recorded_at(tx.now());
-    let is_late = draft.admitted || recorded_at.0 < tx.now().0.saturating_sub(LATE_MS);
-    Ok(if is_late {
-        recorded_at.min(arrival)
+    let position = if draft.admitted {
+        recorded_at
+    } else if recorded_at.0 < tx.now().0.saturating_sub(LATE_MS) {
+        let latest = motion
+            .filter(|motion| motion.effect == Effect::Enter)
+            .and_then(|motion| motion.history.latest_passage());
+        latest.map_or(recorded_at, |latest| latest.max(recorded_at))
     } else {
         arrival
-    })
+    };
+    Ok(position.min(arrival))
 }

@@ -58,8 +58,8 @@ pub fn is_due(connection: &Connection) -> Result<bool> {
 
 /// How often is looked whether devices were moved.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Counting takes at most this part of the time.
-const PART: u32 = 5;
+/// Between two counts passes so many times what one takes.
+const PART: u32 = 2;
 
 /// Counts anew who is inside where whenever devices were moved, beside gates that go on, until it is
 /// dropped.
@@ -77,6 +77,18 @@ pub async fn follow(store: &Store) {
         }
         tokio::time::sleep(LOOK_EVERY.max(begun.elapsed() * PART)).await;
     }
+}
+
+/// Counts anew at the start, before anybody is judged by it, where an upgrade or moves of the last run
+/// left that to do.
+///
+/// # Errors
+/// When it cannot be read or written.
+pub async fn at_the_start(store: &Store) -> Result<()> {
+    if store.look_up(is_due)? {
+        recount(store).await?;
+    }
+    Ok(())
 }
 
 async fn recount(store: &Store) -> Result<()> {

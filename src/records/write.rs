@@ -469,7 +469,11 @@ pub fn check_ancestors(
     above: i64,
 ) -> Result<()> {
     let mut ancestor = Some(above);
-    for _ in 0..=ANCESTORS_MAX {
+    let below = match id {
+        Some(id) => generations_below(tx, resource, id)?,
+        None => 0,
+    };
+    for _ in below..=ANCESTORS_MAX {
         let Some(current) = ancestor else {
             return Ok(());
         };
@@ -485,4 +489,19 @@ pub fn check_ancestors(
         "parent: a {} may have at most {ANCESTORS_MAX} generations above it",
         resource.name
     )))
+}
+
+/// How many generations are below a record. Of a very large family not all are looked at.
+fn generations_below(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<usize> {
+    let depth: i64 = tx
+        .prepare_cached(&format!(
+            "WITH RECURSIVE below (id, depth) AS (
+                 SELECT ?1, 0 UNION
+                 SELECT child.id, depth + 1 FROM below JOIN {} AS child ON child.parent_id = below.id
+                 WHERE depth <= {ANCESTORS_MAX} LIMIT 10000)
+             SELECT max(depth) FROM below",
+            resource.table
+        ))?
+        .query_row([id], |row| row.get(0))?;
+    Ok(usize::try_from(depth).unwrap_or_default())
 }

@@ -107,6 +107,9 @@ pub async fn run(
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
+    if let Err(cause) = recount::at_the_start(&app.store).await {
+        tracing::warn!("counting who is inside where: {cause}");
+    }
     let webhooks = Dispatcher::new(&app);
     let resumed = app.clone();
     tokio::spawn(async move {

@@ -194,6 +194,9 @@ pub fn of_poem(cause: poem::Error) -> Error {
         );
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
+        if cause.reason.contains("\"boolean\"") {
+            return Error::invalid(format!("{}: must be true or false", cause.name));
+        }
         return Error::invalid(format!("{}: {}", cause.name, in_plain_words(&cause.reason)));
     }
     if let Some(cause) = cause.downcast_ref::<ParsePathError>() {

@@ -94,6 +94,26 @@ fn a_place_that_is_moved_takes_its_people_along() {
 }
 
 #[test]
+fn generations_are_counted_below_what_is_moved_too() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let chain = |length: usize| {
+        let mut parent = None;
+        let made = |_| {
+            let id = place(&caller, "Box", parent, &json!({}));
+            parent = Some(id);
+            id
+        };
+        (0..length).map(made).collect::<Vec<_>>()
+    };
+    let (long, short) = (chain(60), chain(60));
+    let path = format!("/device/id:{}", short[0]);
+    let moved = |below: usize| caller.patch(&path, &json!({"parent": long[below]}));
+    moved(59).refused(400, 1100, "100 generations");
+    assert_eq!(moved(30).status, 200);
+}
+
+#[test]
 fn a_rule_set_comes_from_the_nearest_place_above_that_sets_one() {
     let server = Server::start();
     let caller = server.caller_with_all();
@@ -170,6 +190,31 @@ fn only_what_tells_of_the_past_takes_its_place_in_it() {
     // A gate's clock that is fast does not reach into the future.
     assert_eq!(at("check-out", -3_600, true), 0);
     assert_eq!(at("check-in", 0, false), 1);
+}
+
+#[test]
+fn a_slow_clock_lets_one_ticket_in_once() {
+    let server = Server::start();
+    let caller = server.caller_with_all();
+    let room = gate(&caller, &json!({"entry": "single", "capacity": 1}));
+    let [a, b] = [(); 2].map(|()| caller.delegate(&json!({})));
+    passes(&scan(&caller, "check-in", a, room));
+    passes(&scan(&caller, "check-out", a, room));
+    let slow = |kind: &str, delegate: i64| {
+        let at = jiff::Timestamp::now().as_second() - 180;
+        let body = json!({"delegate": delegate, "device": room, "recordedAt": at});
+        caller.interact(kind, &body)
+    };
+    passes(&slow("check-in", a));
+    slow("check-in", a).refused(412, 740, "");
+    scan(&caller, "check-in", a, room).refused(412, 740, "");
+    slow("check-in", b).refused(412, 744, "");
+    // What a slow clock tells of leaving is of the past: it undoes no newer check-in.
+    passes(&slow("check-out", a));
+    slow("check-in", b).refused(412, 744, "");
+    passes(&scan(&caller, "check-out", a, room));
+    passes(&slow("check-in", b));
+    assert_eq!(inside(&server, room), 1);
 }
 
 #[test]
