@@ -2,10 +2,11 @@
 
 use super::{
     places::Places,
-    presence::{self, Effect, History},
+    presence::{Effect, History},
 };
 use crate::{
     error::Result,
+    store::totals,
     types::{DelegateId, DeviceId, InteractionId, Timestamp},
 };
 use rusqlite::Connection;
@@ -74,7 +75,7 @@ fn last_entry(
 
 /// The device and those below it where somebody may be.
 fn occupied_below(connection: &Connection, device: DeviceId) -> Result<Vec<DeviceId>> {
-    if presence::inside_now(connection, device)? <= 0 {
+    if totals::people(connection, device)? <= 0 {
         return Ok(Vec::new());
     }
     let mut statement = connection.prepare_cached(

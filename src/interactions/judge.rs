@@ -25,6 +25,8 @@ pub struct Question<'a> {
     pub history: &'a History,
     /// Devices the delegate is inside of, in order.
     pub inside: &'a [DeviceId],
+    /// Counts the delegates inside a device.
+    pub people: &'a dyn Fn(DeviceId) -> Result<i64>,
     /// When it happened: the earlier of recording and arrival.
     pub at: Timestamp,
     /// Now.
@@ -142,7 +144,7 @@ fn rooms(
             rooms.push(Room {
                 name: known.place.name.clone(),
                 capacity,
-                inside: presence::inside_now(connection, *device)?,
+                inside: (question.people)(*device)?,
             });
         }
     }

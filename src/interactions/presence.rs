@@ -298,18 +298,6 @@ pub fn is_joined(
     Ok(standing.last_join > uninvited)
 }
 
-/// Delegates inside a device now.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn inside_now(connection: &Connection, device: DeviceId) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT inside FROM occupancy WHERE device_id = ?1")?
-        .query_row([device], |row| row.get(0))
-        .optional()?
-        .unwrap_or(0))
-}
-
 /// Calls back with every delegate's history; goes through all interactions.
 ///
 /// # Errors
@@ -349,26 +337,13 @@ pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()>
     let differ = |these: &[DeviceId], those: &[DeviceId], step: i64| -> Result<()> {
         for device in these {
             if those.binary_search(device).is_err() {
-                add(tx, *device, step)?;
+                tx.add_people(*device, step)?;
             }
         }
         Ok(())
     };
     differ(before, after, -1)?;
     differ(after, before, 1)
-}
-
-/// Adds to how many are inside a device.
-///
-/// # Errors
-/// When it cannot be written.
-pub(super) fn add(tx: &Tx<'_>, device: DeviceId, people: i64) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
-         ON CONFLICT (device_id) DO UPDATE SET inside = inside + ?2",
-    )?
-    .execute([device.0, people])?;
-    Ok(())
 }
 
 /// Where delegates were inside before interactions of theirs are taken out or moved, so that they can

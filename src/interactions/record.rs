@@ -20,7 +20,7 @@ use crate::{
     },
     error::{Error, Kind, Result},
     rules::{Moment, Passage},
-    store::Tx,
+    store::{Tx, totals},
     types::{DelegateId, DeviceId, InteractionId, Timestamp},
 };
 use rusqlite::Connection;
@@ -108,8 +108,10 @@ fn settle(
         return Ok((Outcome::Replayed(earlier), None));
     }
     let places: Rc<Places> = tx.memory();
-    let assessed = find_participants(tx, &places, draft, participants)
-        .and_then(|()| assess(tx, ctx, &places, draft, participants, tx.now()));
+    let assessed = find_participants(tx, &places, draft, participants).and_then(|()| {
+        let people = |device| tx.people(device);
+        assess(tx, ctx, &places, draft, participants, tx.now(), &people)
+    });
     let assessment = match assessed {
         Ok(assessment) => assessment,
         Err(refusal) if refusals::is_kept(refusal.kind) => {
@@ -210,8 +212,11 @@ pub fn test(
 ) -> Result<Recorded> {
     let mut participants = Participants::default();
     let places = Places::default();
-    let assessed = find_participants(connection, &places, draft, &mut participants)
-        .and_then(|()| assess(connection, ctx, &places, draft, &participants, now));
+    let assessed =
+        find_participants(connection, &places, draft, &mut participants).and_then(|()| {
+            let people = |device| totals::people(connection, device);
+            assess(connection, ctx, &places, draft, &participants, now, &people)
+        });
     let note = note(connection, &places, draft, participants.delegates[0])?;
     let (outcome, repeat) = match assessed {
         Ok(assessment) => (
@@ -336,6 +341,7 @@ fn assess(
     draft: &Draft,
     participants: &Participants,
     now: Timestamp,
+    people: &dyn Fn(DeviceId) -> Result<i64>,
 ) -> Result<Assessment> {
     let motion = Motion::of(connection, places, draft, participants)?;
     let verdict = match (&motion, judge::passage(&draft.kind)) {
@@ -348,6 +354,7 @@ fn assess(
                 device: motion.device,
                 history: &motion.history,
                 inside: &motion.inside,
+                people,
                 at: draft.recorded_at(now).min(now),
                 now,
                 settings: &ctx.settings,

@@ -42,7 +42,7 @@ pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
 /// # Errors
 /// When it cannot be written.
 pub fn correct(tx: &Tx<'_>, device: DeviceId, off: i64) -> Result<()> {
-    presence::add(tx, device, -off)
+    tx.add_people(device, -off)
 }
 
 /// Whether devices were moved, deleted or restored since all was counted, so that counts of those

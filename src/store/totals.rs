@@ -5,7 +5,7 @@
 //! Those are added once a transaction (`keep`), and what was not yet is counted by who asks.
 
 use super::Tx;
-use crate::error::Result;
+use crate::{error::Result, types::DeviceId};
 use rusqlite::{Connection, OptionalExtension};
 
 /// How many delegates there are that are not deleted.
@@ -31,6 +31,32 @@ fn told(connection: &Connection, sql: &str) -> Result<u64> {
     Ok(connection
         .prepare_cached(sql)?
         .query_row([], |row| row.get(0))?)
+}
+
+/// Delegates inside a device now.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn people(connection: &Connection, device: DeviceId) -> Result<i64> {
+    let inside = connection
+        .prepare_cached("SELECT inside FROM occupancy WHERE device_id = ?1")?
+        .query_row([device], |row| row.get(0))
+        .optional()?;
+    Ok(inside.unwrap_or(0))
+}
+
+/// Adds to how many delegates are inside a device.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn add_people(connection: &Connection, device: DeviceId, more: i64) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
+             ON CONFLICT (device_id) DO UPDATE SET inside = inside + ?2",
+        )?
+        .execute((device, more))?;
+    Ok(())
 }
 
 /// The position that was given last in the order of events.

@@ -4,10 +4,11 @@
 use super::{
     ids::Ids,
     outside::{Place, not_yet},
+    totals,
 };
 use crate::{
     error::{Error, Result, panic_text},
-    types::Timestamp,
+    types::{DeviceId, Timestamp},
 };
 use rusqlite::Connection;
 use std::{
@@ -27,8 +28,29 @@ pub(super) struct Group {
     pub check_ins: Cell<u64>,
     /// The ids of its interactions.
     pub ids: Ids,
+    /// People who came into a device or left it and are not counted in the file yet.
+    pub people: RefCell<Vec<(DeviceId, i64)>>,
     /// Kept for the next transaction, unless this one is rolled back.
     pub memory: Memory,
+}
+
+impl Group {
+    /// Counts in the file who came in or left; to be called before anything else counts them, and
+    /// before the commit.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn count_people(&self, connection: &Connection) -> Result<()> {
+        let mut people = self.people.take();
+        people.sort_unstable_by_key(|(device, _)| *device);
+        for at_one in people.chunk_by(|(one, _), (other, _)| one == other) {
+            let more = at_one.iter().map(|(_, more)| more).sum();
+            if more != 0 {
+                totals::add_people(connection, at_one[0].0, more)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// One value of what repeatable writes read that others will need, for as long as nobody else writes.
@@ -108,6 +130,30 @@ impl Tx<'_> {
         check_ins.set(check_ins.get() + 1);
     }
 
+    /// Adds to how many people are inside a device. Repeatable writes are added up and counted in the
+    /// file once a transaction: each check-in changes the numbers of the place, of those above it and of
+    /// the venue.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add_people(&self, device: DeviceId, more: i64) -> Result<()> {
+        if self.memory.is_none() {
+            return totals::add_people(self.connection, device, more);
+        }
+        self.group.people.borrow_mut().push((device, more));
+        Ok(())
+    }
+
+    /// People inside a device now, with those of this transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn people(&self, device: DeviceId) -> Result<i64> {
+        let people = self.group.people.borrow();
+        let more = people.iter().filter(|(at, _)| *at == device);
+        Ok(totals::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
+    }
+
     /// Whether work without a bound, such as validating against a schema, may be done right here: it
     /// may not where others wait for this transaction.
     #[must_use]
@@ -143,12 +189,14 @@ impl Tx<'_> {
         self.counting(|| savepoint(self.connection, "nested", || work(self)))
     }
 
-    /// Runs `work`, whose check-ins do not count when it fails.
+    /// Runs `work`, whose check-ins and people do not count when it fails.
     pub(super) fn counting<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let check_ins = self.group.check_ins.get();
+        let people = self.group.people.borrow().len();
         let outcome = work();
         if outcome.is_err() {
             self.group.check_ins.set(check_ins);
+            self.group.people.borrow_mut().truncate(people);
         }
         outcome
     }

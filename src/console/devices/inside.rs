@@ -4,7 +4,8 @@ use super::record::Record;
 use crate::{
     console::{Area, Shell, Visit, answer},
     error::Result,
-    interactions::{inside, presence},
+    interactions::inside,
+    store::totals,
     types::{DeviceId, InteractionId, Timestamp},
 };
 use askama::Template;
@@ -44,7 +45,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
         .store
         .read(move |connection| {
             let record = Record::find(connection, id)?;
-            let count = presence::inside_now(connection, record.id)?;
+            let count = totals::people(connection, record.id)?;
             let people = people(connection, record.id, before, PAGE)?;
             Ok((record, count, people))
         })

@@ -17,8 +17,8 @@ use crate::{
     console::{Area, Shell, Visit, answer},
     devices::deleted,
     error::Result,
-    interactions::presence,
     settings::Settings,
+    store::totals,
     types::{DeviceId, Timestamp},
 };
 use askama::Template;
@@ -145,7 +145,7 @@ impl Seen {
         let id = record.id;
         let (children, children_all) = tree::children(connection, id.0, app)?;
         Ok(Self {
-            inside: presence::inside_now(connection, id)?,
+            inside: totals::people(connection, id)?,
             people: inside::people(connection, id, None, LINES)?,
             children,
             children_all,

@@ -3,7 +3,8 @@
 
 use gatepost::{
     error::{Error, Kind, Result},
-    store::{Durability, Store, Tx},
+    store::{Durability, Store, Tx, totals},
+    types::DeviceId,
 };
 use std::{
     cell::Cell,
@@ -325,10 +326,26 @@ fn checks_in(
     let job = move |tx: &Tx<'_>| {
         counted.fetch_add(1, Ordering::Relaxed);
         insert(tx, name)?;
-        tx.count_check_in();
+        comes_in(tx)?;
         Ok(())
     };
     (runs, job)
+}
+
+const PLACE: DeviceId = DeviceId(7);
+
+fn comes_in(tx: &Tx<'_>) -> Result<()> {
+    tx.count_check_in();
+    tx.add_people(PLACE, 1)
+}
+
+/// People inside as they stand in the file, when so many check-ins were done.
+fn assert_came_in(fixture: &Fixture, check_ins: u64) {
+    let people = fixture
+        .store
+        .look_up(|connection| totals::people(connection, PLACE));
+    assert_eq!(people.ok(), i64::try_from(check_ins).ok());
+    assert_eq!(fixture.store.stats().check_ins(), check_ins);
 }
 
 /// Does something with jobs that wait together, until they were in one group: a writer that is kept
@@ -346,11 +363,12 @@ fn until_together(attempt: impl Fn(&Fixture) -> bool) {
 fn what_is_undone_with_a_job_that_fails_is_done_again() {
     let fails: fn(&Tx<'_>) -> Result<()> = |tx| {
         insert(tx, "bad")?;
-        tx.count_check_in();
+        comes_in(tx)?;
         Err(Error::invalid("as a bad request would"))
     };
     let panics: fn(&Tx<'_>) -> Result<()> = |tx| {
         insert(tx, "bad")?;
+        comes_in(tx)?;
         panic!("as a bug would");
     };
     for (bad, expected) in [(fails, Kind::Invalid), (panics, Kind::Defect)] {
@@ -369,7 +387,7 @@ fn what_is_undone_with_a_job_that_fails_is_done_again() {
             assert_eq!(kind(failing_too.outcome()), Some(expected));
             last.outcome().expect("done");
             assert_eq!(fixture.done(), ["first", "last"]);
-            assert_eq!(fixture.store.stats().check_ins(), 2);
+            assert_came_in(fixture, 2);
             assert_eq!(runs_of_last.load(Ordering::Relaxed), 1);
             runs.load(Ordering::Relaxed) == 2
         });
@@ -383,7 +401,7 @@ fn a_job_that_fails_before_it_wrote_undoes_nothing() {
     let (runs, first) = checks_in("first");
     let first = fixture.submit_repeatable(first);
     let failing = fixture.submit_repeatable(|tx| {
-        tx.count_check_in();
+        comes_in(tx)?;
         Err::<(), _>(Error::invalid("as a bad request would"))
     });
     drop(release);
@@ -391,7 +409,7 @@ fn a_job_that_fails_before_it_wrote_undoes_nothing() {
     first.outcome().expect("done");
     assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
     assert_eq!(runs.load(Ordering::Relaxed), 1);
-    assert_eq!(fixture.store.stats().check_ins(), 1);
+    assert_came_in(&fixture, 1);
 }
 
 /// Work that can be done once is never undone with a neighbour's, nor undoes any.
@@ -406,9 +424,19 @@ fn jobs_that_cannot_be_repeated_have_savepoints() {
             insert(tx, "bad")?;
             Err::<(), _>(Error::invalid("as a bad request would"))
         });
-        let once = fixture.submit(|tx| insert(tx, "once"));
+        let once = fixture.submit(|tx| {
+            insert(tx, "once")?;
+            assert_eq!(
+                totals::people(tx, PLACE)?,
+                1,
+                "stored before another kind of write"
+            );
+            comes_in(tx)
+        });
         let failing = fixture.submit_repeatable(|tx| {
             insert(tx, "bad")?;
+            comes_in(tx)?;
+            assert_eq!(tx.people(PLACE)?, 3);
             Err::<(), _>(Error::invalid("as a bad request would"))
         });
         let last = fixture.submit_repeatable(move |_| {
@@ -424,6 +452,7 @@ fn jobs_that_cannot_be_repeated_have_savepoints() {
         assert_eq!(kind(failing_once.outcome()), Some(Kind::Invalid));
         assert_eq!(kind(failing.outcome()), Some(Kind::Invalid));
         assert_eq!(fixture.done(), ["first", "once"]);
+        assert_came_in(fixture, 2);
         assert_eq!(runs.load(Ordering::Relaxed), 1);
         last.outcome().expect("an answer")
     });
