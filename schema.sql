@@ -1,5 +1,5 @@
 -- The whole current schema of a Gatepost file; a fresh file runs exactly this.
--- Older files get here through src/store/migrations/, and a test compares the two ways.
+-- Older files get here through src/db/migrations/, and a test compares the two ways.
 --
 -- Times are Unix milliseconds UTC. JSON is kept as text. A record that can be deleted softly has
 -- deleted_at; its unique codes are unique among the records that are not deleted, so that a code
@@ -55,7 +55,7 @@ CREATE INDEX delegates_email ON delegates (email COLLATE NOCASE) WHERE email IS 
 CREATE INDEX delegates_type ON delegates (delegate_type) WHERE delegate_type IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_deleted ON delegates (deleted_at) WHERE deleted_at IS NOT NULL;
 -- Search as you type: the text index knows no word of one or two letters. Each letter's entries are in
--- the order of ids, so that a page stops once it is full (src/search/lead.rs).
+-- the order of ids, so that a page stops once it is full (src/core/search/lead.rs).
 CREATE INDEX delegates_last_1 ON delegates (lower(substr(last_name, 1, 1))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_last_2 ON delegates (lower(substr(last_name, 1, 2))) WHERE last_name IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX delegates_first_1 ON delegates (lower(substr(first_name, 1, 1))) WHERE first_name IS NOT NULL AND deleted_at IS NULL;
@@ -105,10 +105,10 @@ CREATE INDEX devices_type ON devices (device_type);
 -- Who and what takes part was found in the transaction that writes a row; SQLite would look for each
 -- record again, on a page of a large table that nothing else needs, for an eighth of the time that
 -- recording takes. So these are no foreign keys: triggers keep whoever takes part from being deleted,
--- and `gatepost check` and every backup look for those who are missing (src/store/references.rs).
+-- and `gatepost check` and every backup look for those who are missing (src/db/references.rs).
 CREATE TABLE interactions (
     -- None is given twice: the last one stands in sqlite_sequence, as with AUTOINCREMENT, but is looked
-    -- up and written once a transaction (src/store/ids.rs).
+    -- up and written once a transaction (src/db/ids.rs).
     id                 INTEGER PRIMARY KEY,
     interaction_type   TEXT NOT NULL,
     first_delegate_id  INTEGER,
@@ -128,7 +128,7 @@ CREATE TABLE interactions (
     -- 1: the gate had let the person in before it asked (contract §6).
     admitted           INTEGER NOT NULL DEFAULT 0 CHECK (admitted IN (0, 1)),
     -- What it does to the first delegate at the first device: 0 enters, 1 leaves, 2 is joined, 3 is no
-    -- longer joined (src/interactions/presence.rs). An uninvite of a second delegate is theirs.
+    -- longer joined (src/domain/interactions/presence.rs). An uninvite of a second delegate is theirs.
     effect INTEGER GENERATED ALWAYS AS (
         CASE interaction_type
             WHEN 'check-in' THEN 0 WHEN 'check-in-override' THEN 0
@@ -358,7 +358,7 @@ CREATE INDEX tokens_expires ON tokens (expires_at);
 CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS NULL;
 
 -- How many there are is told with every page of a list: it stands here, kept by triggers and, for new
--- interactions, once a transaction (src/store/totals.rs).
+-- interactions, once a transaction (src/db/totals.rs).
 CREATE TABLE totals (
     id           INTEGER PRIMARY KEY CHECK (id = 1),
     -- Those that are not deleted.
@@ -842,7 +842,7 @@ CREATE INDEX inconsistencies_body ON inconsistencies (body_id);
 CREATE INDEX inconsistencies_open ON inconsistencies (id) WHERE settled_at IS NULL;
 CREATE INDEX inconsistencies_settled ON inconsistencies (settled_at, id) WHERE settled_at IS NOT NULL;
 
--- Lists that an administrator defined in SQL over documented views (src/sandbox/views.sql). number is
+-- Lists that an administrator defined in SQL over documented views (src/db/sandbox/views.sql). number is
 -- how the audit knows one; an id is told apart in its dashboard only, and both can be changed. Clients
 -- are named by client_id, `*` for all, and may well be of another instance, where the configuration
 -- was prepared.

@@ -118,7 +118,7 @@ fn insert_bare(path: &Path, duration: Duration) -> Result<f64> {
         interactions: 0,
     })?;
     let connection = Connection::open(path)?;
-    gatepost::store::connection::prepare(&connection)?;
+    gatepost::db::connection::prepare(&connection)?;
     connection.execute_batch(&format!(
         "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; PRAGMA secure_delete = ON;
          PRAGMA wal_autocheckpoint = {PAGES};"

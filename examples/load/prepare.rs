@@ -9,8 +9,9 @@ use crate::{
     setup::{CLIENT_ID, CLIENT_SECRET, DEVICE_CODE},
 };
 use gatepost::{
-    auth::{Role, Roles, secret},
-    store::{migrate, totals},
+    db::{migrate, totals},
+    identity::{Role, Roles},
+    types::secret,
 };
 use rusqlite::{Connection, params};
 use std::{

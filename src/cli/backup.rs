@@ -2,12 +2,12 @@
 
 use super::{aside::aside, print, print_json, user::changed_by_command};
 use crate::{
-    backup::{
+    db::migrate::CURRENT,
+    ops::backup::{
         self, Backup,
         ledger::{self, Purpose},
     },
-    error::Result,
-    store::migrate::CURRENT,
+    types::error::Result,
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `gatepost barcode`: makes ticket codes and checks them (contract §8). It touches no file.
 
 use super::{print, print_json};
-use crate::{
+use crate::types::{
     barcode::{BASE_MAX, Barcode, Base, SEQUENCE_MAX},
     error::{Error, Result},
 };

@@ -2,8 +2,8 @@
 
 use super::{aside::nice, print, print_json, progress::Progress};
 use crate::{
-    check::{self, Mended, Report},
-    error::Result,
+    ops::check::{self, Mended, Report},
+    types::error::Result,
 };
 use serde_json::json;
 use std::path::Path;

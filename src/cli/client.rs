@@ -5,14 +5,13 @@ use super::{
     user::{changed_by_command, role, zone},
 };
 use crate::{
-    auth::{
+    db::Store,
+    domain::delegates,
+    identity::{
         Role, Roles, Scope,
         clients::{self, Client, Credentials, NewClient},
     },
-    delegates,
-    error::Result,
-    store::Store,
-    types::{DeviceId, Zone},
+    types::{DeviceId, Zone, error::Result},
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};

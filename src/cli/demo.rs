@@ -2,9 +2,11 @@
 
 use super::{context, open, print};
 use crate::{
-    demo::{self, Made},
-    error::{Error, Result},
-    types::Timestamp,
+    ops::demo::{self, Made},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
 };
 use jiff::civil::Date;
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use super::{aside::aside, context, open_existing, print, print_json};
 use crate::{
-    error::{Error, Result},
-    export::{Counts, Export, Format, What, Which},
-    store::{Store, open::folder_of},
+    db::{Store, open::folder_of},
+    ops::export::{Counts, Export, Format, What, Which},
+    types::error::{Error, Result},
 };
 use serde_json::json;
 use std::{

@@ -2,8 +2,8 @@
 //! be written, or not fast enough, loses lines and never holds up a request.
 
 use crate::{
-    error::{Error, Result},
     server::ACCESS_LOG,
+    types::error::{Error, Result},
 };
 use std::io::IsTerminal;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};

@@ -2,8 +2,8 @@
 
 use super::{print, print_json};
 use crate::{
-    error::{Error, Result},
-    store::{Found, migrate::CURRENT, open},
+    db::{Found, migrate::CURRENT, open},
+    types::error::{Error, Result},
 };
 use serde_json::json;
 use std::path::Path;

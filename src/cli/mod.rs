@@ -18,10 +18,9 @@ mod serve;
 mod user;
 
 use crate::{
-    audit,
-    error::{Error, Result},
-    settings,
-    store::{Durability, Store},
+    core::{audit, settings},
+    db::{Durability, Store},
+    types::error::{Error, Result},
 };
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
@@ -78,7 +77,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let mut cli = Cli::parse();
     // Lock and log are found beside the file itself, by whatever link it is named.
-    cli.db = crate::store::open::resolved(&cli.db);
+    cli.db = crate::db::open::resolved(&cli.db);
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
@@ -171,9 +170,9 @@ fn tell_of_copy(store: &Store) -> Result<()> {
 }
 
 /// The context of a command that writes.
-fn context(store: &Store, source: &'static str) -> Result<crate::auth::Context> {
+fn context(store: &Store, source: &'static str) -> Result<crate::core::Context> {
     let settings = store.look_up(settings::load)?;
-    Ok(crate::auth::Context::of_command(source, Arc::new(settings)))
+    Ok(crate::core::Context::of_command(source, Arc::new(settings)))
 }
 
 /// Prints a line of the answer. Whoever closes the pipe has seen enough.

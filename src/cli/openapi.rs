@@ -2,11 +2,11 @@
 
 use super::print;
 use crate::{
-    app::App,
-    discovery::Discovery,
-    error::{Error, Result},
+    db::{Durability, Store},
+    domain::discovery::Discovery,
+    identity::App,
     server,
-    store::{Durability, Store},
+    types::error::{Error, Result},
 };
 use std::path::PathBuf;
 

@@ -2,9 +2,8 @@
 
 use super::{print, print_json};
 use crate::{
-    backup::restore::{self, Restored},
-    error::Result,
-    types::Timestamp,
+    ops::backup::restore::{self, Restored},
+    types::{Timestamp, error::Result},
 };
 use serde_json::json;
 use std::path::{Path, PathBuf};

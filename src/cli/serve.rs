@@ -2,14 +2,16 @@
 
 use super::{log, print, print_json};
 use crate::{
-    app::App,
-    check,
-    console::{Console, Reach},
-    error::{Error, Result},
+    admin::{Console, Reach},
+    core::settings::{self, address::host},
+    db::{Durability, ServeLock, Store, open, salvage},
+    identity::App,
+    ops::check,
     server::{self, Limits, Options, Tls},
-    settings::{self, address::host},
-    store::{Durability, ServeLock, Store, open, salvage},
-    types::Timestamp,
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
 };
 use std::{
     net::SocketAddr,

@@ -2,17 +2,19 @@
 
 use super::{print, print_json};
 use crate::{
-    auth::{
-        ConsoleRole, Context, Role, Roles,
+    core::{Context, settings},
+    db::{Store, Tx},
+    domain::delegates,
+    identity::{
+        ConsoleRole, Role, Roles,
         password::{self, Hashed},
         second_factor,
         users::{self, NewUser, User, UserChange},
     },
-    delegates,
-    error::{Error, Result},
-    settings,
-    store::{Store, Tx},
-    types::{DelegateId, DelegateSelector, Patch, Zone},
+    types::{
+        DelegateId, DelegateSelector, Patch, Zone,
+        error::{Error, Result},
+    },
 };
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::{Value, json};
@@ -268,7 +270,7 @@ fn line(user: &User) -> String {
 /// Reads a role, in full or in short.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`], with the roles that exist.
+/// [`crate::types::error::Kind::Invalid`], with the roles that exist.
 pub(super) fn role(text: &str) -> Result<Role> {
     let in_full = format!(
         "ROLE_OAUTH2_{}",

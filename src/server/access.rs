@@ -56,7 +56,7 @@ impl Line {
         let Some(trail) = &self.trail else {
             return;
         };
-        let client = trail.caller().map(|caller| caller.client_name.as_str());
+        let client = trail.client();
         let duration_ms = (self.begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         tracing::info!(
             target: TARGET,

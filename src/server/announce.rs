@@ -2,9 +2,9 @@
 //! DNS, on every usable interface, whatever addresses this machine gets meanwhile (contract §7).
 
 use crate::{
-    app::App,
-    discovery::Listening,
-    error::{Error, Result},
+    domain::discovery::Listening,
+    identity::App,
+    types::error::{Error, Result},
 };
 use mdns_sd::{IfKind, ServiceDaemon, ServiceInfo};
 use std::{future::pending, net::IpAddr, time::Duration};

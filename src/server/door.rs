@@ -3,9 +3,9 @@
 
 use super::routes::{self, Table};
 use crate::{
-    app::App,
-    console::{self, Console},
-    error::{Error, Kind},
+    admin::{self, Console},
+    identity::App,
+    types::error::{Error, Kind},
     web::{
         RequestId, Trail,
         error::{of_poem, respond},
@@ -88,7 +88,7 @@ impl<E: Endpoint> Door<E> {
             Ok(Ok(response)) => return response.into_response(),
             Ok(Err(cause)) if cause.is_from_response() => return cause.into_response(),
             Ok(Err(cause)) => of_poem(cause),
-            Err(panic) => Error::defect(crate::error::panic_text(panic.as_ref())),
+            Err(panic) => Error::defect(crate::types::error::panic_text(panic.as_ref())),
         };
         let mut response = respond(&cause, request_id);
         if cause.kind == Kind::MethodNotAllowed
@@ -103,7 +103,7 @@ impl<E: Endpoint> Door<E> {
     fn page_of(&self, error: Error, request: Request) -> Response {
         let allow =
             (error.kind == Kind::MethodNotAllowed).then(|| self.allow(request.uri().path()));
-        let mut response = console::route::refuse(&self.console, request, error);
+        let mut response = admin::route::refuse(&self.console, request, error);
         if let Some(Ok(allow)) = allow.as_deref().map(HeaderValue::from_str) {
             response.headers_mut().insert(header::ALLOW, allow);
         }

@@ -9,7 +9,7 @@ use super::{
     traffic::Traffic,
 };
 use crate::{
-    error::{Error, Kind},
+    types::error::{Error, Kind},
     web::{self, ClientAddress, RequestId, Trail, request_id::REQUEST_ID},
 };
 use http_body::Body as _;

@@ -1,7 +1,7 @@
 //! `/health/live` and `/health/ready` (contract §1), for whoever restarts or balances servers. They
 //! need no token and tell nothing about anybody.
 
-use crate::{app::App, error::Result, store::migrate};
+use crate::{db::migrate, identity::App, types::error::Result};
 use poem::{Response, http::StatusCode};
 use serde_json::{Map, Value, json};
 use std::time::Duration;

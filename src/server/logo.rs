@@ -1,9 +1,9 @@
 //! `/logo`: the instance's picture, for apps (contract §7) and whoever else; it needs no token.
 
 use crate::{
-    app::App,
-    error::{Error, Kind, Result},
-    settings::logo,
+    core::settings::logo,
+    identity::App,
+    types::error::{Error, Kind, Result},
     web::error::Failure,
 };
 use poem::{

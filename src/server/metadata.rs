@@ -1,6 +1,6 @@
 //! The metadata of the authorization server (RFC 8414), by which clients find the token endpoint.
 
-use crate::{auth::Scope, web::Address};
+use crate::{identity::Scope, web::Address};
 use poem::{Response, handler, http::header};
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 
 use super::{connections::Connections, traffic::Traffic};
 use crate::{
-    app::App,
-    observe::{self, Exposition},
-    store::{integrity::Condition, open::beside},
+    db::{integrity::Condition, open::beside},
+    identity::App,
+    types::observe::{self, Exposition},
 };
 use poem::Response;
 use std::path::Path;

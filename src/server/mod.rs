@@ -37,13 +37,12 @@ pub use service::ServiceApi;
 pub use tls::Tls;
 
 use crate::{
-    apps,
-    comms::Sender,
-    console::{self, Console, route::Guarded},
-    discovery::Listening,
-    error::Result,
-    interactions::recount,
-    webhooks::Dispatcher,
+    admin::{self, Console, route::Guarded},
+    core::Services,
+    domain::{
+        apps, discovery::Listening, interactions::recount, messages::Sender, webhooks::Dispatcher,
+    },
+    types::error::Result,
 };
 use connections::Connections;
 use metrics::Sources;
@@ -68,7 +67,7 @@ pub struct Options {
 /// Serves until `shutdown` is done, then finishes what was accepted.
 ///
 /// # Errors
-/// [`crate::error::Kind::Defect`] when the API's document cannot be made.
+/// [`crate::types::error::Kind::Defect`] when the API's document cannot be made.
 pub async fn run(
     console: Arc<Console>,
     listener: TcpListener,
@@ -113,11 +112,11 @@ pub async fn run(
     let webhooks = Dispatcher::new(&app);
     let resumed = app.clone();
     tokio::spawn(async move {
-        if let Err(cause) = crate::transactions::resume(&resumed.store).await {
+        if let Err(cause) = crate::domain::sales::resume(&resumed.store).await {
             tracing::error!("purchases that were cut off: {cause}");
         }
     });
-    crate::delegates::erase::wipe_soon(&app);
+    crate::domain::delegates::erase::wipe_soon(&app);
     let shutdown = async {
         shutdown.await;
         console.live.stop();
@@ -214,13 +213,15 @@ fn endpoint(
     let route = pages(console)
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));
-    Ok(door::Door::new(route, table, console).data(app.clone()))
+    Ok(door::Door::new(route, table, console)
+        .data(app.clone())
+        .data(Services::clone(app)))
 }
 
 /// The console's paths, each with what answers its methods.
 fn pages(console: &Arc<Console>) -> BTreeMap<&'static str, RouteMethod> {
     let mut pages = BTreeMap::new();
-    for route in console::routes() {
+    for route in admin::routes() {
         let (path, method) = (route.path, route.method.clone());
         let guarded = Guarded {
             console: Arc::clone(console),

@@ -1,7 +1,7 @@
 //! `/o/<token>.gif`: the picture of one dot in e-mails, by which it is known that one was opened (spec:
 //! Delegate flags, `e`). It is the same whatever the token is, so that nobody learns anything by it.
 
-use crate::{app::App, auth::Context, comms::opened, error::Result};
+use crate::{core::Context, domain::messages::opened, identity::App, types::error::Result};
 use poem::{Request, Response, http::header};
 
 /// The longest token that is looked at.

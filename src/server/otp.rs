@@ -3,12 +3,14 @@
 //! reaches the server.
 
 use crate::{
-    app::App,
-    auth::Context,
-    console::{answer, assets, route::from_elsewhere},
-    error::{Error, Kind, Result},
-    otp::{self, Asker, LIFE_S},
-    settings::{OneTimePasswords, logo},
+    admin::{answer, assets, route::from_elsewhere},
+    core::{
+        Context,
+        settings::{OneTimePasswords, logo},
+    },
+    domain::otp::{self, Asker, LIFE_S},
+    identity::App,
+    types::error::{Error, Kind, Result},
     web::{Failure, RequestId, Trail, body::read_limited, error::status_code},
 };
 use askama::Template;

@@ -5,22 +5,22 @@ use super::{
     traffic::{Counted, Traffic},
 };
 use crate::{
-    app::App,
-    apps::api::AppsApi,
-    comms::api::CommsApi,
-    console::{self, Console},
-    content::api::ContentApi,
-    delegates::api::DelegatesApi,
-    devices::api::DevicesApi,
-    discovery::{Discovery, api::DiscoveryApi},
-    error::Error,
-    events::api::EventsApi,
-    interactions::api::InteractionsApi,
-    oauth::api::OAuthApi,
-    otp::api::OtpApi,
-    reports::api::ReportsApi,
-    transactions::api::TransactionsApi,
-    types::text::shortened,
+    admin::{self, Console},
+    domain::{
+        apps::api::AppsApi,
+        content::api::ContentApi,
+        delegates::api::DelegatesApi,
+        devices::api::DevicesApi,
+        discovery::{Discovery, api::DiscoveryApi},
+        events::api::EventsApi,
+        interactions::api::InteractionsApi,
+        messages::api::CommsApi,
+        otp::api::OtpApi,
+        reports::api::ReportsApi,
+        sales::api::TransactionsApi,
+    },
+    identity::{App, oauth::api::OAuthApi},
+    types::{error::Error, text::shortened},
     web::{Failure, query::AnyQuery},
 };
 use poem::{
@@ -190,7 +190,7 @@ pub fn table(console: &Console) -> Table {
         ("/otp/style.css".into(), vec![Method::GET]),
         ("/otp/icon.svg".into(), vec![Method::GET]),
     ];
-    for route in console::routes() {
+    for route in admin::routes() {
         let path = route.path.replace('*', ":");
         match table.iter_mut().find(|(known, _)| *known == path) {
             Some((_, methods)) => methods.push(route.method),

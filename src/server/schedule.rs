@@ -2,9 +2,9 @@
 //! plan is due.
 
 use crate::{
-    app::App,
-    backup::{run, schedule},
-    store::integrity::Integrity,
+    db::integrity::Integrity,
+    identity::App,
+    ops::backup::{run, schedule},
     types::Timestamp,
 };
 use std::{sync::Arc, time::Duration};

@@ -1,11 +1,10 @@
 //! `/ping`: is the service there, what is it, what time is it (contract §1).
 
 use crate::{
-    app::App,
-    auth::roles::AnyToken,
+    identity::{App, Granted, roles::AnyToken},
     types::Timestamp,
     web::{
-        Answer, Granted, Outcome,
+        Answer, Outcome,
         schema::{Described, example, formatted, inline, integer, object, text},
     },
 };

@@ -2,7 +2,7 @@
 //! counted by their pattern, never by what stood in their place: so there are only so many.
 
 use crate::{
-    observe::{DURATIONS, Exposition, Histogram},
+    types::observe::{DURATIONS, Exposition, Histogram},
     web::Trail,
 };
 use poem::{Endpoint, Request, Result, http::StatusCode};

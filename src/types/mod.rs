@@ -1,9 +1,13 @@
 //! Values that the whole product speaks in: ids, selectors, time, patches, JSON limits. Pure; no
 //! SQL statement, no HTTP.
 
+pub mod barcode;
+pub mod error;
 pub mod id;
 pub mod json;
+pub mod observe;
 pub mod patch;
+pub mod secret;
 pub mod selector;
 pub mod spreadsheet;
 pub mod text;

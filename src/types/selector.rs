@@ -2,7 +2,7 @@
 //! split at its first colon, after percent-decoding; the rest is compared exactly as it stands.
 
 use super::{DelegateId, DeviceId};
-use crate::error::{Error, Kind, Result};
+use crate::types::error::{Error, Kind, Result};
 use std::fmt;
 
 macro_rules! selector {

@@ -1,6 +1,6 @@
 //! Text as records hold it: bounded, and without NUL bytes, which SQLite's text functions end at.
 
-use crate::error::{Error, Result};
+use crate::types::error::{Error, Result};
 use std::{num::ParseIntError, str::FromStr};
 
 /// The longest unique code, in characters (contract §4).
@@ -13,7 +13,7 @@ pub const INTERACTION_TYPE_MAX_BYTES: usize = 64;
 /// Checks a plain text property.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`], naming the property, for a NUL byte or more than
+/// [`crate::types::error::Kind::Invalid`], naming the property, for a NUL byte or more than
 /// [`TEXT_MAX_CHARS`] characters.
 pub fn check_text(name: &str, text: &str) -> Result<()> {
     if text.contains('\0') {
@@ -27,7 +27,7 @@ pub fn check_text(name: &str, text: &str) -> Result<()> {
 /// Checks a unique code: 1 to 255 characters, compared exactly as sent (contract §4).
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`], naming the code.
+/// [`crate::types::error::Kind::Invalid`], naming the code.
 pub fn check_code(name: &str, code: &str) -> Result<()> {
     if code.is_empty() {
         return Err(Error::invalid(format!(

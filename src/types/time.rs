@@ -1,7 +1,7 @@
 //! Points in time and the instance's time zone (contract §2). In the file a time is Unix
 //! milliseconds UTC; outside it is ISO 8601 with the instance's offset, in whole seconds.
 
-use crate::error::{Error, Result};
+use crate::types::error::{Error, Result};
 use jiff::{civil, tz::TimeZone};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde_json::Value;
@@ -57,7 +57,7 @@ impl Zone {
     /// The zone of an IANA name such as `Europe/Berlin`.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Invalid`] when there is no such zone.
+    /// [`crate::types::error::Kind::Invalid`] when there is no such zone.
     pub fn named(name: &str) -> Result<Self> {
         let known = if is_of_everywhere(name) {
             TimeZone::get(name).ok()
@@ -125,7 +125,7 @@ impl Zone {
     /// in this zone).
     ///
     /// # Errors
-    /// [`crate::error::Kind::Invalid`], naming the property.
+    /// [`crate::types::error::Kind::Invalid`], naming the property.
     pub fn read(&self, name: &str, value: &Value) -> Result<Timestamp> {
         let read = match value {
             Value::Number(number) => number.as_i64().and_then(Timestamp::from_unix_s),

@@ -2,9 +2,9 @@
 //! parsed, and whatever does not fit is named by its path.
 
 use super::{Failure, schema::Described};
-use crate::{
+use crate::types::{
     error::{Error, Kind, Result},
-    types::json::{self, RECORD_MAX_BYTES},
+    json::{self, RECORD_MAX_BYTES},
 };
 use futures_util::{Stream, StreamExt};
 use poem::{Request, RequestBody, http::header};

@@ -4,7 +4,7 @@ use super::{
     RequestId,
     schema::{Described, inline, integer, object, text},
 };
-use crate::error::{Error, Kind};
+use crate::types::error::{Error, Kind};
 use poem::{
     Response,
     error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
@@ -119,7 +119,7 @@ fn status(kind: Kind) -> StatusCode {
 /// The `meta` object of an error; a defect's cause is logged here and replaced by the request id.
 #[must_use]
 pub fn meta(error: &Error, request_id: &str) -> serde_json::Value {
-    crate::observe::told(error.kind.code());
+    crate::types::observe::told(error.kind.code());
     let message = match error.kind {
         Kind::Defect => {
             tracing::error!(%request_id, "defect: {}", error.message);

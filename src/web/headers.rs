@@ -2,9 +2,11 @@
 //! passes over what is not ASCII and the second of two; here both are errors.
 
 use crate::{
-    error::{Error, Kind, Result},
-    records::{Resource, write},
-    types::Timestamp,
+    core::records::{Resource, write},
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
 };
 use poem::{Request, RequestBody};
 use poem_openapi::{

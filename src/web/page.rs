@@ -6,10 +6,8 @@ use super::{
     stream::{self, Length, Window},
 };
 use crate::{
-    app::App,
-    error::{Error, Result},
-    records::list::Listing,
-    search::Search,
+    core::{Services, records::list::Listing, search::Search},
+    types::error::{Error, Result},
 };
 use poem::{FromRequest, IntoResponse, Request, RequestBody, Response};
 use poem_openapi::{
@@ -34,7 +32,7 @@ pub struct Address {
 
 impl<'a> FromRequest<'a> for Address {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        let public = request.data::<App>().and_then(App::public_url);
+        let public = request.data::<Services>().and_then(Services::public_url);
         let base = public.unwrap_or_else(|| {
             let host = request.header("host").unwrap_or("localhost");
             format!("{}://{host}", request.scheme())
@@ -84,7 +82,7 @@ const OFFSET_MAX: u64 = 1 << 62;
 /// The window that `limit`, `offset` and `total` ask for.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`], naming the parameter.
+/// [`crate::types::error::Kind::Invalid`], naming the parameter.
 pub fn window(limit: Option<i64>, offset: Option<i64>, total: Option<bool>) -> Result<Window> {
     let limit = match limit {
         None => LIMIT_DEFAULT,
@@ -143,7 +141,7 @@ impl<T> List<T> {
     /// # Errors
     /// When the search fails or the list cannot be read.
     pub async fn of(
-        app: &App,
+        app: &Services,
         listing: impl Listing,
         search: Option<Search>,
         window: Window,

@@ -11,12 +11,13 @@ use super::{
     },
 };
 use crate::{
-    app::App,
-    auth::Context,
-    error::Result,
-    idempotency::{self, Key, Stored},
-    records::{Kind, Property, Resource, Selection, write},
+    core::{
+        Context, Services,
+        idempotency::{self, Key, Stored},
+        records::{Kind, Property, Resource, Selection, write},
+    },
     types::{
+        error::Result,
         json,
         text::{CODE_MAX_CHARS, TEXT_MAX_CHARS},
     },
@@ -31,7 +32,7 @@ use std::sync::Arc;
 /// # Errors
 /// Those of `find`; the resource's not-found error.
 pub fn found<T, const S: u16>(
-    app: &App,
+    app: &Services,
     selection: &Selection,
     find: impl FnOnce(&Connection) -> Result<i64>,
 ) -> Result<Answer<T, S>> {
@@ -48,9 +49,9 @@ pub fn found<T, const S: u16>(
 /// again for the same `Idempotency-Key`.
 ///
 /// # Errors
-/// As [`write::create`]; [`crate::error::Kind::KeyReused`].
+/// As [`write::create`]; [`crate::types::error::Kind::KeyReused`].
 pub async fn created<T>(
-    app: &App,
+    app: &Services,
     ctx: Context,
     resource: &'static Resource,
     input: Map<String, Value>,

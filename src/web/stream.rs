@@ -1,6 +1,9 @@
 //! A list as a body: counted once, then streamed in slices as the client takes them.
 
-use crate::{app::App, error::Result, records::list::Listing, search::Search};
+use crate::{
+    core::{Services, records::list::Listing, search::Search},
+    types::error::Result,
+};
 use poem::Body;
 use rusqlite::Connection;
 use std::{collections::VecDeque, sync::Arc};
@@ -37,7 +40,7 @@ pub enum Length {
 /// # Errors
 /// When the search fails, or the total or the first slice cannot be read.
 pub async fn body<L: Listing>(
-    app: &App,
+    app: &Services,
     listing: L,
     search: Option<Search>,
     window: Window,
@@ -181,7 +184,7 @@ impl Cursor {
 }
 
 struct Rest<L> {
-    app: App,
+    app: Services,
     listing: Arc<L>,
     cursor: Cursor,
     /// Whether an item was written yet.

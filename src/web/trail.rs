@@ -2,7 +2,6 @@
 //! operation that it reached, and who made it.
 
 use super::RequestId;
-use crate::auth::Principal;
 use poem::Request;
 use std::sync::{
     Arc, OnceLock,
@@ -15,7 +14,7 @@ pub struct Trail {
     pub id: RequestId,
     operation: AtomicUsize,
     patient: AtomicBool,
-    caller: OnceLock<Arc<Principal>>,
+    client: OnceLock<String>,
 }
 
 impl Trail {
@@ -26,7 +25,7 @@ impl Trail {
             id,
             operation: AtomicUsize::new(0),
             patient: AtomicBool::new(false),
-            caller: OnceLock::new(),
+            client: OnceLock::new(),
         })
     }
 
@@ -59,14 +58,14 @@ impl Trail {
         self.patient.load(Relaxed)
     }
 
-    /// The request's token is valid.
-    pub fn made_by(&self, caller: &Arc<Principal>) {
-        let _ = self.caller.set(Arc::clone(caller));
+    /// The request's token is valid, and was issued to this client.
+    pub fn made_by(&self, client: &str) {
+        let _ = self.client.set(client.to_owned());
     }
 
-    /// Who made the request, once its token was looked at.
+    /// The client that made the request, once its token was looked at.
     #[must_use]
-    pub fn caller(&self) -> Option<&Principal> {
-        self.caller.get().map(Arc::as_ref)
+    pub fn client(&self) -> Option<&str> {
+        self.client.get().map(String::as_str)
     }
 }

@@ -2,14 +2,17 @@
 //! `fuzz_targets/` hand it what the fuzzer invents; the normal tests hand it `corpus/`.
 
 use gatepost::{
-    auth::Context,
-    delegates, devices,
-    error::Kind,
-    import::{self, Columns, Plan, Source, What, source::Content},
-    interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
-    search::{Search, Subject},
-    store::{connection, migrate},
-    types::{DelegateSelector, DeviceSelector, EventSelector, Zone, json},
+    core::{
+        Context,
+        search::{Search, Subject},
+    },
+    db::{connection, migrate},
+    domain::{
+        delegates, devices,
+        interactions::{self, batch::Batch, draft::BatchInput, forms, shared::SharedValues},
+    },
+    ops::import::{self, Columns, Plan, Source, What, source::Content},
+    types::{DelegateSelector, DeviceSelector, EventSelector, Zone, error::Kind, json},
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};

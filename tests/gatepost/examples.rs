@@ -1,7 +1,7 @@
 //! The examples, run as their README says.
 
 use crate::{harness::Server, luck::process::GATEPOST};
-use gatepost::auth::{Role, Roles};
+use gatepost::identity::{Role, Roles};
 use serde_json::json;
 use std::{
     io::Write,

@@ -2,11 +2,11 @@
 //! for.
 
 use gatepost::{
-    app::App,
-    auth::{Context, Role, Roles, Scope, clients, password, users},
-    console::{Console, Reach},
-    server, settings,
-    store::{Durability, Store},
+    admin::{Console, Reach},
+    core::{Context, settings},
+    db::{Durability, Store},
+    identity::{App, Role, Roles, Scope, clients, password, users},
+    server,
     types::DelegateId,
 };
 use reqwest::{
@@ -231,7 +231,12 @@ impl Server {
             .app
             .store
             .write_blocking(move |tx| {
-                clients::create(tx, &ctx, &new, &gatepost::delegates::property_names())
+                clients::create(
+                    tx,
+                    &ctx,
+                    &new,
+                    &gatepost::domain::delegates::property_names(),
+                )
             })
             .expect("a client");
         (made.client_id, made.client_secret)

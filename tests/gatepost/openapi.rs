@@ -2,7 +2,7 @@
 //! made from it get a token and check somebody in.
 
 use crate::harness::Server;
-use gatepost::auth::Role;
+use gatepost::identity::Role;
 use reqwest::Method;
 use std::{
     path::{Path, PathBuf},

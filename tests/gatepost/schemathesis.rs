@@ -9,9 +9,11 @@
 
 use crate::harness::{Caller, Server};
 use gatepost::{
-    auth::{Role, Scope},
-    comms::{Channel, gateways},
-    content::{self, Draft},
+    domain::{
+        content::{self, Draft},
+        messages::{Channel, gateways},
+    },
+    identity::{Role, Scope},
 };
 use serde_json::json;
 use std::{

@@ -3,13 +3,13 @@
 
 use super::{Part, Plan, Prune};
 use crate::{
-    apps::{
+    core::settings,
+    db::Store,
+    domain::apps::{
         Document,
         configuration::{publish, published},
     },
-    error::Result,
-    settings,
-    store::Store,
+    types::error::Result,
 };
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    comms::automations::{self, Entry},
-    error::{Error, Result},
-    store::Store,
+    db::Store,
+    domain::messages::automations::{self, Entry},
+    types::error::{Error, Result},
 };
 use serde_json::Value;
 

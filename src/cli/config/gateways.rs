@@ -3,13 +3,13 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    comms::{
+    core::outgoing::Reach,
+    db::Store,
+    domain::messages::{
         Channel,
         gateways::{self, Definition, Secret},
     },
-    error::{Error, Result},
-    outgoing::Reach,
-    store::Store,
+    types::error::{Error, Result},
 };
 use serde_json::{Map, Value};
 

@@ -17,9 +17,9 @@ mod webhooks;
 
 use super::{context, print, print_json};
 use crate::{
-    auth::Context,
-    error::{Error, Result},
-    store::{Store, Tx},
+    core::Context,
+    db::{Store, Tx},
+    types::error::{Error, Result},
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};

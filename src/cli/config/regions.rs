@@ -3,11 +3,13 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    content::{self, Checked, Draft, Region},
-    error::{Error, Result},
-    settings,
-    store::Store,
-    types::{Timestamp, Zone},
+    core::settings,
+    db::Store,
+    domain::content::{self, Checked, Draft, Region},
+    types::{
+        Timestamp, Zone,
+        error::{Error, Result},
+    },
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    error::{Error, Result},
-    reports::{self, Report},
-    store::Store,
+    db::Store,
+    domain::reports::{self, Report},
+    types::error::{Error, Result},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -3,9 +3,9 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    error::Result,
-    sections::{self, Named},
-    store::Store,
+    core::sections::{self, Named},
+    db::Store,
+    types::error::Result,
 };
 use serde_json::Value;
 

@@ -2,10 +2,12 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    auth::Context,
-    error::{Error, Result},
-    settings::{self, Settings, logo},
-    store::{Store, Tx},
+    core::{
+        Context,
+        settings::{self, Settings, logo},
+    },
+    db::{Store, Tx},
+    types::error::{Error, Result},
 };
 use rusqlite::Connection;
 use serde_json::{Map, Value};

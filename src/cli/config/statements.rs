@@ -2,9 +2,9 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    error::{Error, Result},
-    search::statements::{self, Statement},
-    store::Store,
+    core::search::statements::{self, Statement},
+    db::Store,
+    types::error::{Error, Result},
 };
 use serde_json::Value;
 

@@ -3,9 +3,9 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    comms::templates::{self, Entry},
-    error::{Error, Result},
-    store::Store,
+    db::Store,
+    domain::messages::templates::{self, Entry},
+    types::error::{Error, Result},
 };
 use serde_json::Value;
 

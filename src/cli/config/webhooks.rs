@@ -2,9 +2,9 @@
 
 use super::{Part, Plan, Prune, read};
 use crate::{
-    error::Result,
-    store::Store,
-    webhooks::document::{self, Entry},
+    db::Store,
+    domain::webhooks::document::{self, Entry},
+    types::error::Result,
 };
 use serde_json::Value;
 

@@ -4,9 +4,9 @@ mod report;
 
 use super::{aside::aside, context, open, open_existing, print, progress::Progress};
 use crate::{
-    devices,
-    error::{Error, Result},
-    import::{
+    db::Store,
+    domain::devices,
+    ops::import::{
         Batch, Job, Looked, Mapping, Source, Stop, What,
         bad::TOLD_MAX,
         batches::{self, Options},
@@ -15,8 +15,10 @@ use crate::{
         source::Reading,
         undo,
     },
-    store::Store,
-    types::{DeviceId, DeviceSelector},
+    types::{
+        DeviceId, DeviceSelector,
+        error::{Error, Result},
+    },
 };
 use report::Report;
 use serde_json::json;
@@ -221,7 +223,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
     let device = find_device("--device", store.as_ref(), args.device.as_ref())?;
     let ctx = match &store {
         Some(store) => context(store, "import")?,
-        None => crate::auth::Context::of_command("import", std::sync::Arc::default()),
+        None => crate::core::Context::of_command("import", std::sync::Arc::default()),
     };
     let path = std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone());
     let mappings = args.mappings.into_iter();

@@ -1,8 +1,8 @@
 //! What an import found and did, for a person or as JSON.
 
 use crate::{
-    error::{Error, Result},
-    import::{BadRow, Job, bad::TOLD_MAX, job::Done},
+    ops::import::{BadRow, Job, bad::TOLD_MAX, job::Done},
+    types::error::{Error, Result},
 };
 use serde_json::{Value, json};
 use std::{path::Path, time::Instant};

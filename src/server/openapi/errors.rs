@@ -1,7 +1,7 @@
 //! The errors of each operation, with their headers.
 
 use crate::{
-    error::{Kind, Refusal},
+    types::error::{Kind, Refusal},
     web::error::status_code,
 };
 use serde_json::{Map, Value, json};

@@ -13,9 +13,9 @@ mod webhooks;
 
 use super::routes;
 use crate::{
-    app::App,
-    discovery::Discovery,
-    error::{Error, Result},
+    domain::discovery::Discovery,
+    identity::App,
+    types::error::{Error, Result},
 };
 use poem_openapi::{LicenseObject, OpenApiService, ServerObject};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn service(
 /// The document as JSON text.
 ///
 /// # Errors
-/// [`crate::error::Kind::Defect`] when what poem-openapi makes is not what this expects.
+/// [`crate::types::error::Kind::Defect`] when what poem-openapi makes is not what this expects.
 pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
     let mut document: Value =
         serde_json::from_str(&service(app, discovery).spec()).map_err(Error::defect)?;

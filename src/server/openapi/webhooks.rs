@@ -1,6 +1,6 @@
 //! What the server sends by itself, as `x-webhooks`: this version of OpenAPI has no place for it.
 
-use crate::webhooks::CHANGES;
+use crate::domain::webhooks::CHANGES;
 use serde_json::{Map, Value, json};
 
 /// The type of the delivery that tells of a new interaction.

@@ -2,7 +2,7 @@
 //! broken one keeps the old in service.
 
 use super::{Tls, certified, fingerprint};
-use crate::error::{Error, Result};
+use crate::types::error::{Error, Result};
 use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     sign::CertifiedKey,

@@ -4,7 +4,7 @@
 mod files;
 mod own;
 
-use crate::error::{Error, Result};
+use crate::types::error::{Error, Result};
 use rustls::{
     ServerConfig,
     crypto::{CryptoProvider, ring},

@@ -4,9 +4,11 @@
 
 use super::{Tls, certified};
 use crate::{
-    error::{Error, Result},
-    store::{Store, Tx},
-    types::Timestamp,
+    db::{Store, Tx},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
 };
 use jiff::{ToSpan, Zoned};
 use rcgen::{
@@ -168,7 +170,7 @@ fn make(before: Option<&Kept>, names: &BTreeSet<String>) -> Result<Kept> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::in_transaction;
+    use crate::db::in_transaction;
     use rusqlite::Connection;
 
     fn names(of: &[&str]) -> BTreeSet<String> {
@@ -178,7 +180,7 @@ mod tests {
     #[test]
     fn it_stays_until_it_lacks_a_name_or_time() {
         let file = Connection::open_in_memory().unwrap();
-        crate::store::migrate::create(&file).unwrap();
+        crate::db::migrate::create(&file).unwrap();
         let now = Timestamp::now();
         let at = |now, of: &[&str]| in_transaction(&file, now, |tx| keep(tx, &names(of))).unwrap();
         let first = at(now, &["localhost", "10.0.0.7"]);

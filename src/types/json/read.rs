@@ -1,9 +1,9 @@
 //! Reading a body: what a parser would let pass is refused, and faults are told in plain words.
 
 use super::DEPTH_MAX;
-use crate::{
+use crate::types::{
     error::{Error, Result},
-    types::text,
+    text,
 };
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
@@ -12,7 +12,7 @@ use serde_json::error::Category;
 /// 64 bits cannot hold and that would come back as others.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`], with the byte position.
+/// [`crate::types::error::Kind::Invalid`], with the byte position.
 pub fn check_limits(text: &[u8]) -> Result<()> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -71,7 +71,7 @@ fn check_number(number: &[u8], at: usize) -> Result<()> {
 /// Parses a JSON object as `T`, naming the path of what does not fit.
 ///
 /// # Errors
-/// [`crate::error::Kind::Invalid`].
+/// [`crate::types::error::Kind::Invalid`].
 pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T> {
     // serde would take a list for the properties in their order.
     if text.trim_ascii_start().starts_with(b"[") {

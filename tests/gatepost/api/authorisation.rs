@@ -4,7 +4,7 @@
 use crate::harness::{Caller, Reply, Server, reply, whole};
 use Access::{AnyToken, DeviceToken, Public, Roles, Scopes, UserToken};
 use gatepost::{
-    auth::{
+    identity::{
         Role::{self, *},
         Scope,
         clients::NewClient,
@@ -491,7 +491,7 @@ fn a_client_that_is_revoked_is_out_at_once() {
     server
         .app
         .store
-        .write_blocking(move |tx| gatepost::auth::clients::revoke(tx, &ctx, &id))
+        .write_blocking(move |tx| gatepost::identity::clients::revoke(tx, &ctx, &id))
         .expect("it is revoked");
     let refused = whole(caller.request(Method::GET, "/delegate/list"));
     refused.reply.refused(401, 1204, "revoked");

@@ -2,8 +2,8 @@
 
 use crate::harness::{Caller, Reply, Server};
 use gatepost::{
-    auth::{Role, clients::NewClient},
-    content::{self, Draft, Region},
+    domain::content::{self, Draft, Region},
+    identity::{Role, clients::NewClient},
     types::{DeviceId, Timestamp},
 };
 use serde_json::{Value, json};
@@ -355,7 +355,7 @@ fn hostile_regions_at_once_leave_check_ins_alone() {
 
 #[test]
 fn every_save_is_a_version_and_nobody_writes_over_another() {
-    use gatepost::content::{Version, edit::Saved};
+    use gatepost::domain::content::{Version, edit::Saved};
     let server = Server::start();
     let path = "/api/delegate-info";
     put(&server, draft(path, "one"));

@@ -472,7 +472,7 @@ fn what_a_client_needs_to_know_is_described() {
         assert!(about.contains(&format!("`{operator}`")), "{operator}");
     }
     let webhooks = document["x-webhooks"].as_object().expect("webhooks");
-    for change in gatepost::webhooks::CHANGES {
+    for change in gatepost::domain::webhooks::CHANGES {
         assert!(webhooks.contains_key(change.name), "{}", change.name);
     }
     let etag = &document["paths"]["/delegate/{idType}:{id}"]["get"]["responses"]["200"]["headers"];

@@ -3,7 +3,7 @@
 
 use super::{gate, refusals};
 use crate::harness::{Reply, Server};
-use gatepost::auth::Role;
+use gatepost::identity::Role;
 use serde_json::{Value, json};
 
 #[test]

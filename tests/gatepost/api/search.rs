@@ -1,5 +1,5 @@
 //! Searching lists (spec: Search; contract §5) over HTTP; the language itself is tested beside
-//! `src/search`.
+//! `src/core/search`.
 
 use crate::{
     api::encoded,

@@ -1,7 +1,7 @@
 //! Sections of `data` with a schema: checked on every write, by the path of what does not fit.
 
 use crate::harness::Server;
-use gatepost::sections;
+use gatepost::core::sections;
 use serde_json::{Value, json};
 
 fn set(server: &Server, document: &Value) {

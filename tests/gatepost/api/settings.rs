@@ -56,7 +56,7 @@ fn a_setting_that_is_none_is_refused_by_name() {
         let saved = server
             .app
             .store
-            .write_blocking(move |tx| gatepost::settings::save(tx, &ctx, &sent));
+            .write_blocking(move |tx| gatepost::core::settings::save(tx, &ctx, &sent));
         let message = saved.expect_err("it is refused").message;
         assert!(message.contains(named), "{changes}: {message}");
     }

@@ -119,9 +119,9 @@ fn what_a_client_does_not_see_it_does_not_change() {
         .patch(&path, &json!({"nope": 1}))
         .refused(400, 1100, "nope");
     // Nor do its users.
-    let (client, secret) = server.new_client(gatepost::auth::clients::NewClient {
+    let (client, secret) = server.new_client(gatepost::identity::clients::NewClient {
         visible_properties: Some(vec!["firstName".into()]),
-        ..gatepost::auth::clients::NewClient::named("app")
+        ..gatepost::identity::clients::NewClient::named("app")
     });
     server.user("ada@example.org", &[], Some(id));
     let ada = server.sign_in(&client, &secret, "ada@example.org");

@@ -2,7 +2,7 @@
 
 use super::tokens::{ask, granted, of_client, refused, with, works};
 use crate::harness::{Caller, PASSWORD, Server};
-use gatepost::auth::Role;
+use gatepost::identity::Role;
 use serde_json::{Value, json};
 
 #[test]

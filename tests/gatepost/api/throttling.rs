@@ -5,7 +5,7 @@ use crate::{
     console::{browser, page},
     harness::{PASSWORD, Server, Whole, whole},
 };
-use gatepost::auth::{
+use gatepost::identity::{
     ConsoleRole,
     throttle::{Account, Door},
 };

@@ -2,9 +2,9 @@
 
 use super::transactions::{Till, barcodes, reply_to, told};
 use crate::harness::{Reply, Server, reply};
-use gatepost::auth::{
-    ConsoleRole,
-    secret::{digest, hex},
+use gatepost::{
+    identity::ConsoleRole,
+    types::secret::{digest, hex},
 };
 use proptest::{
     prelude::*,

@@ -1,7 +1,7 @@
 //! The token endpoint (spec: Authentication; RFC 6749; contract §9).
 
 use crate::harness::{Caller, PASSWORD, Server, Whole, reply, whole};
-use gatepost::auth::Scope;
+use gatepost::identity::Scope;
 use reqwest::{Method, blocking::RequestBuilder};
 use serde_json::{Value, json};
 
@@ -178,7 +178,7 @@ fn a_wrong_client_is_invalid_client() {
     let done = server
         .app
         .store
-        .write_blocking(move |tx| gatepost::auth::clients::revoke(tx, &ctx, &revoked));
+        .write_blocking(move |tx| gatepost::identity::clients::revoke(tx, &ctx, &revoked));
     done.expect("it is revoked");
     // Whoever has the right secret is told, and nobody else.
     for (secret, about) in [(&*secret, "was revoked"), ("wrong", "unknown or revoked")] {

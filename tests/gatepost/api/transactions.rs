@@ -1,7 +1,7 @@
 //! `/tx/new`: always accepted, kept word for word, loaded as far as it goes, and never twice.
 
 use crate::harness::{Caller, Reply, Server, reply};
-use gatepost::{auth::Role, transactions};
+use gatepost::{domain::sales, identity::Role};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -219,7 +219,7 @@ fn a_purchase_that_was_cut_off_is_finished_at_the_next_start() {
     ));
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime
-        .block_on(transactions::resume(&server.app.store))
+        .block_on(sales::resume(&server.app.store))
         .expect("it is finished");
     let barcodes: String =
         server.value("SELECT group_concat(barcode, ' ') FROM transaction_delegates");

@@ -10,7 +10,7 @@ use crate::{
     harness,
     luck::process::{GATEPOST, Served, gatepost},
 };
-use gatepost::{auth::ConsoleRole, discovery::window::OPEN};
+use gatepost::{domain::discovery::window::OPEN, identity::ConsoleRole};
 use serde_json::json;
 use std::{
     net::SocketAddr,

@@ -1,7 +1,7 @@
 //! Follows the links of the console's pages, so that every page is known by an address that a user
 //! gets to.
 
-use gatepost::console::{self, Route};
+use gatepost::admin::{self, Route};
 use reqwest::{Method, header, redirect};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -52,7 +52,7 @@ fn fits(pattern: &str, path: &str) -> bool {
 
 /// Follows every link from the dashboard on.
 pub fn follow(origin: &str, cookies: &str) -> Found {
-    let routes = console::routes();
+    let routes = admin::routes();
     let http = crate::harness::http()
         .redirect(redirect::Policy::none())
         .build()
@@ -123,7 +123,7 @@ fn absolute(page: &str, link: &str) -> String {
 
 /// The routes of what a page refers to.
 pub fn routes_in(html: &str) -> BTreeSet<&'static str> {
-    let routes = console::routes();
+    let routes = admin::routes();
     let links = links(html);
     let found = links.iter().filter_map(|link| route(&routes, link));
     found.map(|route| route.path).collect()

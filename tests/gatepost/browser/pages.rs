@@ -6,7 +6,7 @@ use super::{
     sign_in, sign_out, window::Browser,
 };
 use crate::luck::process::{Served, gatepost};
-use gatepost::console;
+use gatepost::admin;
 use reqwest::Method;
 use std::{collections::BTreeSet, path::Path, time::SystemTime};
 use totp_rs::{Builder, Secret};
@@ -26,7 +26,7 @@ impl Inspector {
         let path = self.browser.path();
         self.faults
             .extend(self.examiner.faults(&self.browser, &path));
-        if let Some(route) = links::route(&console::routes(), &path) {
+        if let Some(route) = links::route(&admin::routes(), &path) {
             self.reached.insert(route.path);
         }
         let html = self
@@ -89,7 +89,7 @@ impl Inspector {
 
     /// Routes that nothing leads to.
     fn unreached(&self) -> Vec<String> {
-        console::routes()
+        admin::routes()
             .iter()
             .filter(|route| route.method == Method::GET && !self.reached.contains(route.path))
             .filter(|route| !day::PASSING.contains(&route.path))

@@ -6,8 +6,8 @@ use crate::{
     luck::process::{gatepost, until},
 };
 use gatepost::{
-    auth::ConsoleRole,
-    comms::automations::{self, Entry},
+    domain::messages::automations::{self, Entry},
+    identity::ConsoleRole,
 };
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};

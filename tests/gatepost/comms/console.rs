@@ -6,7 +6,7 @@ use crate::{
     console::Crew,
     luck::process::{gatepost, until},
 };
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 
 const SAVE: &str = "/console/messages/templates/save";

@@ -18,7 +18,7 @@ use crate::{
     harness::{Caller, Reply, Server},
     luck::process::until,
 };
-use gatepost::comms::{
+use gatepost::domain::messages::{
     Channel,
     gateways::{self, Definition, Secret},
     templates::{self, Entry},
@@ -168,5 +168,5 @@ pub fn gateway(server: &Server, channel: &str, definition: &Value, secret: &str)
 
 /// A caller who may send messages and nothing else.
 pub fn sender(server: &Server) -> Caller<'_> {
-    server.caller(&[gatepost::auth::Role::CommSend])
+    server.caller(&[gatepost::identity::Role::CommSend])
 }

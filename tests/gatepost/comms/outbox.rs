@@ -5,7 +5,7 @@ use crate::{
     luck::process::{beside, until},
     people::memmem,
 };
-use gatepost::{auth::ConsoleRole, comms, store::Tx};
+use gatepost::{db::Tx, domain::messages, identity::ConsoleRole};
 use serde_json::json;
 
 /// Puts the welcome to Ada into the outbox, as somebody of the crew does: its id.
@@ -35,7 +35,7 @@ fn secret(post: &Post, to: &'static str, code: &str) -> i64 {
     let (app, ctx) = (post.server.app.clone(), post.server.context());
     let (subject, text) = (format!("Secret for {to}"), format!("Your code is {code}"));
     let put =
-        move |tx: &Tx<'_>| comms::enqueue_secret(tx, &ctx, &app.unwritten, to, &subject, text);
+        move |tx: &Tx<'_>| messages::enqueue_secret(tx, &ctx, &app.unwritten, to, &subject, text);
     post.server
         .app
         .store

@@ -3,7 +3,7 @@
 use super::{Post, provider::Act};
 use crate::{console::Crew, luck::process::until};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 
 /// A key of no account.

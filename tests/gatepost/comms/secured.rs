@@ -8,7 +8,7 @@ use super::{
     smtp::{MailServer, Tls},
 };
 use crate::luck::process::{GATEPOST, Served, Site, gatepost, until};
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Texts: what providers are called with, and what becomes of a call that is cut.
 
 use super::{PASSWORD, Post, provider::Act};
-use gatepost::comms::gateways::presets::PRESETS;
+use gatepost::domain::messages::gateways::presets::PRESETS;
 use serde_json::{Value, json};
 
 fn ask(post: &Post) -> Value {

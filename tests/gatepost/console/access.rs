@@ -6,7 +6,7 @@ use crate::{
     harness::{Caller, PASSWORD, Server},
     luck::process::{GATEPOST, Served, beside},
 };
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::json;
 use std::{

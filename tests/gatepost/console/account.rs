@@ -2,7 +2,7 @@
 
 use super::{Crew, Page, access::between, browser, page};
 use crate::harness::{PASSWORD, Server, reply};
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::{Method, header};
 use std::time::{SystemTime, UNIX_EPOCH};
 use totp_rs::{Builder, Secret, Totp};

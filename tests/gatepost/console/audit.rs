@@ -3,7 +3,7 @@
 
 use super::{Crew, access::between};
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -3,14 +3,13 @@
 use super::settings::hidden;
 use crate::harness::{Server, whole};
 use gatepost::{
-    app::App,
-    auth::{ConsoleRole, Context},
-    backup::{
+    core::{Context, settings},
+    db::{Durability, Store},
+    identity::{App, ConsoleRole},
+    ops::backup::{
         ledger::{self, Entry, Purpose},
         run, schedule,
     },
-    settings,
-    store::{Durability, Store},
     types::Timestamp,
 };
 use reqwest::Method;

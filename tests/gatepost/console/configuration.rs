@@ -4,7 +4,7 @@
 use super::{Crew, Page};
 use crate::harness::{Caller, Server};
 use gatepost::{
-    auth::{ConsoleRole, clients},
+    identity::{ConsoleRole, clients},
     types::DeviceId,
 };
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use super::{
     browser, page,
 };
 use crate::harness::{Caller, PASSWORD, Server};
-use gatepost::auth::{ConsoleRole, Role};
+use gatepost::identity::{ConsoleRole, Role};
 use serde_json::json;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The dashboard's figures.
 
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::json;
 
 #[test]
@@ -75,7 +75,8 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
     let server = Server::start();
     let add = |what: &str| {
         let what = what.to_owned();
-        let write = move |tx: &gatepost::store::Tx<'_>| gatepost::settings::notices::add(tx, what);
+        let write =
+            move |tx: &gatepost::db::Tx<'_>| gatepost::core::settings::notices::add(tx, what);
         server.app.store.write_blocking(write).expect("a notice");
     };
     add("The log was damaged <i>.");
@@ -109,6 +110,6 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
     let noted = "SELECT count(*) FROM audit WHERE record_type = 'notices' AND action = 'delete'";
     assert_eq!(server.value::<i64>(noted), 1);
     // They are no setting: no configuration carries them elsewhere.
-    let stored = server.app.store.look_up(gatepost::settings::stored);
+    let stored = server.app.store.look_up(gatepost::core::settings::stored);
     assert!(!stored.expect("settings").contains_key("notices"));
 }

@@ -4,7 +4,7 @@
 use super::{Crew, Page};
 use crate::harness::Server;
 use gatepost::{
-    auth::{ConsoleRole, Role, clients},
+    identity::{ConsoleRole, Role, clients},
     types::DeviceId,
 };
 use reqwest::Method;

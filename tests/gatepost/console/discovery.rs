@@ -3,9 +3,9 @@
 use super::{Crew, Server};
 use crate::harness::{Reply, reply, whole};
 use gatepost::{
-    auth::ConsoleRole,
-    console::Reach,
-    discovery::Place,
+    admin::Reach,
+    domain::discovery::Place,
+    identity::ConsoleRole,
     types::{DeviceId, Timestamp},
 };
 use reqwest::Method;

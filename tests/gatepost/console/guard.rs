@@ -4,8 +4,8 @@
 use super::{Crew, Page, browser, page};
 use crate::harness::Server;
 use gatepost::{
-    auth::ConsoleRole,
-    console::{self, Access, Route},
+    admin::{self, Access, Route},
+    identity::ConsoleRole,
 };
 use reqwest::{Method, header};
 
@@ -38,7 +38,7 @@ fn named(route: &Route) -> String {
 }
 
 fn changing() -> impl Iterator<Item = Route> {
-    let routes = console::routes().into_iter();
+    let routes = admin::routes().into_iter();
     routes.filter(|route| route.method != Method::GET)
 }
 
@@ -66,7 +66,7 @@ fn every_route_lets_in_whom_its_table_says_and_nobody_else() {
     ];
     let cookie = crews[0].cookie.split('=').next().expect("a name");
     let (stale, broken) = (format!("{cookie}=0123"), format!("{cookie}=\u{fc}"));
-    for route in console::routes() {
+    for route in admin::routes() {
         let (path, named) = (path(&route, "999999"), named(&route));
         let Access::Role(needed) = route.access else {
             continue;
@@ -97,7 +97,7 @@ fn every_route_lets_in_whom_its_table_says_and_nobody_else() {
 
 #[test]
 fn what_changes_something_needs_a_role_beyond_the_way_in() {
-    let open: Vec<&str> = console::routes()
+    let open: Vec<&str> = admin::routes()
         .iter()
         .filter(|route| route.access == Access::Anyone)
         .map(|route| route.path)
@@ -174,7 +174,7 @@ fn another_site_changes_nothing() {
 fn no_page_of_an_empty_file_fails_whatever_its_address_says() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Administrator);
-    for route in console::routes() {
+    for route in admin::routes() {
         if route.method != Method::GET {
             continue;
         }
@@ -231,7 +231,7 @@ fn what_no_route_takes_is_told_on_a_page() {
         page.refused(status, about);
         assert!(page.html.starts_with("<!doctype html>"), "{page:?}");
     };
-    for route in console::routes() {
+    for route in admin::routes() {
         let path = path(&route, "999999");
         for method in ["PUT", "DELETE", "OPTIONS", "BREW"] {
             let method = Method::from_bytes(method.as_bytes()).expect("a method");

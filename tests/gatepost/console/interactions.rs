@@ -2,7 +2,7 @@
 
 use super::Crew;
 use crate::harness::{Caller, Server};
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::{Method, blocking::Response};
 use serde_json::json;
 use std::{

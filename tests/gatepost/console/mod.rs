@@ -24,7 +24,7 @@ mod settings;
 pub use delegates::fields as form_fields;
 
 use crate::harness::{PASSWORD, Server};
-use gatepost::auth::{ConsoleRole, password, users};
+use gatepost::identity::{ConsoleRole, password, users};
 use reqwest::{
     Method,
     blocking::{Client, RequestBuilder, Response},

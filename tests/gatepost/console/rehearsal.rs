@@ -4,8 +4,8 @@
 use super::{Crew, settings::hidden};
 use crate::harness::{Caller, Server};
 use gatepost::{
-    auth::{ConsoleRole, Role, clients},
-    backup::{ledger, rehearsal},
+    identity::{ConsoleRole, Role, clients},
+    ops::backup::{ledger, rehearsal},
     types::DeviceId,
 };
 use rusqlite::{Connection, OpenFlags};
@@ -413,7 +413,7 @@ fn open_doors_lock_the_way_back() {
     let stored = server
         .app
         .store
-        .look_up(gatepost::settings::stored)
+        .look_up(gatepost::core::settings::stored)
         .expect("settings");
     assert!(stored.is_empty(), "{stored:?}");
     crew.post(&format!("{HERE}/doors"), &[("doors", "closed")])

@@ -2,7 +2,7 @@
 
 use super::{Crew, rehearsal};
 use crate::harness::{Caller, Server, reply};
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::{Value, json};
 

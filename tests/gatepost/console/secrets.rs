@@ -10,7 +10,7 @@ use crate::{
         wire::PATIENCE,
     },
 };
-use gatepost::console;
+use gatepost::admin;
 use reqwest::{
     Method,
     blocking::{Client, RequestBuilder},
@@ -248,7 +248,7 @@ fn second_factor(ada: &Person, secrets: &mut Secrets) {
 
 /// Paths of every route that shows something, with what may stand in them.
 fn paths() -> BTreeSet<String> {
-    let shows = console::routes().into_iter();
+    let shows = admin::routes().into_iter();
     let shows = shows.filter(|route| route.method == Method::GET);
     let mut paths = BTreeSet::new();
     for route in shows {

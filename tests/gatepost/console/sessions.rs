@@ -3,8 +3,8 @@
 use super::{Crew, browser, page};
 use crate::harness::{PASSWORD, Server};
 use gatepost::{
-    auth::ConsoleRole,
-    console::{Console, Reach},
+    admin::{Console, Reach},
+    identity::ConsoleRole,
 };
 use reqwest::{Method, header};
 use serde_json::json;

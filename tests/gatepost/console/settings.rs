@@ -3,9 +3,9 @@
 use super::{Crew, Page, page};
 use crate::harness::{Server, whole};
 use gatepost::{
-    auth::ConsoleRole,
-    console::{self, Access},
-    outgoing::Reach,
+    admin::{self, Access},
+    core::outgoing::Reach,
+    identity::ConsoleRole,
 };
 use reqwest::{Method, header};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn calls_go_to_this_machine_only_where_an_administrator_allows_it() {
 
 #[test]
 fn settings_are_for_administrators_alone() {
-    let routes = console::routes();
+    let routes = admin::routes();
     let ours: Vec<_> = routes
         .iter()
         .filter(|route| route.path.starts_with("/console/settings"))

@@ -33,7 +33,10 @@ fn what_the_fuzzers_start_from_holds_their_laws() {
             let bytes = fs::read(&path).expect("a file");
             let shown = path.display();
             if let Err(panic) = std::panic::catch_unwind(|| target(&bytes)) {
-                panic!("{shown}: {}", gatepost::error::panic_text(panic.as_ref()));
+                panic!(
+                    "{shown}: {}",
+                    gatepost::types::error::panic_text(panic.as_ref())
+                );
             }
             files += 1;
         }

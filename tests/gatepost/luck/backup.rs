@@ -7,7 +7,7 @@ use super::{
     load::Load,
     process::{GATEPOST, Served, Site, beside, gatepost, told},
 };
-use gatepost::store::{Durability, Store};
+use gatepost::db::{Durability, Store};
 use rusqlite::Connection;
 use serde_json::json;
 use std::{

@@ -2,7 +2,7 @@
 
 use super::process::until;
 use crate::harness::Server;
-use gatepost::{auth::ConsoleRole, store::integrity::Condition};
+use gatepost::{db::integrity::Condition, identity::ConsoleRole};
 use reqwest::Method;
 use serde_json::json;
 

@@ -2,9 +2,11 @@
 //! gone takes its whole group along, and a queue that is full says so at once.
 
 use gatepost::{
-    error::{Error, Kind, Result},
-    store::{Durability, Store, Tx, totals},
-    types::DeviceId,
+    db::{Durability, Store, Tx, totals},
+    types::{
+        DeviceId,
+        error::{Error, Kind, Result},
+    },
 };
 use std::{
     cell::Cell,

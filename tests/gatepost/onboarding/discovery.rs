@@ -3,8 +3,8 @@
 use super::{Server, asking};
 use crate::harness::{reply, whole};
 use gatepost::{
-    auth::Role,
-    discovery::{clear, list},
+    domain::discovery::{clear, list},
+    identity::Role,
     types::Timestamp,
 };
 use reqwest::Method;
@@ -374,7 +374,7 @@ fn a_secret_that_was_rotated_meanwhile_is_not_overwritten() {
     let rotated = server
         .app
         .store
-        .write_blocking(move |tx| gatepost::auth::clients::rotate_secret(tx, &ctx, &id))
+        .write_blocking(move |tx| gatepost::identity::clients::rotate_secret(tx, &ctx, &id))
         .expect("it is rotated");
     assert!(server.ask(&body).data()["clientSecret"].is_null());
     server.caller_of(&client, &rotated.client_secret);

@@ -7,7 +7,7 @@ mod settings;
 mod there;
 
 use crate::harness::{Caller, Reply, Server, reply};
-use gatepost::{auth::clients, discovery::clear, types::DeviceId};
+use gatepost::{domain::discovery::clear, identity::clients, types::DeviceId};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Instant;

@@ -2,7 +2,7 @@
 
 use super::{Server, ping};
 use gatepost::{
-    apps::{Document, configuration},
+    domain::apps::{Document, configuration},
     types::Zone,
 };
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::{beside, filled::fill, gatepost, traces, wiped};
 use crate::harness::{Caller, Server, reply, whole};
-use gatepost::auth::{ConsoleRole, Role};
+use gatepost::identity::{ConsoleRole, Role};
 use reqwest::Method;
 use serde_json::json;
 

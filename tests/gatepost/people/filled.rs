@@ -2,7 +2,7 @@
 
 use super::gatepost;
 use crate::harness::{Caller, PASSWORD, Server, reply};
-use gatepost::auth::{ConsoleRole, Role, Scope, password, users};
+use gatepost::identity::{ConsoleRole, Role, Scope, password, users};
 use reqwest::Method;
 use serde_json::{Value, json};
 

@@ -119,8 +119,8 @@ fn who_was_erased_since_the_backup_is_erased_from_it_again() {
             .expect("a name")]
     );
     // An id that was given since is not given again.
-    let store = gatepost::store::Store::open(&site.db, gatepost::store::Durability::Normal)
-        .expect("a store");
+    let store =
+        gatepost::db::Store::open(&site.db, gatepost::db::Durability::Normal).expect("a store");
     let given = store.write_blocking(|tx| {
         tx.execute("INSERT INTO delegates (public_id, sources, created_at, updated_at) VALUES ('p', '[]', 1, 1)", [])?;
         Ok(tx.last_insert_rowid())
@@ -223,11 +223,11 @@ fn what_cannot_be_restored_leaves_the_file_as_it_was() {
     unchanged("does not exist", &[backup, "--erased-in", "/nowhere.db"]);
 
     // Nor while it is in use: by a server, or by anything else.
-    let lock = gatepost::store::ServeLock::take(&site.db).expect("the lock");
+    let lock = gatepost::db::ServeLock::take(&site.db).expect("the lock");
     unchanged("another `gatepost serve` runs", &[backup]);
     drop(lock);
-    let store = gatepost::store::Store::open(&site.db, gatepost::store::Durability::Normal)
-        .expect("a store");
+    let store =
+        gatepost::db::Store::open(&site.db, gatepost::db::Durability::Normal).expect("a store");
     store.look_up(|_| Ok(())).expect("a look");
     let output = gatepost(&site.db, &["restore", backup]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");

@@ -2,7 +2,7 @@
 
 use super::{report, with};
 use crate::harness::{Server, whole};
-use gatepost::auth::{Role, Scope};
+use gatepost::identity::{Role, Scope};
 use reqwest::Method;
 use serde_json::json;
 use std::io::Read;

@@ -9,8 +9,8 @@ mod shipped;
 
 use crate::harness::{Caller, Server};
 use gatepost::{
-    auth::Scope,
-    reports::{self, Report},
+    domain::reports::{self, Report},
+    identity::Scope,
 };
 use serde_json::{Value, json};
 

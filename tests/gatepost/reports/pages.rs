@@ -6,8 +6,8 @@ use crate::{
     harness::Server,
 };
 use gatepost::{
-    auth::{ConsoleRole, Scope},
-    reports,
+    domain::reports,
+    identity::{ConsoleRole, Scope},
 };
 use reqwest::Method;
 use serde_json::json;

@@ -6,7 +6,7 @@ use crate::{
     harness::{Caller, Server},
     luck::process::{Served, gatepost, told},
 };
-use gatepost::{auth::Scope, reports};
+use gatepost::{domain::reports, identity::Scope};
 use serde_json::{Value, json};
 
 /// Everything shipped is exposed to whoever reads; answers its rows.
@@ -179,7 +179,7 @@ fn what_a_report_adds_up_of_payments_is_what_the_console_shows() {
     ));
     let rows = server.reader().get("/report/test/export/r/data.json");
     assert_eq!(*rows.data(), json!([{"method": "cash", "kept": 5000}]));
-    let crew = server.crew(gatepost::auth::ConsoleRole::Viewer);
+    let crew = server.crew(gatepost::identity::ConsoleRole::Viewer);
     let csv = crew.get("/console/sales/totals/export?by=method").shown();
     assert!(csv.contains(",Cash,2,50.00,5000"), "{csv}");
     let list = crew.get("/console/sales/export?format=json").shown();
@@ -192,10 +192,10 @@ fn devices_are_shown_as_they_pinged() {
     let device = server
         .caller_with_all()
         .device(&json!({"name": "Gate A", "code": "a"}));
-    let (id, secret) = server.new_client(gatepost::auth::clients::NewClient {
+    let (id, secret) = server.new_client(gatepost::identity::clients::NewClient {
         device: Some(gatepost::types::DeviceId(device)),
         scopes: vec![Scope::ReportRead],
-        ..gatepost::auth::clients::NewClient::named("a")
+        ..gatepost::identity::clients::NewClient::named("a")
     });
     let app = server.caller_of(&id, &secret);
     let now = gatepost::types::Timestamp::now().0 / 1000;
@@ -223,8 +223,8 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
         if full {
             assert!(gatepost(&db, &["demo"]).status.success());
         }
-        let store = gatepost::store::Store::open(&db, gatepost::store::Durability::Normal);
-        let app = gatepost::app::App::new(store.expect("a file"), None);
+        let store = gatepost::db::Store::open(&db, gatepost::db::Durability::Normal);
+        let app = gatepost::identity::App::new(store.expect("a file"), None);
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         for report in reports::shipped().expect("reports") {
             report.check(&db).expect("a report that can be stored");

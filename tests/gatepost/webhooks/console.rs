@@ -8,7 +8,7 @@ use crate::{
     console::{Crew, Page},
     harness::Server,
 };
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::json;
 
 const NEW: &str = "/console/webhooks/new";

@@ -5,7 +5,7 @@ use super::{
     receiver::{Act, Receiver},
     server, told,
 };
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::json;
 
 #[test]

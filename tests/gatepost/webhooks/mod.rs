@@ -9,7 +9,7 @@ mod taken;
 mod trouble;
 
 use crate::{harness::Server, luck::process::until};
-use gatepost::webhooks::{NewWebhook, store};
+use gatepost::domain::webhooks::{NewWebhook, store};
 use receiver::Receiver;
 use serde_json::json;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@ use super::{
     server, set, subscribe, told, webhook,
 };
 use crate::console::page;
-use gatepost::{auth::ConsoleRole, webhooks::NewWebhook};
+use gatepost::{domain::webhooks::NewWebhook, identity::ConsoleRole};
 use serde_json::json;
 use std::{
     collections::BTreeSet,
@@ -229,7 +229,7 @@ fn two_records_that_become_one_are_told() {
         .app
         .store
         .write_blocking(move |tx| {
-            use gatepost::{delegates::merge::merge, types::DelegateId};
+            use gatepost::{domain::delegates::merge::merge, types::DelegateId};
             merge(tx, &ctx, DelegateId(one), DelegateId(two), &set(&[]))
         })
         .expect("merged");

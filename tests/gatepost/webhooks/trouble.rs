@@ -9,7 +9,7 @@ use crate::{
     harness::{Caller, Server},
     luck::process::until,
 };
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -141,7 +141,7 @@ fn a_receiver_that_hangs_holds_up_no_other_and_no_gate() {
         lead(&caller, *of, n);
     }
     takes.wait_for(40);
-    assert!(hangs.came().len() <= gatepost::webhooks::runner::AT_ONCE);
+    assert!(hangs.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
     // After ten seconds each is tried again.
     hangs.now(|_| Act::Answer(200, ""));
     hangs.wait("all of them", |came| {
@@ -257,7 +257,7 @@ fn a_receiver_that_says_it_is_no_more_is_left_alone() {
     }
     let gone = "SELECT count(*) FROM webhook_states WHERE paused_why = 'gone'";
     await_value(&server, "it stops", gone, 1);
-    assert!(receiver.came().len() <= gatepost::webhooks::runner::AT_ONCE);
+    assert!(receiver.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
     let crew = server.crew(ConsoleRole::Operator);
     let page = crew.get(&format!("/console/webhooks/{id}")).shown();
     assert!(page.contains("nobody any more (410)"));
@@ -301,10 +301,9 @@ fn this_machine_is_told_nothing_unless_it_may_be() {
     let port = receiver.address.port();
     let create = |url: &str| {
         let (ctx, new) = (server.context(), webhook("X", url, &["*"], &[]));
-        server
-            .app
-            .store
-            .write_blocking(move |tx| gatepost::webhooks::store::create(tx, &ctx, &new, None))
+        server.app.store.write_blocking(move |tx| {
+            gatepost::domain::webhooks::store::create(tx, &ctx, &new, None)
+        })
     };
     for host in [
         "127.0.0.1",

@@ -13,7 +13,7 @@ use crate::{
     luck::process::{beside, until},
     people::memmem,
 };
-use gatepost::auth::Role;
+use gatepost::identity::Role;
 use reqwest::Method;
 use serde_json::{Value, json};
 

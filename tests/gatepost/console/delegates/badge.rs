@@ -1,7 +1,7 @@
 //! A lost badge, from the console to the gate; QR codes.
 
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Deleting for good leaves nothing.
 
 use crate::harness::{Server, reply};
-use gatepost::auth::{ConsoleRole, Role};
+use gatepost::identity::{ConsoleRole, Role};
 use reqwest::Method;
 use serde_json::{Value, json};
 

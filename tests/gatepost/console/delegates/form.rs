@@ -2,7 +2,7 @@
 
 use super::{fields, send, set};
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::json;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Letting in by hand, and the note that gates show.
 
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use serde_json::json;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::{Crew, page};
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ mod stopped;
 
 use super::{Crew, Page, page};
 use crate::harness::Server;
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::{Method, blocking::RequestBuilder};
 use rust_xlsxwriter::Workbook;
 use serde_json::json;
@@ -353,7 +353,10 @@ fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
     assert!(html.contains("line 2, column"), "{html}");
     crew.imported(&list, &[("make_codes", "on")]);
     let code: String = server.value("SELECT barcode FROM delegates WHERE last_name = 'Łukasz'");
-    assert!(gatepost::barcode::Barcode::parse(&code).is_ok(), "{code}");
+    assert!(
+        gatepost::types::barcode::Barcode::parse(&code).is_ok(),
+        "{code}"
+    );
 }
 
 #[test]

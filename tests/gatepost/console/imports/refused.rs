@@ -2,7 +2,7 @@
 
 use super::{BOUNDARY, count, form, kept};
 use crate::{console::page, harness::Server};
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use std::fmt::Write;
 

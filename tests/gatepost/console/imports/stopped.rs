@@ -5,7 +5,7 @@ use crate::{
     console::{Crew, page},
     harness::Server,
 };
-use gatepost::auth::ConsoleRole;
+use gatepost::identity::ConsoleRole;
 use std::{
     fmt::Write,
     sync::atomic::{AtomicBool, Ordering},

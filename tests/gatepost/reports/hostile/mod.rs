@@ -7,8 +7,8 @@ mod refused;
 
 use crate::harness::Server;
 use gatepost::{
-    error::Result,
-    sandbox::{Leash, Sandbox},
+    db::sandbox::{Leash, Sandbox},
+    types::error::Result,
 };
 use rusqlite::types::{Value as Sql, ValueRef};
 use serde_json::json;

@@ -1,0 +1,115 @@
+//! The list of OAuth clients.
+
+use super::{LINES, before, choice::Subject, next_page};
+use crate::{
+    admin::{Area, Route, Shell, Visit, answer, route},
+    identity::{
+        clients::{self, Client},
+        tokens,
+    },
+    types::{ClientId, Timestamp, error::Result},
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::{Connection, OptionalExtension};
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::get(
+        "/console/access/clients",
+        route::ADMINISTRATOR,
+        show,
+    )]
+}
+
+#[derive(Template)]
+#[template(path = "access/clients.html")]
+struct Page {
+    shell: Shell,
+    q: String,
+    revoked: bool,
+    lines: Vec<Line>,
+    next: Option<String>,
+}
+
+/// A client with what it did.
+pub(super) struct Line {
+    pub(super) client: Client,
+    pub(super) use_: Use,
+    device: Option<String>,
+}
+
+impl Line {
+    fn trusted(&self) -> bool {
+        self.client
+            .scopes
+            .contains(&crate::identity::Scope::Trusted)
+    }
+
+    fn roles(&self) -> usize {
+        self.client.roles.iter().count()
+    }
+}
+
+/// What is known of a client's use.
+pub(super) struct Use {
+    /// Access tokens that can be used now.
+    pub(super) live: i64,
+    /// When it was heard of last: it got a token, or its device was seen.
+    pub(super) last: Option<Timestamp>,
+}
+
+impl Use {
+    pub(super) fn of(connection: &Connection, client: &Client) -> Result<Self> {
+        let usage = tokens::usage_of_client(connection, client.id, Timestamp::now())?;
+        let seen: Option<Timestamp> = connection
+            .prepare_cached("SELECT seen_at FROM device_states WHERE device_id = ?1")?
+            .query_row([client.device], |row| row.get(0))
+            .optional()?;
+        Ok(Self {
+            live: usage.live,
+            last: usage.last.max(seen),
+        })
+    }
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let (q, revoked) = (
+        visit.query.text("q").to_owned(),
+        visit.query.ticked("revoked"),
+    );
+    let (part, from) = (q.clone(), before(&visit)?.map(ClientId));
+    let mut lines = visit
+        .console
+        .store
+        .read(move |connection| {
+            let clients = clients::page(connection, &part, revoked, from, LINES + 1)?;
+            clients
+                .into_iter()
+                .map(|client| line(connection, client))
+                .collect::<Result<Vec<Line>>>()
+        })
+        .await?;
+    let more = lines.len() > LINES;
+    lines.truncate(LINES);
+    let next = lines.last().filter(|_| more);
+    let next = next.map(|line| next_page(&visit, line.client.id.0));
+    answer::page(&Page {
+        shell: visit.shell("Users and clients", Some(Area::Access)),
+        q,
+        revoked,
+        lines,
+        next,
+    })
+}
+
+fn line(connection: &Connection, client: Client) -> Result<Line> {
+    let device = match client.device {
+        Some(device) => Subject::Device.one(connection, device.0)?,
+        None => None,
+    };
+    Ok(Line {
+        use_: Use::of(connection, &client)?,
+        device: device.map(|device| device.name),
+        client,
+    })
+}

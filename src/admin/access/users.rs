@@ -1,0 +1,93 @@
+//! The list of users.
+
+use super::{LINES, before, choice::Subject, next_page};
+use crate::{
+    admin::{Area, Route, Shell, Visit, answer, route},
+    identity::{
+        second_factor, tokens,
+        users::{self, User},
+    },
+    types::{Timestamp, UserId, error::Result},
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::get("/console/access", route::ADMINISTRATOR, show)]
+}
+
+#[derive(Template)]
+#[template(path = "access/users.html")]
+struct Page {
+    shell: Shell,
+    q: String,
+    console: bool,
+    lines: Vec<Line>,
+    next: Option<String>,
+}
+
+struct Line {
+    user: User,
+    second_factor: bool,
+    last: Option<Timestamp>,
+    delegate: Option<String>,
+}
+
+impl Line {
+    fn roles(&self) -> usize {
+        self.user.roles.iter().count()
+    }
+}
+
+/// When a user was heard of last: in the console, or by getting a token.
+pub(super) fn last_seen(connection: &Connection, user: UserId) -> Result<Option<Timestamp>> {
+    let seen: Option<Timestamp> = connection
+        .prepare_cached("SELECT max(seen_at) FROM console_sessions WHERE user_id = ?1")?
+        .query_row([user], |row| row.get(0))?;
+    let usage = tokens::usage_of_user(connection, user, Timestamp::now())?;
+    Ok(seen.max(usage.last))
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let (q, console) = (
+        visit.query.text("q").to_owned(),
+        visit.query.ticked("console"),
+    );
+    let (part, from) = (q.clone(), before(&visit)?.map(UserId));
+    let mut lines = visit
+        .console
+        .store
+        .read(move |connection| {
+            let users = users::page(connection, &part, console, from, LINES + 1)?;
+            users
+                .into_iter()
+                .map(|user| line(connection, user))
+                .collect::<Result<Vec<Line>>>()
+        })
+        .await?;
+    let more = lines.len() > LINES;
+    lines.truncate(LINES);
+    let next = lines.last().filter(|_| more);
+    let next = next.map(|line| next_page(&visit, line.user.id.0));
+    answer::page(&Page {
+        shell: visit.shell("Users and clients", Some(Area::Access)),
+        q,
+        console,
+        lines,
+        next,
+    })
+}
+
+fn line(connection: &Connection, user: User) -> Result<Line> {
+    let delegate = match user.delegate {
+        Some(delegate) => Subject::Delegate.one(connection, delegate.0)?,
+        None => None,
+    };
+    Ok(Line {
+        second_factor: second_factor::is_on(connection, user.id)?,
+        last: last_seen(connection, user.id)?,
+        delegate: delegate.map(|delegate| delegate.name),
+        user,
+    })
+}

@@ -1,0 +1,169 @@
+//! One's own account: password, authenticator app, recovery codes, and where one is signed in.
+//! Everything that a stranger at an open laptop must not do asks for the password once more.
+
+mod second_factor;
+
+use super::{Area, Route, Shell, Visit, answer, route, sign_in};
+use crate::{
+    identity::{
+        password::{self, Queue},
+        second_factor::{self as factor, State},
+        sessions::{self, Session},
+        users::{self, UserChange},
+    },
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use askama::Template;
+use poem::Response;
+
+pub(super) fn routes() -> Vec<Route> {
+    let mut routes = vec![
+        Route::get("/console/account", route::VIEWER, show),
+        Route::post("/console/account/password", route::VIEWER, change_password),
+        Route::post("/console/account/sessions", route::VIEWER, end_sessions),
+    ];
+    routes.extend(second_factor::routes());
+    routes
+}
+
+/// The part of the page in which something was wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Password,
+    Codes,
+    Off,
+}
+
+#[derive(Template)]
+#[template(path = "account/account.html")]
+struct Page {
+    shell: Shell,
+    role: &'static str,
+    meaning: &'static str,
+    /// Each with whether it is this one.
+    sessions: Vec<(Session, bool)>,
+    factor: Option<State>,
+    failure: Option<(Part, String)>,
+}
+
+impl Page {
+    fn read(visit: &Visit, failure: Option<(Part, String)>) -> Result<Self> {
+        let staff = visit.staff()?;
+        let (sessions, factor) = visit.console.store.look_up(|connection| {
+            Ok((
+                sessions::of_user(connection, staff.user, Timestamp::now())?,
+                factor::state(connection, staff.user)?,
+            ))
+        })?;
+        Ok(Self {
+            shell: visit.shell("Your account", Some(Area::Account)),
+            role: staff.role.name(),
+            meaning: staff.role.meaning(),
+            sessions: sessions
+                .into_iter()
+                .map(|session| {
+                    let this = session.id == staff.session;
+                    (session, this)
+                })
+                .collect(),
+            factor,
+            failure,
+        })
+    }
+
+    fn wrong(&self, part: Part) -> Option<&str> {
+        let (at, message) = self.failure.as_ref()?;
+        (*at == part).then_some(message)
+    }
+
+    fn wrong_password(&self) -> Option<&str> {
+        self.wrong(Part::Password)
+    }
+
+    fn wrong_codes(&self) -> Option<&str> {
+        self.wrong(Part::Codes)
+    }
+
+    fn wrong_off(&self) -> Option<&str> {
+        self.wrong(Part::Off)
+    }
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    answer::page(&Page::read(&visit, None)?)
+}
+
+/// The page again, with what was wrong; errors that are not the user's own go on.
+fn again(visit: &Visit, part: Part, error: Error) -> Result<Response> {
+    if !matches!(error.kind, Kind::Invalid | Kind::TooManyAttempts { .. }) {
+        return Err(error);
+    }
+    let failure = answer::sentence(&error.message);
+    answer::form_again(&Page::read(visit, Some((part, failure)))?)
+}
+
+async fn change_password(visit: Visit) -> Result<Response> {
+    match password_changed(&visit).await {
+        Ok(()) => {
+            visit.flash(
+                "Your password is changed. Wherever else you were signed in, you are no more.",
+            );
+            Ok(answer::go("/console/account"))
+        }
+        Err(error) => again(&visit, Part::Password, error),
+    }
+}
+
+async fn password_changed(visit: &Visit) -> Result<()> {
+    let form = &visit.form;
+    let old = form.sent("old").unwrap_or_default().to_owned();
+    let new = form.sent("password").unwrap_or_default().to_owned();
+    if form.sent("password") != form.sent("again") {
+        return Err(Error::invalid("the two passwords differ"));
+    }
+    sign_in::check_own_password(visit, old).await?;
+    let staff = visit.staff()?.clone();
+    let turn = password::turn(Queue::Console).await?;
+    let change = UserChange {
+        password: Some(turn.hash_strong(new, staff.email.clone()).await?),
+        session: Some(staff.session),
+        ..UserChange::default()
+    };
+    let ctx = visit.context();
+    visit
+        .console
+        .store
+        .write(move |tx| {
+            let email = users::get(tx, staff.user)?.email;
+            users::change(tx, &ctx, &email, &change)
+        })
+        .await
+}
+
+/// Ends one session, or all but this one.
+async fn end_sessions(visit: Visit) -> Result<Response> {
+    let staff = visit.staff()?.clone();
+    let session = visit.form.number("session")?;
+    let ctx = visit.context();
+    let ended = visit
+        .console
+        .store
+        .write(move |tx| {
+            let ended = match session {
+                Some(session) => usize::from(sessions::end(tx, staff.user, session)?),
+                None => sessions::end_all(tx, staff.user, Some(staff.session))?,
+            };
+            sessions::audit_end(tx, &ctx, staff.user, ended)?;
+            Ok(ended)
+        })
+        .await?;
+    visit.flash(if session.is_some() {
+        sessions::told_end(ended)
+    } else {
+        "You are signed in here and nowhere else."
+    });
+    Ok(answer::go("/console/account"))
+}

@@ -1,0 +1,253 @@
+//! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
+//! what every answer of the console carries.
+
+use super::{Console, Shell, Visit};
+use crate::{
+    types::error::{Error, Kind, Result},
+    web::{RequestId, error::status_code},
+};
+use askama::Template;
+use bytes::Bytes;
+use fast_qr::{
+    ECL, QRBuilder,
+    convert::{Builder, Shape, svg::SvgBuilder},
+};
+use futures_util::{Stream, StreamExt};
+use poem::{
+    Body, Response,
+    http::{HeaderName, HeaderValue, StatusCode, header},
+};
+use std::{collections::HashMap, convert::Infallible, fmt::Write};
+
+/// Nothing but our own files: no script, style or picture from elsewhere, none inline.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// For HTML that somebody wrote for elsewhere, shown by itself: an origin of its own, no script, no
+/// form, nothing fetched.
+const FOREIGN_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+     form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Marks an answer as HTML for elsewhere.
+#[derive(Clone)]
+struct Foreign;
+
+/// HTML that was written for elsewhere, such as an e-mail, shown by itself: it can do nothing here.
+#[must_use]
+pub fn foreign(html: String) -> Response {
+    let mut response = Response::builder()
+        .content_type("text/html; charset=utf-8")
+        .body(html);
+    response.extensions_mut().insert(Foreign);
+    response
+}
+
+/// Messages that wait for the next page of a session.
+pub type Flashes = HashMap<i64, Vec<String>>;
+
+/// A page, or a part of one.
+///
+/// # Errors
+/// [`Kind::Defect`] when it cannot be rendered.
+pub fn page(template: &impl Template) -> Result<Response> {
+    with_status(StatusCode::OK, template)
+}
+
+/// A form that could not be taken, with what was wrong: 422, so that scripts and tests can tell.
+///
+/// # Errors
+/// As [`page`].
+pub fn form_again(template: &impl Template) -> Result<Response> {
+    with_status(StatusCode::UNPROCESSABLE_ENTITY, template)
+}
+
+fn with_status(status: StatusCode, template: &impl Template) -> Result<Response> {
+    let html = template.render().map_err(Error::defect)?;
+    Ok(Response::builder()
+        .status(status)
+        .content_type("text/html; charset=utf-8")
+        .body(html))
+}
+
+/// Goes on at another page, after something was changed.
+#[must_use]
+pub fn go(path: &str) -> Response {
+    Response::builder()
+        .status(StatusCode::SEE_OTHER)
+        .header(header::LOCATION, path)
+        .finish()
+}
+
+/// As [`go`], where htmx asked: it then loads the whole page.
+#[must_use]
+pub fn go_whole(visit: &Visit, path: &str) -> Response {
+    if visit.is_part() {
+        Response::builder()
+            .status(StatusCode::NO_CONTENT)
+            .header("HX-Redirect", path)
+            .finish()
+    } else {
+        go(path)
+    }
+}
+
+/// To the sign-in, and from there back to where the visit was to go.
+pub(super) fn to_sign_in(visit: &Visit) -> Response {
+    let target = form_urlencoded::Serializer::new(String::new())
+        .append_pair("next", &visit.target())
+        .finish();
+    go_whole(visit, &format!("/console/sign-in?{target}"))
+}
+
+/// A text as a QR code, exactly as a scanner is to read it.
+///
+/// # Errors
+/// [`Kind::Defect`] when it is too long for one.
+pub fn qr(text: &str) -> Result<Response> {
+    let code = QRBuilder::new(text)
+        .ecl(ECL::M)
+        .build()
+        .map_err(|cause| Error::defect(cause.to_string()))?;
+    let picture = SvgBuilder::default().shape(Shape::Square).to_str(&code);
+    Ok(Response::builder()
+        .content_type("image/svg+xml")
+        .body(picture))
+}
+
+/// Something to keep: `name` is what the browser calls the file.
+#[must_use]
+pub fn download(name: &str, content_type: &str, body: impl Into<Body>) -> Response {
+    let plain: String = name
+        .chars()
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
+                letter
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    Response::builder()
+        .content_type(content_type)
+        .header(
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{plain}\""),
+        )
+        .body(body.into())
+}
+
+/// A stream of server-sent events: each item is an event's name and its data.
+#[must_use]
+pub fn events(stream: impl Stream<Item = (&'static str, String)> + Send + 'static) -> Response {
+    let bytes = stream.map(|(name, data)| {
+        let mut event = format!("event: {name}\n");
+        for line in data.lines() {
+            let _ = writeln!(event, "data: {line}");
+        }
+        event.push('\n');
+        Ok::<_, Infallible>(Bytes::from(event))
+    });
+    Response::builder()
+        .content_type("text/event-stream")
+        .body(Body::from_bytes_stream(bytes.map(|item| {
+            item.map_err(|never| match never {})
+                .map_err(|cause: std::io::Error| cause)
+        })))
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct Failed {
+    shell: Shell,
+    status: u16,
+    message: String,
+}
+
+/// The page that tells what went wrong. A defect's cause goes to the log.
+pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -> Response {
+    let status = status_code(error.kind);
+    let message = if error.kind == Kind::Defect {
+        tracing::error!(%request_id, "defect: {}", error.message);
+        format!(
+            "Something is wrong on our side; the server's log has the details under request {request_id}."
+        )
+    } else {
+        sentence(&error.message)
+    };
+    let title = match status {
+        403 => "Not allowed",
+        404 => "Not found",
+        _ => "That did not work",
+    };
+    title.clone_into(&mut shell.title);
+    let page = Failed {
+        shell,
+        status,
+        message,
+    };
+    with_status(super::route::status(status), &page)
+        .unwrap_or_else(|_| super::route::status(status).into())
+}
+
+/// A message as a sentence of a page: the domain's begin small and have no full stop.
+#[must_use]
+pub fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let mut text: String = first.into_iter().flatten().chain(letters).collect();
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
+/// Adds what every answer of the console carries.
+#[must_use]
+pub fn secured(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let fixed = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        ),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if response.extensions().get::<Foreign>().is_some() {
+        let policy = HeaderValue::from_static(FOREIGN_POLICY);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    let headers = response.headers_mut();
+    // Whoever signs out must not be followed by somebody who presses "back".
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Keeps a message for the session's next page.
+pub(in crate::admin) fn flash(console: &Console, session: i64, message: String) {
+    if let Ok(mut flashes) = console.flashes.lock() {
+        let waiting = flashes.entry(session).or_default();
+        if waiting.len() < 10 {
+            waiting.push(message);
+        }
+    }
+}
+
+/// The messages that wait for a session.
+pub(super) fn flashes(console: &Console, session: i64) -> Vec<String> {
+    console
+        .flashes
+        .lock()
+        .ok()
+        .and_then(|mut flashes| flashes.remove(&session))
+        .unwrap_or_default()
+}

@@ -1,0 +1,89 @@
+//! Content regions: what there is and whether apps get it, the template with a preview against a
+//! record, and every version of it.
+//!
+//! - `list`; `show`: one region; `versions`: what a save changed, and taking it up again
+//! - `edit`: the form's way in and out; `form`: what was typed; `preview`: with which record, and what
+//!   comes out
+//! - `actions`: publishing, taking offline, removing
+
+mod actions;
+mod edit;
+mod form;
+mod list;
+mod preview;
+mod show;
+mod versions;
+
+use super::{
+    Area, Shell, Visit,
+    route::{ADMINISTRATOR, OPERATOR, Route, VIEWER},
+};
+use crate::{
+    domain::content::{Region, region::Standing},
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+
+const HERE: &str = "/console/content";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(HERE, VIEWER, list::show),
+        Route::get("/console/content/region", VIEWER, show::show),
+        Route::get("/console/content/version", VIEWER, versions::show),
+        Route::post("/console/content/restore", OPERATOR, versions::restore),
+        Route::get("/console/content/edit", OPERATOR, edit::show),
+        Route::post("/console/content/edit", OPERATOR, edit::save),
+        Route::post("/console/content/publish", OPERATOR, actions::publish),
+        Route::post("/console/content/remove", ADMINISTRATOR, actions::remove),
+    ]
+}
+
+fn shell(visit: &Visit, title: &str) -> Shell {
+    visit.shell(title, Some(Area::Content))
+}
+
+/// The address of a page about a region.
+fn page(page: &str, path: &str) -> String {
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("path", path)
+        .finish();
+    format!("{HERE}/{page}?{query}")
+}
+
+fn gone(path: &str) -> Error {
+    Error::new(
+        Kind::NoSuchPath,
+        if path.is_empty() {
+            "name a region".to_owned()
+        } else {
+            format!("there is no region {path} any more")
+        },
+    )
+}
+
+/// Whether apps get it, in words, with the colour of the tag.
+fn standing(region: &Region, shell: &Shell) -> (&'static str, String) {
+    let now = Timestamp::now();
+    let time = |at: Option<Timestamp>| at.map(|at| shell.time(&at)).unwrap_or_default();
+    match (region.now.standing(now), region.now.published_to) {
+        (Standing::Published, None) => ("good", "published".to_owned()),
+        (Standing::Published, to) => ("good", format!("published until {}", time(to))),
+        (Standing::Later, _) => (
+            "warn",
+            format!("published from {}", time(region.now.published_from)),
+        ),
+        (Standing::Over, _) => ("", "offline".to_owned()),
+    }
+}
+
+/// The region that a page is about.
+fn found(visit: &Visit, path: &str) -> Result<Region> {
+    visit
+        .console
+        .store
+        .look_up(|connection| Region::find(connection, path))?
+        .ok_or_else(|| gone(path))
+}

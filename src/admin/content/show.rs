@@ -1,0 +1,76 @@
+//! One region: its template, whether apps get it, and its versions.
+
+use super::{found, page, shell, standing};
+use crate::{
+    admin::{Shell, Visit, actor, answer},
+    domain::content::{Region, Version},
+    types::{Timestamp, error::Result},
+};
+use askama::Template;
+use poem::Response;
+
+/// A version as a line of the page.
+struct Line {
+    version: i64,
+    link: String,
+    by: String,
+    at: Timestamp,
+}
+
+#[derive(Template)]
+#[template(path = "content/region.html")]
+struct Page {
+    shell: Shell,
+    region: Region,
+    standing: (&'static str, String),
+    published: bool,
+    edit: String,
+    /// Who made it what it is.
+    by: String,
+    versions: Vec<Line>,
+}
+
+impl Page {
+    /// The version that undoing leads to.
+    fn before(&self) -> Option<i64> {
+        let older = |line: &&Line| line.version < self.region.version;
+        self.versions.iter().find(older).map(|line| line.version)
+    }
+}
+
+pub async fn show(visit: Visit) -> Result<Response> {
+    let region = found(&visit, visit.query.text("path"))?;
+    let path = region.now.path.clone();
+    let versions = visit
+        .console
+        .store
+        .read(move |connection| {
+            let line = |version: Version| {
+                Ok(Line {
+                    link: format!("{}&version={}", page("version", &path), version.version),
+                    by: actor::called(connection, &version.actor)?,
+                    version: version.version,
+                    at: version.at,
+                })
+            };
+            Version::all(connection, &path)?
+                .into_iter()
+                .map(line)
+                .collect::<Result<Vec<_>>>()
+        })
+        .await?;
+    let shell = shell(&visit, &region.now.path);
+    let standing = standing(&region, &shell);
+    answer::page(&Page {
+        published: standing.0 == "good",
+        edit: page("edit", &region.now.path),
+        by: versions
+            .first()
+            .map(|line| line.by.clone())
+            .unwrap_or_default(),
+        shell,
+        region,
+        standing,
+        versions,
+    })
+}

@@ -1,0 +1,445 @@
+//! The dashboard: what happens now. The page shows it once; a stream renews its parts, rendered once
+//! a beat for all who look.
+
+use super::{Area, Console, Route, Shell, Visit, answer, live::MINUTES, route, shell::bytes};
+use crate::{
+    core::settings,
+    db::{Tx, integrity::Condition, totals},
+    domain::{
+        apps::presence::{ONLINE_MS, is_online},
+        interactions::presence::ANYWHERE,
+        webhooks::state::stopped,
+    },
+    identity::App,
+    ops::backup::ledger::{self, Purpose},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use askama::Template;
+use futures_util::stream;
+use poem::Response;
+use rusqlite::Connection;
+use std::sync::{Arc, LazyLock};
+
+/// Lines of each list.
+const LINES: i64 = 8;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console", route::VIEWER, show),
+        Route::post(
+            "/console/dashboard/closed",
+            route::ADMINISTRATOR,
+            dismiss_closed,
+        ),
+        Route::get("/console/dashboard/stream", route::VIEWER, stream),
+        Route::post(
+            "/console/dashboard/acknowledge",
+            route::ADMINISTRATOR,
+            acknowledge,
+        ),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "dashboard.html")]
+struct Page {
+    shell: Shell,
+    now: Now,
+    /// Places that an upgrade closed to those who are not registered.
+    closed: Vec<(i64, String)>,
+    /// What happened to the file and when, until somebody acknowledges it.
+    notices: Vec<(Timestamp, String)>,
+    /// Up to when those are.
+    shown_until: i64,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard_now.html")]
+struct Part<'a> {
+    shell: &'a Shell,
+    now: &'a Now,
+}
+
+/// Something to do first.
+struct Step {
+    name: &'static str,
+    why: &'static str,
+    path: &'static str,
+    done: bool,
+}
+
+/// What the dashboard shows.
+struct Now {
+    /// What is wrong with the file now.
+    alarms: Vec<String>,
+    /// None once all of them are done.
+    steps: Vec<Step>,
+    bars: Vec<Bar>,
+    this_minute: i64,
+    last_minute: i64,
+    most: i64,
+    /// People inside anywhere, each counted once.
+    people: i64,
+    inside: Vec<Inside>,
+    devices: Vec<Device>,
+    online: usize,
+    offline: usize,
+    refusals: Vec<Told>,
+    conflicts: Vec<Told>,
+    file: String,
+    disk_free: Option<String>,
+    disk_low: bool,
+    backup: Option<Timestamp>,
+    /// Why the backup that was due last could not be made.
+    backup_trouble: Option<String>,
+    /// Webhooks that were stopped.
+    webhooks: Vec<String>,
+}
+
+/// A bar of the chart, in its units.
+struct Bar {
+    x: usize,
+    y: u64,
+    height: u64,
+    count: u64,
+    minutes_ago: usize,
+}
+
+struct Inside {
+    id: i64,
+    name: String,
+    inside: i64,
+    capacity: Option<i64>,
+}
+
+struct Device {
+    id: i64,
+    name: String,
+    seen_at: Timestamp,
+    online: bool,
+    battery: Option<i64>,
+}
+
+impl Device {
+    fn low(&self) -> bool {
+        self.battery.is_some_and(|battery| battery <= 20)
+    }
+}
+
+/// A refusal or a conflict.
+struct Told {
+    at: Timestamp,
+    delegate: String,
+    delegate_id: Option<i64>,
+    device: String,
+    message: String,
+}
+
+/// Height of the chart, in its units.
+const CHART: u64 = 100;
+
+fn bars(counts: &[u64]) -> Vec<Bar> {
+    let most = counts.iter().copied().max().unwrap_or_default().max(1);
+    let bar = |(at, count): (usize, &u64)| {
+        // What is not nothing is to be seen.
+        let height = (count * CHART / most).max(u64::from(*count > 0));
+        Bar {
+            x: at * 10,
+            y: CHART - height,
+            height,
+            count: *count,
+            minutes_ago: MINUTES - 1 - at,
+        }
+    };
+    counts.iter().enumerate().map(bar).collect()
+}
+
+fn shown(count: Option<&u64>) -> i64 {
+    count.map_or(0, |count| i64::try_from(*count).unwrap_or(i64::MAX))
+}
+
+impl Now {
+    fn read(console: &Console, counts: &[u64], connection: &Connection) -> Result<Self> {
+        let (app, now) = (console.app(), Timestamp::now());
+        let devices = devices(connection, now)?;
+        let online = devices.iter().filter(|device| device.online).count();
+        let file = [String::new(), "-wal".to_owned()]
+            .iter()
+            .filter_map(|suffix| {
+                let mut path = app.store.path().as_os_str().to_owned();
+                path.push(suffix);
+                std::fs::metadata(path).ok()
+            })
+            .map(|found| found.len())
+            .sum();
+        let folder = app
+            .store
+            .path()
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
+        let free = fs4::available_space(folder.unwrap_or(std::path::Path::new("."))).ok();
+        let steps = steps(connection)?;
+        let all_done = steps.iter().all(|step| step.done);
+        Ok(Self {
+            alarms: alarms(app),
+            steps: if all_done { Vec::new() } else { steps },
+            bars: bars(counts),
+            this_minute: shown(counts.last()),
+            last_minute: shown(counts.iter().rev().nth(1)),
+            most: shown(counts.iter().max()),
+            people: totals::people(connection, ANYWHERE)?,
+            inside: inside(connection)?,
+            offline: devices.len() - online,
+            online,
+            devices,
+            refusals: refusals(connection)?,
+            conflicts: conflicts(connection)?,
+            file: bytes(file),
+            disk_low: free.is_some_and(|free| free < 1 << 30),
+            disk_free: free.map(bytes),
+            backup_trouble: backup_trouble(app, connection)?,
+            webhooks: stopped(connection)?,
+            backup: connection
+                .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
+                .query_row([], |row| row.get(0))?,
+        })
+    }
+}
+
+fn alarms(app: &App) -> Vec<String> {
+    let lost = app.store.lost().map(|path| {
+        format!(
+            "{} was removed, renamed or replaced. Nothing is stored any more: check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
+            path.display()
+        )
+    });
+    let damaged = match app.store.integrity().condition() {
+        Condition::Damaged(_, lines) => Some(format!(
+            "The database file is damaged: {}. Run gatepost check, which says what to do, and keep the last sound backup.",
+            lines.join("; ")
+        )),
+        Condition::Sound(_) | Condition::Unchecked => None,
+    };
+    lost.into_iter().chain(damaged).collect()
+}
+
+fn backup_trouble(app: &App, connection: &Connection) -> Result<Option<String>> {
+    if app.settings().backups.is_none() {
+        return Ok(None);
+    }
+    let last = ledger::last(connection, Purpose::Scheduled)?;
+    Ok(last.and_then(|last| last.failure))
+}
+
+fn inside(connection: &Connection) -> Result<Vec<Inside>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code), o.inside,
+             iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)
+         FROM occupancy o JOIN devices d ON d.id = o.device_id
+         WHERE o.inside > 0 AND d.deleted_at IS NULL ORDER BY o.inside DESC, d.id LIMIT ?1",
+    )?;
+    let rows = statement.query_map([LINES], |row| {
+        Ok(Inside {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            inside: row.get(2)?,
+            capacity: row.get(3).unwrap_or_default(),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Devices that run an app, those in need first.
+fn devices(connection: &Connection, now: Timestamp) -> Result<Vec<Device>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code), s.seen_at, json_extract(s.ping, '$.battery')
+         FROM device_states s JOIN devices d ON d.id = s.device_id WHERE d.deleted_at IS NULL
+         ORDER BY s.seen_at > ?1, coalesce(json_extract(s.ping, '$.battery'), 101), d.id",
+    )?;
+    let rows = statement.query_map([now.0 - ONLINE_MS], |row| {
+        let seen_at: Timestamp = row.get(2)?;
+        Ok(Device {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            seen_at,
+            online: is_online(Some(seen_at), now),
+            battery: row.get(3).unwrap_or_default(),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+const WHO: &str = "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''), p.barcode, p.company, iif(p.id IS NULL, '', 'Delegate ' || p.id))";
+
+fn refusals(connection: &Connection) -> Result<Vec<Told>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT r.at, coalesce(nullif({WHO}, ''), r.delegate, ''), p.id, coalesce(d.name, d.short_name, d.code, r.device, ''), r.message
+             FROM refusals r LEFT JOIN delegates p ON p.id = r.delegate_id AND p.deleted_at IS NULL
+             LEFT JOIN devices d ON d.id = r.device_id ORDER BY r.id DESC LIMIT ?1"
+        )
+    });
+    told(connection, &SQL)
+}
+
+fn conflicts(connection: &Connection) -> Result<Vec<Told>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT c.at, {WHO}, p.id, coalesce(d.name, d.short_name, d.code, ''), c.message
+             FROM conflicts c JOIN interactions i ON i.id = c.interaction_id
+             LEFT JOIN delegates p ON p.id = i.first_delegate_id AND p.deleted_at IS NULL
+             LEFT JOIN devices d ON d.id = i.first_device_id ORDER BY c.id DESC LIMIT ?1"
+        )
+    });
+    told(connection, &SQL)
+}
+
+fn told(connection: &Connection, sql: &str) -> Result<Vec<Told>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([LINES], |row| {
+        Ok(Told {
+            at: row.get(0)?,
+            delegate: row.get(1)?,
+            delegate_id: row.get(2)?,
+            device: row.get(3)?,
+            message: row.get(4)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn steps(connection: &Connection) -> Result<Vec<Step>> {
+    let any = |sql: &str| -> Result<bool> { Ok(connection.prepare_cached(sql)?.exists([])?) };
+    Ok(vec![
+        Step {
+            name: "Import delegates",
+            why: "The client's list, as CSV or Excel.",
+            path: "/console/import",
+            done: any("SELECT 1 FROM delegates WHERE deleted_at IS NULL")?,
+        },
+        Step {
+            name: "Make an event",
+            why: "Rooms, sessions and tickets belong to it.",
+            path: "/console/devices/new?type=event",
+            done: any("SELECT 1 FROM devices WHERE device_type = 'event' AND deleted_at IS NULL")?,
+        },
+        Step {
+            name: "Connect a device",
+            why: "Point a gate app at the QR code.",
+            path: "/console/discovery",
+            done: any("SELECT 1 FROM device_states")?,
+        },
+    ])
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let counts = visit.console.live.check_ins();
+    let console = Arc::clone(&visit.console);
+    let (now, closed, notices) = visit
+        .console
+        .store
+        .read(move |connection| {
+            let now = Now::read(&console, &counts, connection)?;
+            let notices = settings::notices::list(connection)?;
+            Ok((now, closed_by_upgrade(connection)?, notices))
+        })
+        .await?;
+    let notices = notices.into_iter();
+    let notices: Vec<_> = (notices.map(|notice| (Timestamp(notice.at), notice.what))).collect();
+    answer::page(&Page {
+        shell: visit.shell("Dashboard", Some(Area::Dashboard)),
+        now,
+        closed,
+        shown_until: notices.last().map_or(0, |(at, _)| at.0),
+        notices,
+    })
+}
+
+fn closed_by_upgrade(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code) FROM closed_by_upgrade c
+         JOIN devices d ON d.id = c.device_id WHERE d.deleted_at IS NULL ORDER BY d.id LIMIT 50",
+    )?;
+    let places = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(places.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An administrator has seen what the upgrade closed.
+async fn dismiss_closed(visit: Visit) -> Result<Response> {
+    visit
+        .console
+        .store
+        .write(|tx| Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?))
+        .await?;
+    Ok(answer::go("/console"))
+}
+
+async fn acknowledge(visit: Visit) -> Result<Response> {
+    let until = visit.form.number("until")?.unwrap_or_default();
+    let ctx = visit.context();
+    let write = move |tx: &Tx<'_>| settings::notices::acknowledge(tx, &ctx, Timestamp(until));
+    visit.console.store.write(write).await?;
+    visit.flash("Notices acknowledged");
+    Ok(answer::go("/console"))
+}
+
+/// The dashboard's parts whenever they are new.
+async fn stream(visit: Visit) -> Result<Response> {
+    let beats = visit.beats()?;
+    // What one may do decides what one is offered.
+    let role = visit.staff()?.role as usize;
+    let state = (visit, beats, Arc::new(String::new()));
+    Ok(answer::events(stream::unfold(
+        state,
+        move |(visit, mut beats, last)| async move {
+            loop {
+                let beat = beats.next().await?;
+                let shared = &visit.console.dashboard[role];
+                let made = match shared.get(beat) {
+                    Some(made) => Ok(made),
+                    None => part(&visit).await.map(|made| shared.keep(beat, made)),
+                };
+                match made {
+                    Ok(made) if *made == *last => {}
+                    Ok(made) => {
+                        let text = made.as_ref().clone();
+                        return Some((("now", text), (visit, beats, made)));
+                    }
+                    Err(cause) => tracing::warn!("dashboard: {cause}"),
+                }
+            }
+        },
+    )))
+}
+
+async fn part(visit: &Visit) -> Result<String> {
+    let counts = visit.console.live.check_ins();
+    let console = Arc::clone(&visit.console);
+    let now = visit
+        .console
+        .store
+        .read(move |connection| Now::read(&console, &counts, connection))
+        .await?;
+    let shell = visit.shell("", Some(Area::Dashboard));
+    Part {
+        shell: &shell,
+        now: &now,
+    }
+    .render()
+    .map_err(Error::defect)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_bar_is_the_chart_and_the_lowest_is_seen() {
+        let bars = bars(&[0, 1, 1000]);
+        let heights: Vec<_> = bars.iter().map(|bar| (bar.y, bar.height)).collect();
+        assert_eq!(heights, [(100, 0), (99, 1), (0, 100)]);
+    }
+}

@@ -1,0 +1,42 @@
+//! What was found, as a file to take along.
+
+use super::{
+    super::{Route, Visit, export as file, route},
+    list::Filters,
+};
+use crate::{
+    ops::export::{What, Which},
+    types::error::Result,
+};
+use poem::Response;
+use std::time::Duration;
+
+/// How long the search may take: nobody at a gate waits for it.
+const SEARCH_MAX: Duration = Duration::from_mins(2);
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::get(
+        "/console/delegates/export",
+        route::VIEWER,
+        export,
+    )]
+}
+
+async fn export(visit: Visit) -> Result<Response> {
+    let format = file::format(visit.query.text("format"))?;
+    let filters = Filters::read(&visit.query);
+    let zone = visit.console.settings().zone.clone();
+    let which = if filters.narrow() {
+        let search = filters.search(&zone)?;
+        let found = visit
+            .console
+            .store
+            .read(move |connection| search.ids(connection, SEARCH_MAX))
+            .await?;
+        Which::Ids(found)
+    } else {
+        Which::All
+    };
+    let app = visit.console.app();
+    Ok(file::sent(app, What::Delegates, which, zone, format))
+}

@@ -1,0 +1,131 @@
+//! The list: searched as one types, filtered, paged by id.
+//!
+//! - `filters`: what is looked for; `found`: finding it
+
+mod filters;
+mod found;
+
+pub(super) use filters::Filters;
+pub(super) use found::{candidates, missing, types};
+
+use super::super::{Area, Route, Shell, Visit, answer, route};
+use crate::types::error::{Kind, Result};
+use askama::Template;
+use filters::{EXAMPLES, Example};
+use found::{Found, devices, holder, look, part};
+use poem::Response;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console/delegates", route::VIEWER, show),
+        Route::get("/console/delegates/count", route::VIEWER, count),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "delegates/list.html")]
+struct Page {
+    shell: Shell,
+    filters: Filters,
+    types: Vec<String>,
+    devices: Vec<(i64, String)>,
+    examples: &'static [Example],
+    found: Found,
+}
+
+#[derive(Template)]
+#[template(path = "delegates/found.html")]
+struct FoundPart<'a> {
+    shell: &'a Shell,
+    filters: &'a Filters,
+    found: &'a Found,
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let filters = Filters::read(&visit.query);
+    // A scanner types the code and presses Enter, which is the button: straight to the person.
+    if visit.query.ticked("go")
+        && let Some(holder) = visit
+            .console
+            .store
+            .look_up(|connection| holder(connection, &filters.q))?
+    {
+        return Ok(answer::go(&format!("/console/delegates/{}", holder.id)));
+    }
+    let zone = visit.console.settings().zone.clone();
+    let part = part(&visit.query)?;
+    let is_part = visit.is_part();
+    let asked = filters.clone();
+    let outcome = visit
+        .console
+        .store
+        .read(move |connection| {
+            let found = match look(connection, &asked, &zone, part) {
+                Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
+                    Found {
+                        // As it is: it begins with a path in the expression.
+                        fault: Some(cause.message),
+                        ..Found::default()
+                    }
+                }
+                outcome => outcome?,
+            };
+            let (types, devices) = if is_part {
+                (Vec::new(), Vec::new())
+            } else {
+                (types(connection)?, devices(connection)?)
+            };
+            Ok((found, types, devices))
+        })
+        .await?;
+    let (found, types, devices) = outcome;
+    let shell = visit.shell("Delegates", Some(Area::Delegates));
+    let faulty = found.fault.is_some();
+    if is_part {
+        let part = FoundPart {
+            shell: &shell,
+            filters: &filters,
+            found: &found,
+        };
+        return if faulty {
+            answer::form_again(&part)
+        } else {
+            answer::page(&part)
+        };
+    }
+    let page = Page {
+        shell,
+        filters,
+        types,
+        devices,
+        examples: &EXAMPLES,
+        found,
+    };
+    if faulty {
+        answer::form_again(&page)
+    } else {
+        answer::page(&page)
+    }
+}
+
+/// Counts all that is found, however many.
+async fn count(visit: Visit) -> Result<Response> {
+    let filters = Filters::read(&visit.query);
+    let search = filters.search(&visit.console.settings().zone)?;
+    let count = visit
+        .console
+        .store
+        .read(move |connection| search.count(connection, u64::MAX >> 1))
+        .await?;
+    let count = crate::admin::shell::number(i64::try_from(count).unwrap_or(i64::MAX));
+    if visit.is_part() {
+        return Ok(Response::builder()
+            .content_type("text/plain; charset=utf-8")
+            .body(count));
+    }
+    visit.flash(format!("{count} delegates are found."));
+    Ok(answer::go(&format!(
+        "/console/delegates?{}",
+        filters.query()
+    )))
+}

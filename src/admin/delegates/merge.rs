@@ -1,0 +1,230 @@
+//! Two records of one person: choosing the other, seeing both side by side, and making them one.
+
+use super::{
+    super::{Area, Route, Shell, Visit, answer, route},
+    history::flatten,
+    label, list,
+};
+use crate::{
+    db::Tx,
+    domain::delegates::merge::{chosen, combined, merge, record},
+    types::{
+        DelegateId, Zone,
+        error::{Error, Kind, Result},
+    },
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/console/delegates/:id/merge", route::OPERATOR, show),
+        Route::post("/console/delegates/:id/merge", route::OPERATOR, join),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "delegates/merge.html")]
+struct Page {
+    shell: Shell,
+    id: i64,
+    name: String,
+    q: String,
+    candidates: Vec<(i64, String, String)>,
+    pair: Option<Pair>,
+    failure: Option<String>,
+}
+
+/// The two side by side.
+struct Pair {
+    other: i64,
+    name: String,
+    rows: Vec<Row>,
+    /// What both records were when they were looked at.
+    seen: String,
+    interactions: i64,
+    /// Codes that will not be valid any more if nothing else is chosen.
+    blocked: Vec<String>,
+}
+
+/// A property of both.
+struct Row {
+    name: &'static str,
+    kept: String,
+    other: String,
+    /// Both have a value, and they differ: one is to be chosen.
+    open: bool,
+    /// The other's is chosen.
+    take: bool,
+}
+
+impl Row {
+    fn label(&self) -> &str {
+        label(self.name)
+    }
+}
+
+fn rows(
+    kept: &Map<String, Value>,
+    other: &Map<String, Value>,
+    take: &BTreeSet<String>,
+) -> Vec<Row> {
+    let told = |record: &Map<String, Value>, name: &str| {
+        let mut values = Vec::new();
+        if let Some(value) = record.get(name) {
+            flatten("", value, &mut values);
+        }
+        let values: Vec<String> = values
+            .into_iter()
+            .map(|(path, value)| {
+                if path.is_empty() {
+                    value
+                } else {
+                    format!("{path}: {value}")
+                }
+            })
+            .collect();
+        values.join("; ")
+    };
+    let row = |name: &'static str| {
+        let (ours, theirs) = (told(kept, name), told(other, name));
+        Row {
+            open: !ours.is_empty() && !theirs.is_empty() && ours != theirs,
+            take: take.contains(name),
+            kept: ours,
+            other: theirs,
+            name,
+        }
+    };
+    chosen()
+        .into_iter()
+        .map(row)
+        .filter(|row| !row.kept.is_empty() || !row.other.is_empty())
+        .collect()
+}
+
+/// What a form was made from: when both were changed last.
+fn seen(connection: &Connection, kept: i64, other: i64) -> Result<String> {
+    let updated_at = |id: i64| -> Result<i64> {
+        Ok(connection
+            .prepare_cached("SELECT updated_at FROM delegates WHERE id = ?1")?
+            .query_row([id], |row| row.get(0))?)
+    };
+    Ok(format!("{}-{}", updated_at(kept)?, updated_at(other)?))
+}
+
+fn pair(
+    connection: &Connection,
+    id: i64,
+    other: i64,
+    take: &BTreeSet<String>,
+    zone: &Zone,
+) -> Result<Pair> {
+    if id == other {
+        return Err(Error::invalid(
+            "choose another record; this is the same one",
+        ));
+    }
+    let kept = record(connection, DelegateId(id), zone)?;
+    let theirs = record(connection, DelegateId(other), zone)?;
+    let (_, lost) = combined(&kept, &theirs, take);
+    Ok(Pair {
+        other,
+        name: super::name_of(connection, other)?.unwrap_or_default(),
+        rows: rows(&kept, &theirs, take),
+        seen: seen(connection, id, other)?,
+        interactions: connection
+            .prepare_cached(
+                "SELECT count(*) FROM interactions
+                 WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1",
+            )?
+            .query_row([other], |row| row.get(0))?,
+        blocked: lost
+            .into_iter()
+            .map(|(code, value)| format!("{} {value}", label(code.name())))
+            .collect(),
+    })
+}
+
+fn page(
+    visit: &Visit,
+    other: Option<i64>,
+    take: &BTreeSet<String>,
+    failure: Option<String>,
+) -> Result<Page> {
+    let id = visit.id("id")?;
+    let q = visit.query.text("q").to_owned();
+    let zone = visit.console.settings().zone.clone();
+    let (name, candidates, pair) = visit.console.store.look_up(|connection| {
+        // Only records that are there can be merged.
+        record(connection, DelegateId(id), &zone)?;
+        let name = super::name_of(connection, id)?.unwrap_or_default();
+        let pair = match other {
+            Some(other) => Some(pair(connection, id, other, take, &zone)?),
+            None => None,
+        };
+        Ok((name, list::candidates(connection, &q, id)?, pair))
+    })?;
+    Ok(Page {
+        shell: visit.shell(&format!("Merge {name}"), Some(Area::Delegates)),
+        id,
+        name,
+        q,
+        candidates,
+        pair,
+        failure,
+    })
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let other = visit.query.number("with")?;
+    answer::page(&page(&visit, other, &BTreeSet::new(), None)?)
+}
+
+async fn join(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let Some(other) = visit.form.number("with")? else {
+        return Err(Error::invalid("choose the other record first"));
+    };
+    let take: BTreeSet<String> = chosen()
+        .into_iter()
+        .filter(|name| visit.form.text(&format!("take-{name}")) == "other")
+        .map(ToOwned::to_owned)
+        .collect();
+    let (ctx, wanted) = (visit.context(), take.clone());
+    let was_seen = visit.form.text("seen").to_owned();
+    let done = visit
+        .console
+        .store
+        .write_prepared(move |tx: &Tx<'_>| {
+            record(tx, DelegateId(id), &ctx.settings.zone)?;
+            record(tx, DelegateId(other), &ctx.settings.zone)?;
+            if seen(tx, id, other)? != was_seen {
+                return Ok(None);
+            }
+            merge(tx, &ctx, DelegateId(id), DelegateId(other), &wanted).map(Some)
+        })
+        .await;
+    match done {
+        Ok(Some(merged)) => {
+            visit.flash(format!(
+                "Merged: {} interactions came over, {} codes are blocked.",
+                merged.interactions, merged.blocked
+            ));
+            Ok(answer::go(&format!("/console/delegates/{id}")))
+        }
+        Ok(None) => {
+            let failure = "Somebody changed one of the two meanwhile; nothing is merged. Look at what is there now.";
+            answer::form_again(&page(&visit, Some(other), &take, Some(failure.to_owned()))?)
+        }
+        Err(cause) if matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) => {
+            let failure = answer::sentence(&cause.message);
+            let other = Some(other).filter(|other| *other != id);
+            answer::form_again(&page(&visit, other, &take, Some(failure))?)
+        }
+        Err(cause) => Err(cause),
+    }
+}

@@ -1,0 +1,137 @@
+//! Deleting, restoring, and erasing for good.
+
+use super::{
+    super::{Area, Route, Shell, Visit, answer, route},
+    list,
+};
+use crate::{
+    core::records::write,
+    domain::delegates::{RESOURCE, copies_with, erase, restore},
+    types::error::{Kind, Result},
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/console/delegates/:id/delete", route::OPERATOR, delete),
+        Route::post(
+            "/console/delegates/:id/restore",
+            route::OPERATOR,
+            bring_back,
+        ),
+        Route::get("/console/delegates/:id/erase", route::ADMINISTRATOR, ask),
+        Route::post(
+            "/console/delegates/:id/erase",
+            route::ADMINISTRATOR,
+            erase_one,
+        ),
+    ]
+}
+
+async fn delete(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let ctx = visit.context();
+    visit
+        .console
+        .store
+        .write(move |tx| write::delete(tx, &ctx, &RESOURCE, id))
+        .await?;
+    visit.flash("Deleted. It can be restored from here.");
+    Ok(answer::go(&format!("/console/delegates/{id}")))
+}
+
+#[derive(Template)]
+#[template(path = "delegates/restore.html")]
+struct NotRestored {
+    shell: Shell,
+    id: i64,
+    failure: String,
+}
+
+async fn bring_back(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let ctx = visit.context();
+    let done = visit
+        .console
+        .store
+        .write(move |tx| restore::restore(tx, &ctx, id))
+        .await;
+    match done {
+        Ok(()) => {
+            visit.flash("Restored. Its codes are valid again.");
+            Ok(answer::go(&format!("/console/delegates/{id}")))
+        }
+        Err(cause) if cause.kind == Kind::CodeTaken => answer::form_again(&NotRestored {
+            shell: visit.shell("Not restored", Some(Area::Delegates)),
+            id,
+            failure: answer::sentence(&cause.message),
+        }),
+        Err(cause) => Err(cause),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "delegates/erase.html")]
+struct Page {
+    shell: Shell,
+    id: i64,
+    name: String,
+    interactions: i64,
+    /// Copies of the file that still have the person.
+    copies: Vec<String>,
+    failure: Option<String>,
+}
+
+impl Page {
+    fn read(visit: &Visit, failure: Option<String>) -> Result<Self> {
+        let id = visit.id("id")?;
+        let database = visit.console.store.path();
+        let (name, interactions, copies) = visit.console.store.look_up(|connection| {
+            let name = super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?;
+            let copies = copies_with(connection, database, id)?;
+            Ok((name, interactions(connection, id)?, copies))
+        })?;
+        Ok(Self {
+            shell: visit.shell(&format!("Delete {name} for good"), Some(Area::Delegates)),
+            id,
+            name,
+            interactions,
+            copies,
+            failure,
+        })
+    }
+}
+
+fn interactions(connection: &Connection, id: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM interactions
+             WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1",
+        )?
+        .query_row([id], |row| row.get(0))?)
+}
+
+async fn ask(visit: Visit) -> Result<Response> {
+    answer::page(&Page::read(&visit, None)?)
+}
+
+async fn erase_one(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    if visit.form.text("confirm") != id.to_string() {
+        let failure = format!("Type the number {id} to confirm; nothing is deleted.");
+        return answer::form_again(&Page::read(&visit, Some(failure))?);
+    }
+    let copies = erase::erase(visit.console.app(), visit.context(), id, None).await?;
+    visit.flash(if copies.is_empty() {
+        "The person is deleted for good.".to_owned()
+    } else {
+        format!(
+            "The person is deleted for good. These copies of the file still have them: {}. gatepost restore takes \
+             them out of a backup that it puts in place.",
+            copies.join(", ")
+        )
+    });
+    Ok(answer::go("/console/delegates"))
+}

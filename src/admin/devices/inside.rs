@@ -1,0 +1,95 @@
+//! Who is inside a device now, those who came last first.
+
+use super::record::Record;
+use crate::{
+    admin::{Area, Shell, Visit, answer},
+    db::totals,
+    domain::interactions::inside,
+    types::{DeviceId, InteractionId, Timestamp, error::Result},
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+
+/// Lines of a page.
+const PAGE: usize = 50;
+
+/// Somebody who is inside.
+pub struct Person {
+    pub id: i64,
+    pub name: String,
+    pub company: String,
+    pub since: Timestamp,
+    pub deleted: bool,
+    interaction: InteractionId,
+}
+
+#[derive(Template)]
+#[template(path = "devices/inside.html")]
+struct Page {
+    shell: Shell,
+    record: Record,
+    count: i64,
+    people: Vec<Person>,
+    first: bool,
+    /// Where the page after this one begins.
+    older: Option<InteractionId>,
+}
+
+pub async fn show(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let before = visit.query.number("before")?.map(InteractionId);
+    let (record, count, people) = visit
+        .console
+        .store
+        .read(move |connection| {
+            let record = Record::find(connection, id)?;
+            let count = totals::people(connection, record.id)?;
+            let people = people(connection, record.id, before, PAGE)?;
+            Ok((record, count, people))
+        })
+        .await?;
+    let full = people.len() == PAGE;
+    answer::page(&Page {
+        shell: visit.shell(&format!("Inside {}", record.name), Some(Area::Devices)),
+        record,
+        count,
+        first: before.is_none(),
+        older: people
+            .last()
+            .filter(|_| full)
+            .map(|person| person.interaction),
+        people,
+    })
+}
+
+/// People inside a device who entered before an interaction, at most `limit`, the last first.
+pub fn people(
+    connection: &Connection,
+    device: DeviceId,
+    before: Option<InteractionId>,
+    limit: usize,
+) -> Result<Vec<Person>> {
+    let mut person = connection.prepare_cached(
+        "SELECT coalesce(p.company, ''), p.deleted_at IS NOT NULL,
+                coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
+                         p.barcode, 'Delegate ' || p.id)
+         FROM delegates p WHERE p.id = ?1",
+    )?;
+    let inside = inside::people(connection, device, before, limit)?;
+    inside
+        .into_iter()
+        .map(|inside| {
+            Ok(person.query_row([inside.delegate], |row| {
+                Ok(Person {
+                    interaction: inside.interaction,
+                    id: inside.delegate.0,
+                    since: inside.since,
+                    company: row.get(0)?,
+                    deleted: row.get(1)?,
+                    name: row.get(2)?,
+                })
+            })?)
+        })
+        .collect()
+}

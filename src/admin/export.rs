@@ -1,0 +1,108 @@
+//! Lists to take along, written while they are sent: a slow browser makes neither the memory grow nor
+//! a gate wait.
+
+use super::answer;
+use crate::{
+    identity::App,
+    ops::export::{Export, Format, What, Which},
+    types::{
+        Zone,
+        error::{Error, Result},
+    },
+};
+use bytes::Bytes;
+use futures_util::stream;
+use poem::{Body, Response};
+use std::{
+    io::{self, BufWriter, Read, Seek, Write},
+    ops::ControlFlow,
+};
+use tokio::sync::mpsc;
+
+/// Pieces that wait for the browser.
+const WAITING_MAX: usize = 4;
+const PIECE_BYTES: usize = 64 * 1024;
+
+/// The format that a page asks for; CSV where it asks for none.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for another.
+pub fn format(asked: &str) -> Result<Format> {
+    match asked {
+        "xlsx" => Ok(Format::Xlsx),
+        "json" => Ok(Format::Json),
+        "csv" | "" => Ok(Format::Csv),
+        _ => Err(Error::invalid("format: must be csv, xlsx or json")),
+    }
+}
+
+/// A list as a file; times are in the instance's zone.
+#[must_use]
+pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> Response {
+    let content_type = match format {
+        Format::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        Format::Json | Format::Ndjson => "application/json",
+        Format::Csv => "text/csv; charset=utf-8",
+    };
+    let app = app.clone();
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    tokio::task::spawn_blocking(move || {
+        let mut out = BufWriter::with_capacity(PIECE_BYTES, Pieces(sender.clone()));
+        let export = Export {
+            store: &app.store,
+            zone,
+            what,
+            which,
+        };
+        let written = write(&export, format, &mut out);
+        if let Err(cause) = written
+            && !sender.is_closed()
+        {
+            tracing::warn!("an export broke off: {cause}");
+            // The browser is to see that it is not whole.
+            let _ = sender.blocking_send(Err(io::Error::other("the export broke off")));
+        }
+    });
+    let body = Body::from_bytes_stream(stream::unfold(receiver, |mut receiver| async move {
+        Some((receiver.recv().await?, receiver))
+    }));
+    let name = format!("{}.{}", what.name(), format.extension());
+    answer::download(&name, content_type, body)
+}
+
+fn write(export: &Export<'_>, format: Format, out: &mut impl Write) -> Result<()> {
+    let on = |_| ControlFlow::Continue(());
+    if format == Format::Xlsx {
+        // A spreadsheet is put together at its end.
+        let mut file = tempfile::tempfile().map_err(Error::unavailable)?;
+        export.write_xlsx(&mut file, on)?;
+        file.rewind().map_err(Error::unavailable)?;
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let read = file.read(&mut piece).map_err(Error::unavailable)?;
+            if read == 0 {
+                break;
+            }
+            out.write_all(&piece[..read]).map_err(Error::unavailable)?;
+        }
+    } else {
+        export.write(format, out, on)?;
+    }
+    out.flush().map_err(Error::unavailable)
+}
+
+/// Where pieces go on their way to the browser.
+struct Pieces(mpsc::Sender<io::Result<Bytes>>);
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .blocking_send(Ok(Bytes::copy_from_slice(bytes)))
+            .map_err(|_| io::ErrorKind::BrokenPipe)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

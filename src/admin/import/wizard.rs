@@ -1,0 +1,408 @@
+//! The wizard's pages of a list: what was recognised and how it is to be imported, how far it came,
+//! and what came of it.
+
+use super::{
+    Choice, Glance, Outcome, Report, Upload, Work,
+    choice::keys,
+    desk::Phase,
+    work::{self, Go},
+};
+use crate::{
+    admin::{Area, Shell, Visit, answer},
+    ops::import::{Batch, What, batches, source::Reading},
+    types::error::{Error, Kind, Result},
+};
+use askama::Template;
+use bytes::Bytes;
+use futures_util::stream;
+use poem::{Body, Response};
+use rusqlite::Connection;
+use std::{io::Read, sync::Arc};
+
+/// Devices that are offered for a choice.
+const DEVICES_MAX: i64 = 2_000;
+/// A file is sent in pieces of so many bytes.
+const PIECE_BYTES: usize = 128 * 1024;
+
+#[derive(Template)]
+#[template(path = "import/list.html")]
+struct ListPage {
+    shell: Shell,
+    failure: Option<String>,
+    upload: Upload,
+    glance: Arc<Glance>,
+    choice: Choice,
+    report: Option<Arc<Report>>,
+    /// The same file, imported before.
+    earlier: Option<Batch>,
+    keys: Vec<(&'static str, String)>,
+    devices: Vec<Device>,
+    /// What is doubtful about the columns.
+    warnings: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "import/wait.html")]
+struct WaitPage {
+    shell: Shell,
+    part: Progress,
+}
+
+/// How far the work came; renewed by itself.
+#[derive(Template)]
+#[template(path = "import/progress.html")]
+pub(super) struct Progress {
+    pub(super) shell: Shell,
+    pub(super) work: Work,
+    /// The page whose part this is.
+    pub(super) path: String,
+    /// Whether the user may end it.
+    pub(super) stoppable: bool,
+}
+
+#[derive(Template)]
+#[template(path = "import/done.html")]
+struct DonePage {
+    shell: Shell,
+    upload: Upload,
+    outcome: Outcome,
+    report: Option<Arc<Report>>,
+}
+
+/// A device that is offered.
+pub(super) struct Device {
+    pub(super) id: i64,
+    pub(super) name: String,
+}
+
+impl Progress {
+    /// What is being done, as a heading says it.
+    fn title(&self) -> &'static str {
+        match self.work.phase {
+            Phase::Checking => "Every row is looked at",
+            Phase::Writing => "Rows are written",
+            Phase::TakingBack => "The import is taken back",
+            Phase::Joining => "Attendees are being joined",
+        }
+    }
+
+    /// How much of it is done.
+    fn percent(&self) -> i64 {
+        (self.work.done * 100)
+            .checked_div(self.work.total)
+            .unwrap_or(100)
+            .min(100)
+    }
+}
+
+/// The list of the address.
+fn of_address(visit: &Visit) -> Result<Upload> {
+    let id = visit.id("id")?;
+    visit.console.imports.upload(id).ok_or_else(|| {
+        Error::new(
+            Kind::NoSuchPath,
+            "this list is gone: it was imported or thrown away, is older than a day, or the server was started anew; upload it again",
+        )
+    })
+}
+
+/// The work on a list, if there is any.
+fn work_on(visit: &Visit, id: i64) -> Option<Work> {
+    let work = visit.console.imports.work();
+    work.filter(|work| work.upload == Some(id))
+}
+
+fn path(upload: i64) -> String {
+    format!("/console/import/{upload}")
+}
+
+pub(super) async fn show(visit: Visit) -> Result<Response> {
+    // The work before the list: when that ends, what came of it stands in the list.
+    let id = visit.id("id")?;
+    let work = work_on(&visit, id);
+    let upload = of_address(&visit)?;
+    if let Some(work) = work {
+        let part = Progress {
+            shell: visit.shell("", None),
+            work,
+            path: path(id),
+            stoppable: true,
+        };
+        return answer::page(&WaitPage {
+            shell: visit.shell(&upload.name, Some(Area::Delegates)),
+            part,
+        });
+    }
+    match &upload.outcome {
+        Some(outcome) if upload.file.is_none() || upload.can_go_on() => answer::page(&DonePage {
+            shell: visit.shell(&upload.name, Some(Area::Delegates)),
+            outcome: outcome.clone(),
+            report: upload.report.clone(),
+            upload,
+        }),
+        Some(outcome) => {
+            let failure = outcome.failure.clone();
+            answer::page(&ListPage::of(&visit, upload, failure).await?)
+        }
+        None => answer::page(&ListPage::of(&visit, upload, None).await?),
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates pass references"
+)]
+impl ListPage {
+    async fn of(visit: &Visit, upload: Upload, failure: Option<String>) -> Result<Self> {
+        let (kind, list) = (upload.what, upload.glance.list.clone());
+        let (earlier, devices) = visit
+            .console
+            .store
+            .read(move |connection| {
+                Ok((
+                    batches::of_list(connection, kind, &list)?,
+                    devices(connection)?,
+                ))
+            })
+            .await?;
+        Ok(Self {
+            shell: visit.shell(&upload.name, Some(Area::Delegates)),
+            failure,
+            glance: Arc::clone(&upload.glance),
+            choice: upload.choice.clone(),
+            report: upload.report.clone(),
+            earlier,
+            keys: keys(kind, &upload.glance),
+            warnings: upload.choice.warnings(kind, &upload.glance),
+            devices,
+            upload,
+        })
+    }
+
+    /// What column `at` is to be.
+    fn chosen(&self, at: &usize) -> &str {
+        self.choice.columns.get(*at).map_or("", String::as_str)
+    }
+
+    fn is_chosen(&self, at: &usize, value: &str) -> bool {
+        self.chosen(at) == value
+    }
+
+    fn is_key(&self, name: &str) -> bool {
+        self.choice.key.as_deref() == Some(name)
+    }
+
+    fn is_join(&self, id: &i64) -> bool {
+        self.choice.join == Some(*id)
+    }
+
+    fn is_device(&self, id: &i64) -> bool {
+        self.choice.device == Some(*id)
+    }
+
+    fn delegates(&self) -> bool {
+        self.upload.what == What::Delegates
+    }
+}
+
+/// The devices that are offered, events first.
+pub(super) fn devices(connection: &Connection) -> Result<Vec<Device>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, coalesce(name, code) || iif(device_type IS NULL, '', ' (' || device_type || ')')
+         FROM devices WHERE deleted_at IS NULL
+         ORDER BY device_type IS NOT 'event', coalesce(name, code) COLLATE NOCASE, id LIMIT ?1",
+    )?;
+    let rows = statement.query_map([DEVICES_MAX], |row| {
+        Ok(Device {
+            id: row.get(0)?,
+            name: row.get(1)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Shows the list again with what is wrong.
+async fn again(visit: &Visit, upload: Upload, cause: Error) -> Result<Response> {
+    if cause.kind == Kind::Defect {
+        return Err(cause);
+    }
+    let failure = answer::sentence(&cause.message);
+    answer::form_again(&ListPage::of(visit, upload, Some(failure)).await?)
+}
+
+pub(super) async fn sheet(visit: Visit) -> Result<Response> {
+    let upload = of_address(&visit)?;
+    let (kind, name) = (upload.what, upload.name.clone());
+    let chosen = |name: &str| visit.form.filled(name).map(ToOwned::to_owned);
+    let (sheet, encoding) = (chosen("sheet"), chosen("encoding"));
+    let Some(file) = upload.file.clone() else {
+        return Ok(answer::go(&path(upload.id)));
+    };
+    let looked = tokio::task::spawn_blocking(move || {
+        let reading = Reading {
+            sheet: sheet.as_deref(),
+            encoding: encoding.as_deref(),
+        };
+        Glance::at(&file, &name, kind, reading)
+    });
+    match looked.await.map_err(Error::defect)? {
+        Ok((glance, choice)) => {
+            visit.console.imports.change(upload.id, |upload| {
+                upload.glance = Arc::new(glance);
+                upload.choice = choice;
+                upload.report = None;
+            });
+            Ok(answer::go(&path(upload.id)))
+        }
+        Err(cause) => again(&visit, upload, cause).await,
+    }
+}
+
+pub(super) async fn try_out(visit: Visit) -> Result<Response> {
+    deal(visit, Go::Try).await
+}
+
+pub(super) async fn import(visit: Visit) -> Result<Response> {
+    deal(visit, Go::Import).await
+}
+
+async fn deal(visit: Visit, go: Go) -> Result<Response> {
+    let mut upload = of_address(&visit)?;
+    if work_on(&visit, upload.id).is_some() || upload.file.is_none() {
+        return Ok(answer::go(&path(upload.id)));
+    }
+    let choice = match upload.choice.read(&visit.form) {
+        Ok(choice) => choice,
+        Err(cause) => return again(&visit, upload, cause).await,
+    };
+    upload.choice = choice.clone();
+    let again_anyway = visit.form.ticked("again") || choice.key.is_some();
+    let outcome = choice
+        .check(upload.what, &upload.glance)
+        .and_then(|()| match &go {
+            Go::Import if !again_anyway => refuse_again(&visit, &upload),
+            _ => Ok(()),
+        });
+    let outcome = outcome.and_then(|()| {
+        visit.console.imports.change(upload.id, |upload| {
+            upload.choice = choice;
+            upload.report = None;
+            upload.outcome = None;
+        });
+        work::begin(&visit, &upload, go)
+    });
+    match outcome {
+        Ok(()) => Ok(answer::go(&path(upload.id))),
+        Err(cause) => again(&visit, upload, cause).await,
+    }
+}
+
+/// A list that is imported twice by mistake would make everybody twice.
+fn refuse_again(visit: &Visit, upload: &Upload) -> Result<()> {
+    let earlier = visit
+        .console
+        .store
+        .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?;
+    match earlier {
+        Some(_) => Err(Error::invalid(
+            "this file was imported before; tick \"Import it once more\" if everybody in it is really to be made a second time",
+        )),
+        None => Ok(()),
+    }
+}
+
+pub(super) async fn resume(visit: Visit) -> Result<Response> {
+    let mut upload = of_address(&visit)?;
+    upload.choice.skip_bad = visit.form.ticked("skip_bad");
+    let begun = batch_to_resume(&visit, &upload).and_then(|batch| {
+        visit.console.imports.change(upload.id, |upload| {
+            upload.report = None;
+            upload.outcome = None;
+        });
+        work::begin(&visit, &upload, Go::Resume(Box::new(batch)))
+    });
+    match begun {
+        Ok(()) => Ok(answer::go(&path(upload.id))),
+        Err(cause) => again(&visit, upload, cause).await,
+    }
+}
+
+fn batch_to_resume(visit: &Visit, upload: &Upload) -> Result<Batch> {
+    visit
+        .console
+        .store
+        .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?
+        .filter(|batch| batch.finished_at.is_none())
+        .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))
+}
+
+pub(super) async fn progress(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    match work_on(&visit, id) {
+        Some(work) => answer::page(&Progress {
+            shell: visit.shell("", None),
+            work,
+            path: path(id),
+            stoppable: true,
+        }),
+        None => Ok(answer::go_whole(&visit, &path(id))),
+    }
+}
+
+pub(super) async fn cancel(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    if let Some(work) = work_on(&visit, id) {
+        work.stop.stop();
+        visit.flash("It stops at the next row.");
+    }
+    Ok(answer::go(&path(id)))
+}
+
+pub(super) async fn discard(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    if work_on(&visit, id).is_some() {
+        return Err(Error::invalid("it is being dealt with; cancel that first"));
+    }
+    visit.console.imports.forget(id);
+    visit.flash("The list is thrown away; nothing of it was kept.");
+    Ok(answer::go("/console/import"))
+}
+
+/// All bad rows, as CSV.
+pub(super) async fn bad(visit: Visit) -> Result<Response> {
+    let upload = of_address(&visit)?;
+    let report = upload.report.clone();
+    let gone = || Error::new(Kind::NoSuchPath, "there is no list of bad rows");
+    let report = report.ok_or_else(gone)?;
+    let path = report.file.as_ref().ok_or_else(gone)?;
+    let file = std::fs::File::open(path).map_err(Error::unavailable)?;
+    let pieces = stream::unfold(file, |mut file| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut piece = vec![0; PIECE_BYTES];
+            let length = file.read(&mut piece)?;
+            piece.truncate(length);
+            Ok::<_, std::io::Error>((file, piece))
+        });
+        match read.await.map_err(std::io::Error::other).flatten() {
+            Ok((_, piece)) if piece.is_empty() => None,
+            Ok((file, piece)) => Some((Ok(Bytes::from(piece)), file)),
+            Err(cause) => {
+                tracing::warn!("the list of bad rows: {cause}");
+                None
+            }
+        }
+    });
+    let pieces = Box::pin(pieces)
+        as std::pin::Pin<
+            Box<dyn futures_util::Stream<Item = Result<Bytes, std::io::Error>> + Send>,
+        >;
+    let name = upload
+        .name
+        .rsplit_once('.')
+        .map_or(upload.name.as_str(), |(name, _)| name);
+    Ok(answer::download(
+        &format!("{name}-bad-rows.csv"),
+        "text/csv; charset=utf-8",
+        Body::from_bytes_stream(pieces),
+    ))
+}

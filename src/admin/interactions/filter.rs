@@ -1,0 +1,330 @@
+//! What of interactions and refusals is asked for, and how it is found.
+
+use crate::{
+    admin::{
+        Fields,
+        filter::{Asked, Condition, Times, query},
+    },
+    core::search::{Search, index_query},
+    domain::interactions::list::SEARCHED,
+    types::{Zone, error::Result, text::fold},
+};
+use rusqlite::{Connection, params_from_iter, types::Value};
+use std::{fmt::Write, ops::RangeInclusive};
+
+/// Delegates that a text may mean for their interactions to be found one by one.
+const DELEGATES_MAX: usize = 200;
+/// Words of a text that are looked for.
+const WORDS_MAX: usize = 6;
+
+/// What is asked for, as the page's form says it.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// The interaction type.
+    pub kind: String,
+    /// A device.
+    pub device: Option<i64>,
+    /// A text about a delegate: parts of name, company, e-mail or code.
+    pub delegate: String,
+    /// Only what was refused.
+    pub refused: bool,
+    /// A search of interactions as the API takes it.
+    pub search: String,
+    /// The code of a refusal.
+    pub code: Option<i64>,
+    /// Refusals of these times.
+    pub times: Times,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates pass references"
+)]
+impl Filter {
+    /// Reads the query string; what cannot be read of it is told, and left out.
+    pub fn read(query: &Fields, zone: &Zone) -> (Self, Option<String>) {
+        let mut asked = Asked::of(query, zone);
+        let filter = Self {
+            kind: asked.text("type"),
+            device: asked.number("device"),
+            delegate: asked.text("delegate"),
+            refused: query.ticked("refused"),
+            search: asked.text("search"),
+            code: asked.number("code"),
+            times: asked.times(),
+        };
+        (filter, asked.failure())
+    }
+
+    /// Whether it is about this device.
+    pub fn is_device(&self, id: &i64) -> bool {
+        self.device == Some(*id)
+    }
+
+    /// Whether nothing is left out.
+    pub fn is_any(&self) -> bool {
+        self.query().is_empty()
+    }
+
+    /// The filter as a query string.
+    pub fn query(&self) -> String {
+        let device = self.device.map(|id| id.to_string()).unwrap_or_default();
+        let code = self.code.map(|code| code.to_string()).unwrap_or_default();
+        query(&[
+            ("type", &self.kind),
+            ("device", &device),
+            ("delegate", &self.delegate),
+            ("search", &self.search),
+            ("code", &code),
+            ("since", &self.times.typed[0]),
+            ("until", &self.times.typed[1]),
+            ("refused", if self.refused { "on" } else { "" }),
+        ])
+    }
+
+    /// Makes it ready to find with.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the search is none.
+    pub fn prepare(&self, connection: &Connection, zone: &Zone) -> Result<Finder> {
+        let search = Search::asked(&SEARCHED, Some(&self.search), zone, None)?;
+        let words: Vec<String> = self
+            .delegate
+            .split_whitespace()
+            .take(WORDS_MAX)
+            .map(fold)
+            .collect();
+        Ok(Finder {
+            filter: self.clone(),
+            delegates: few_delegates(connection, &words)?,
+            words,
+            search,
+        })
+    }
+}
+
+/// What a delegate is known by.
+fn known_by(alias: &str) -> String {
+    let column = |name| format!("coalesce({alias}.{name}, '')");
+    [
+        "first_name",
+        "last_name",
+        "company",
+        "email",
+        "barcode",
+        "external_id",
+    ]
+    .map(column)
+    .join(" || ' ' || ")
+}
+
+/// The delegates that all words are about, if those are few and the index can tell.
+fn few_delegates(connection: &Connection, words: &[String]) -> Result<Option<Vec<i64>>> {
+    let Some(longest) = words.iter().max_by_key(|word| word.chars().count()) else {
+        return Ok(None);
+    };
+    let columns = "first_name last_name company email barcode external_id";
+    let Some(query) = index_query(columns, longest) else {
+        return Ok(None);
+    };
+    let mut sql = String::from(
+        "SELECT p.id FROM delegates_search s JOIN delegates p ON p.id = s.rowid
+         WHERE delegates_search MATCH ?1",
+    );
+    let mut parameters = vec![Value::Text(query)];
+    for word in words {
+        parameters.push(Value::Text(word.clone()));
+        let place = parameters.len();
+        let _ = write!(sql, " AND text_contains({}, ?{place})", known_by("p"));
+    }
+    let _ = write!(sql, " LIMIT {}", DELEGATES_MAX + 1);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let ids = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
+    let ids = ids.collect::<rusqlite::Result<Vec<i64>>>()?;
+    Ok((ids.len() <= DELEGATES_MAX).then_some(ids))
+}
+
+/// A filter that is ready.
+pub struct Finder {
+    filter: Filter,
+    words: Vec<String>,
+    /// The delegates that the words are about, where those are few.
+    delegates: Option<Vec<i64>>,
+    search: Option<Search>,
+}
+
+impl Finder {
+    /// Whether interactions are asked for at all.
+    pub fn wants_interactions(&self) -> bool {
+        !self.filter.refused
+    }
+
+    /// Whether refusals are asked for: a search knows interactions only.
+    pub fn wants_refusals(&self) -> bool {
+        self.search.is_none()
+    }
+
+    /// Interactions of a stretch of ids, the newest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn interactions(
+        &self,
+        connection: &Connection,
+        ids: RangeInclusive<i64>,
+        most: usize,
+    ) -> Result<Vec<i64>> {
+        let mut condition = Condition::default();
+        // Its parameters are numbered from 1.
+        if let Some(search) = &self.search {
+            let compiled = search.condition();
+            condition.parameters = compiled.parameters;
+            condition.and(&format!("({})", compiled.sql));
+        }
+        let low = condition.bind(*ids.start());
+        let high = condition.bind(*ids.end());
+        if !self.filter.kind.is_empty() {
+            let kind = condition.bind(self.filter.kind.clone());
+            condition.and(&format!("interaction_type = {kind}"));
+        }
+        // By the indexes of the three places, each within the stretch.
+        let places = |who: &str, test: &str| {
+            ["first", "second", "third"]
+                .map(|place| {
+                    format!(
+                        "SELECT id FROM interactions WHERE {place}_{who}_id {test} AND id BETWEEN {low} AND {high}"
+                    )
+                })
+                .join(" UNION ALL ")
+        };
+        if let Some(device) = self.filter.device {
+            let device = condition.bind(device);
+            let found = places("device", &format!("= {device}"));
+            condition.and(&format!("id IN ({found})"));
+        }
+        match &self.delegates {
+            Some(delegates) => {
+                let delegates = condition.bind(serde_json::json!(delegates).to_string());
+                let test = format!("IN (SELECT value FROM json_each({delegates}))");
+                let found = places("delegate", &test);
+                condition.and(&format!("id IN ({found})"));
+            }
+            None if !self.words.is_empty() => {
+                let about = self.about(&mut condition);
+                condition.and(&format!(
+                    "EXISTS (SELECT 1 FROM delegates p
+                     WHERE p.id IN (first_delegate_id, second_delegate_id, third_delegate_id){about})"
+                ));
+            }
+            None => {}
+        }
+        let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let sql = format!(
+            "SELECT id FROM interactions WHERE id BETWEEN {low} AND {high}{} ORDER BY id DESC LIMIT {most}",
+            condition.sql
+        );
+        found(connection, &sql, condition.parameters)
+    }
+
+    /// Refusals of a stretch of ids, the newest first.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn refusals(
+        &self,
+        connection: &Connection,
+        ids: RangeInclusive<i64>,
+        most: usize,
+    ) -> Result<Vec<i64>> {
+        let mut condition = Condition::default();
+        let low = condition.bind(*ids.start());
+        let high = condition.bind(*ids.end());
+        if !self.filter.kind.is_empty() {
+            let kind = condition.bind(self.filter.kind.clone());
+            condition.and(&format!("interaction_type = {kind}"));
+        }
+        for (column, value) in [
+            ("device_id", self.filter.device),
+            ("code", self.filter.code),
+        ] {
+            if let Some(value) = value {
+                let value = condition.bind(value);
+                condition.and(&format!("{column} = {value}"));
+            }
+        }
+        let times = &self.filter.times;
+        for (test, at) in [(">=", times.since), ("<", times.until)] {
+            if let Some(at) = at {
+                let at = condition.bind(at.0);
+                condition.and(&format!("at {test} {at}"));
+            }
+        }
+        if !self.words.is_empty() {
+            let about = self.about(&mut condition);
+            // A code that nobody has stands in the refusal alone.
+            let mut scanned = String::from("1");
+            for word in &self.words {
+                let word = condition.bind(word.clone());
+                let _ = write!(scanned, " AND text_contains(delegate, {word})");
+            }
+            condition.and(&format!(
+                "({scanned} OR EXISTS (SELECT 1 FROM delegates p WHERE p.id = delegate_id{about}))"
+            ));
+        }
+        let most = condition.bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let sql = format!(
+            "SELECT id FROM refusals WHERE id BETWEEN {low} AND {high}{} ORDER BY id DESC LIMIT {most}",
+            condition.sql
+        );
+        found(connection, &sql, condition.parameters)
+    }
+
+    /// The newest refusal that may be asked for, and the oldest: a time bounds them, though clocks
+    /// jump and ids do not.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn span_of_refusals(&self, connection: &Connection) -> Result<(i64, i64)> {
+        let Times { since, until, .. } = &self.filter.times;
+        if since.is_none() && until.is_none() {
+            return Ok((newest(connection, "refusals")?, 1));
+        }
+        Ok(connection
+            .prepare_cached(
+                "SELECT coalesce(max(id), 0), coalesce(min(id), 1) FROM refusals WHERE at >= ?1 AND at < ?2",
+            )?
+            .query_row(
+                [
+                    since.map_or(i64::MIN, |at| at.0),
+                    until.map_or(i64::MAX, |at| at.0),
+                ],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?)
+    }
+
+    /// That the words are about a delegate `p`.
+    fn about(&self, condition: &mut Condition) -> String {
+        let mut about = String::new();
+        for word in &self.words {
+            let word = condition.bind(word.clone());
+            let _ = write!(about, " AND text_contains({}, {word})", known_by("p"));
+        }
+        about
+    }
+}
+
+fn found(connection: &Connection, sql: &str, parameters: Vec<Value>) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(sql)?;
+    let ids = statement.query_map(params_from_iter(parameters), |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest id of a table; 0 without any.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn newest(connection: &Connection, table: &'static str) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT coalesce(max(id), 0) FROM {table}"))?
+        .query_row([], |row| row.get(0))?)
+}

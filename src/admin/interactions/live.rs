@@ -1,0 +1,126 @@
+//! The newest lines as they come in, for who looks at them.
+
+use super::{
+    filter::{Filter, Finder},
+    lines::{self, Line},
+    tail::{PAGE, Place, find, is_about_search},
+};
+use crate::{
+    admin::{Area, Shell, Visit, answer},
+    types::{Zone, error::Result},
+};
+use askama::Template;
+use futures_util::stream;
+use poem::Response;
+use rusqlite::Connection;
+use std::collections::VecDeque;
+
+#[derive(Template)]
+#[template(path = "interactions/lines.html")]
+struct Part<'a> {
+    shell: &'a Shell,
+    lines: &'a [Line],
+}
+
+/// What a stream has told.
+struct Told {
+    visit: Visit,
+    filter: Filter,
+    zone: Zone,
+    lines: VecDeque<Line>,
+    /// What of both tables is told; none before the first look.
+    seen: Option<Place>,
+    /// What the page had when it was made.
+    after: Option<Place>,
+}
+
+/// The newest page of lines whenever there is something new in it: a whole one each time, so that
+/// nothing stands twice after a reconnect.
+pub(super) async fn stream(visit: Visit) -> Result<Response> {
+    let zone = visit.console.settings().zone.clone();
+    let (filter, _) = Filter::read(&visit.query, &zone);
+    let beats = visit.beats()?;
+    let told = Told {
+        after: visit.query.filled("after").and_then(Place::parse),
+        visit,
+        filter,
+        zone,
+        lines: VecDeque::new(),
+        seen: None,
+    };
+    Ok(answer::events(stream::unfold(
+        (told, beats),
+        |(mut told, mut beats)| async move {
+            loop {
+                beats.next().await?;
+                match told.look().await {
+                    Ok(true) => {
+                        let text = told.rendered()?;
+                        return Some((("lines", text), (told, beats)));
+                    }
+                    Ok(false) => {}
+                    Err(cause) if is_about_search(&cause) => return None,
+                    Err(cause) => tracing::warn!("live interactions: {cause}"),
+                }
+            }
+        },
+    )))
+}
+
+impl Told {
+    /// Looks for what is new; false when nothing is.
+    async fn look(&mut self) -> Result<bool> {
+        let store = &self.visit.console.store;
+        let at = store.look_up(Place::newest)?;
+        if self.seen == Some(at) {
+            return Ok(false);
+        }
+        let (filter, zone, seen) = (self.filter.clone(), self.zone.clone(), self.seen);
+        let new = store
+            .read(move |connection| {
+                let finder = filter.prepare(connection, &zone)?;
+                match seen {
+                    Some(seen) => since(connection, &finder, seen, at),
+                    None => find(connection, &finder, at).map(|found| found.lines),
+                }
+            })
+            .await?;
+        let first = self.seen.replace(at).is_none();
+        let any = !new.is_empty();
+        for line in new.into_iter().rev() {
+            self.lines.push_front(line);
+        }
+        self.lines.truncate(PAGE);
+        // What the page was made with need not be told again.
+        Ok(any && !(first && self.after == Some(at)))
+    }
+
+    fn rendered(&mut self) -> Option<String> {
+        let shell = self.visit.shell("", Some(Area::Interactions));
+        let part = Part {
+            shell: &shell,
+            lines: self.lines.make_contiguous(),
+        };
+        part.render()
+            .inspect_err(|cause| tracing::error!("live interactions: {cause}"))
+            .ok()
+    }
+}
+
+/// What came in after a place, up to another: the newest of it, the newest first.
+fn since(connection: &Connection, finder: &Finder, after: Place, upto: Place) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    if finder.wants_interactions() && upto.interaction > after.interaction {
+        let ids = after.interaction + 1..=upto.interaction;
+        let ids = finder.interactions(connection, ids, PAGE)?;
+        lines.extend(lines::interactions(connection, &ids)?);
+    }
+    if finder.wants_refusals() && upto.refusal > after.refusal {
+        let ids = after.refusal + 1..=upto.refusal;
+        let ids = finder.refusals(connection, ids, PAGE)?;
+        lines.extend(lines::refusals(connection, &ids)?);
+    }
+    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
+    lines.truncate(PAGE);
+    Ok(lines)
+}

@@ -1,0 +1,205 @@
+//! The log of what was refused: what the crew looks at when a guest complains.
+
+use super::{
+    filter::{Filter, Finder},
+    lines::{self, Line},
+    look,
+};
+use crate::{
+    admin::{Area, Shell, Visit, answer},
+    types::{
+        Zone,
+        error::{Error, Result},
+        spreadsheet::guarded,
+    },
+};
+use askama::Template;
+use bytes::Bytes;
+use futures_util::stream;
+use poem::{Body, Response};
+use rusqlite::Connection;
+
+/// Lines on a page.
+const PAGE: usize = 50;
+/// Refusals that the export writes in one go.
+const SLICE: usize = 1_000;
+
+/// Codes of refusals, and what they mean.
+pub const CODES: [(i64, &str); 7] = [
+    (740, "Ticket used already, or too many check-ins"),
+    (741, "Not joined"),
+    (742, "Too early or too late"),
+    (743, "Not available"),
+    (744, "Full"),
+    (745, "Check-out without a check-in"),
+    (1301, "Unknown code"),
+];
+
+#[derive(Template)]
+#[template(path = "interactions/refusals.html")]
+struct Page {
+    shell: Shell,
+    filter: Filter,
+    failure: Option<String>,
+    codes: [(i64, &'static str); 7],
+    devices: Vec<(i64, String)>,
+    lines: Vec<Line>,
+    next: Option<String>,
+    newest: bool,
+    export: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "templates pass references"
+)]
+impl Page {
+    fn is_code(&self, code: &i64) -> bool {
+        self.filter.code == Some(*code)
+    }
+}
+
+/// Refusals up to an id, as many as are wanted.
+fn find(
+    connection: &Connection,
+    finder: &Finder,
+    from: Option<i64>,
+    most: usize,
+) -> Result<(Vec<Line>, Option<i64>)> {
+    let (high, low) = finder.span_of_refusals(connection)?;
+    let from = from.map_or(high, |from| from.min(high));
+    let found = look::back(from, most, |ids, most| {
+        if *ids.end() < low {
+            return Ok(Vec::new());
+        }
+        finder.refusals(connection, ids, most)
+    })?;
+    let next = found.reached.map(|reached| reached - 1);
+    let lines = lines::refusals(connection, &found.ids)?;
+    Ok((lines, next.filter(|next| *next >= low)))
+}
+
+pub(super) async fn list(visit: Visit) -> Result<Response> {
+    let zone = visit.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&visit.query, &zone);
+    let from = visit.query.number("from").ok().flatten();
+    let asked = filter.clone();
+    let ((lines, next), devices) = visit
+        .console
+        .store
+        .read(move |connection| {
+            let finder = asked.prepare(connection, &zone)?;
+            let found = find(connection, &finder, from, PAGE)?;
+            Ok((found, lines::devices(connection)?))
+        })
+        .await?;
+    let query = filter.query();
+    let page = Page {
+        shell: visit.shell("Refusals", Some(Area::Interactions)),
+        codes: CODES,
+        devices,
+        lines,
+        next: next.map(|next| {
+            let separator = if query.is_empty() { "" } else { "&" };
+            format!("?{query}{separator}from={next}")
+        }),
+        newest: from.is_none(),
+        export: format!("/console/interactions/refusals/export?{query}"),
+        failure,
+        filter,
+    };
+    if page.failure.is_some() {
+        answer::form_again(&page)
+    } else {
+        answer::page(&page)
+    }
+}
+
+/// Everything that the filter finds, as CSV.
+pub(super) async fn export(visit: Visit) -> Result<Response> {
+    let zone = visit.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&visit.query, &zone);
+    if let Some(failure) = failure {
+        return Err(Error::invalid(failure));
+    }
+    let name = format!(
+        "refusals-{}.csv",
+        zone.plain(crate::types::Timestamp::now())
+    );
+    let state = (visit, filter, zone, Some(None), true);
+    let slices = stream::unfold(state, |(visit, filter, zone, from, first)| async move {
+        let from: Option<i64> = from?;
+        let (asked, of_slice) = (filter.clone(), zone.clone());
+        let written = visit.console.store.read(move |connection| {
+            let finder = asked.prepare(connection, &of_slice)?;
+            let (lines, next) = find(connection, &finder, from, SLICE)?;
+            Ok((csv(&lines, &of_slice, first)?, next))
+        });
+        match written.await {
+            Ok((text, next)) => Some((
+                Ok(Bytes::from(text)),
+                (visit, filter, zone, next.map(Some), false),
+            )),
+            Err(cause) => {
+                // The connection breaks, so that nobody takes half of it for all.
+                Some((
+                    Err(std::io::Error::other(cause)),
+                    (visit, filter, zone, None, false),
+                ))
+            }
+        }
+    });
+    Ok(answer::download(
+        &name,
+        "text/csv; charset=utf-8",
+        Body::from_bytes_stream(slices),
+    ))
+}
+
+fn csv(lines: &[Line], zone: &Zone, first: bool) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    if first {
+        out.extend("\u{feff}".as_bytes());
+    }
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
+    if first {
+        writer
+            .write_record([
+                "at",
+                "recordedAt",
+                "type",
+                "delegate",
+                "delegateId",
+                "scanned",
+                "device",
+                "deviceId",
+                "code",
+                "reason",
+                "sentBy",
+            ])
+            .map_err(Error::defect)?;
+    }
+    let id = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
+    for line in lines {
+        let cells = [
+            zone.plain(line.at),
+            zone.plain(line.recorded_at),
+            line.kind.clone(),
+            line.delegate.clone(),
+            id(line.delegate_id),
+            line.scanned.clone(),
+            line.device.clone(),
+            id(line.device_id),
+            id(line.code),
+            line.message.clone().unwrap_or_default(),
+            line.sender.clone(),
+        ];
+        let guarded = cells.iter().map(|cell| guarded(cell).into_owned());
+        writer
+            .write_record(guarded.collect::<Vec<_>>())
+            .map_err(Error::defect)?;
+    }
+    writer.into_inner().map_err(Error::defect)
+}

@@ -1,0 +1,225 @@
+//! What happens, as it happens: one task counts and looks once in a while, whatever number of
+//! dashboards is open, and wakes every stream that waits. Pages that nobody looks at cost nothing.
+
+use super::{Console, Staff, session};
+use crate::identity::App;
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+
+/// How often is looked.
+pub const TICK: Duration = Duration::from_millis(500);
+/// Minutes that the chart of check-ins shows.
+pub const MINUTES: usize = 60;
+const MINUTE_MS: i64 = 60_000;
+/// How often a stream looks whether its session goes on.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interactions looked at to fill the chart after a start.
+const BACKFILL: i64 = 100_000;
+
+/// The beat of the console.
+pub struct Live {
+    app: App,
+    /// `None` when the server stops.
+    beat: watch::Sender<Option<u64>>,
+    minutes: Mutex<Minutes>,
+}
+
+/// Check-ins by minute.
+#[derive(Default)]
+struct Minutes {
+    /// Minute since the epoch and check-ins in it, the oldest first.
+    counts: VecDeque<(i64, u64)>,
+    total: u64,
+}
+
+impl Live {
+    pub(super) fn new(app: App) -> Self {
+        Self {
+            app,
+            beat: watch::Sender::new(Some(0)),
+            minutes: Mutex::default(),
+        }
+    }
+
+    /// Runs until the server stops.
+    pub async fn run(&self) {
+        self.backfill().await;
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            ticks.tick().await;
+            self.count();
+            self.beat.send_modify(|beat| {
+                if let Some(beat) = beat {
+                    *beat += 1;
+                }
+            });
+        }
+    }
+
+    /// Ends every stream, so that the server can stop.
+    pub fn stop(&self) {
+        self.beat.send_replace(None);
+    }
+
+    /// The beats from now on.
+    pub(super) fn beats(&self) -> watch::Receiver<Option<u64>> {
+        self.beat.subscribe()
+    }
+
+    fn minutes(&self) -> std::sync::MutexGuard<'_, Minutes> {
+        self.minutes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self) {
+        let total = self.app.store.stats().check_ins();
+        let minute = crate::types::Timestamp::now().0 / MINUTE_MS;
+        let mut minutes = self.minutes();
+        let new = total.saturating_sub(minutes.total);
+        minutes.total = total;
+        minutes.add(minute, new);
+    }
+
+    /// Check-ins of the last [`MINUTES`] minutes, this one last.
+    pub fn check_ins(&self) -> Vec<u64> {
+        let minute = crate::types::Timestamp::now().0 / MINUTE_MS;
+        let minutes = self.minutes();
+        let first = minute - i64::try_from(MINUTES).unwrap_or_default() + 1;
+        (first..=minute)
+            .map(|wanted| {
+                let of = |(at, count): &(i64, u64)| (*at == wanted).then_some(*count);
+                minutes.counts.iter().filter_map(of).sum()
+            })
+            .collect()
+    }
+
+    /// What was checked in before this start.
+    async fn backfill(&self) {
+        let found = self.app.store.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT created_at / ?1, count(*) FROM interactions
+                 WHERE id > (SELECT coalesce(max(id), 0) - ?2 FROM interactions)
+                 AND interaction_type = 'check-in' AND created_at > ?3 GROUP BY 1 ORDER BY 1",
+            )?;
+            let since = crate::types::Timestamp::now().0
+                - MINUTE_MS * i64::try_from(MINUTES).unwrap_or_default();
+            let rows = statement
+                .query_map([MINUTE_MS, BACKFILL, since], |row| {
+                    Ok((row.get(0)?, row.get::<_, u64>(1)?))
+                })?
+                .collect::<rusqlite::Result<Vec<(i64, u64)>>>()?;
+            Ok(rows)
+        });
+        match found.await {
+            Ok(rows) => {
+                let mut minutes = self.minutes();
+                for (minute, count) in rows {
+                    minutes.add(minute, count);
+                }
+            }
+            Err(cause) => tracing::warn!("check-ins before this start: {cause}"),
+        }
+    }
+}
+
+/// What a stream waits for. It ends with the session that it was opened in.
+pub struct Beats {
+    beats: watch::Receiver<Option<u64>>,
+    console: Arc<Console>,
+    staff: Staff,
+    looked: Instant,
+}
+
+impl Beats {
+    pub(super) fn of(console: &Arc<Console>, staff: &Staff) -> Self {
+        Self {
+            beats: console.live.beats(),
+            console: Arc::clone(console),
+            staff: staff.clone(),
+            looked: Instant::now(),
+        }
+    }
+
+    /// The next beat; `None` when the stream is to end.
+    pub async fn next(&mut self) -> Option<u64> {
+        self.beats.changed().await.ok()?;
+        if self.looked.elapsed() >= LOOK_EVERY {
+            self.looked = Instant::now();
+            let goes_on = self
+                .console
+                .store
+                .look_up(|connection| session::goes_on(connection, &self.staff));
+            // A store that is busy ends nobody's session.
+            if let Ok(false) = goes_on {
+                return None;
+            }
+        }
+        *self.beats.borrow_and_update()
+    }
+}
+
+impl Minutes {
+    fn add(&mut self, minute: i64, count: u64) {
+        // A clock that was put back takes along what it counted: how long ago that is stays true.
+        let ahead = self.counts.back().map_or(0, |(last, _)| last - minute);
+        if ahead > 0 {
+            for (at, _) in &mut self.counts {
+                *at -= ahead;
+            }
+        }
+        match self.counts.back_mut() {
+            Some((last, counted)) if *last == minute => *counted += count,
+            _ => self.counts.push_back((minute, count)),
+        }
+        while self.counts.len() > 2 * MINUTES {
+            self.counts.pop_front();
+        }
+    }
+}
+
+/// Renders what a stream shows, for all who look at the same at once.
+pub struct Shared<T>(Mutex<(u64, Option<Arc<T>>)>);
+
+impl<T> Default for Shared<T> {
+    fn default() -> Self {
+        Self(Mutex::new((0, None)))
+    }
+}
+
+impl<T> Shared<T> {
+    /// What was made for this beat already.
+    pub fn get(&self, beat: u64) -> Option<Arc<T>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.1.clone().filter(|_| kept.0 == beat)
+    }
+
+    /// Keeps what was made for a beat.
+    pub fn keep(&self, beat: u64, made: T) -> Arc<T> {
+        let made = Arc::new(made);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (beat, Some(Arc::clone(&made)));
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_ins_are_counted_by_minute_whatever_the_clock_does() {
+        let mut minutes = Minutes::default();
+        for (minute, count) in [(10, 2), (10, 3), (12, 1)] {
+            minutes.add(minute, count);
+        }
+        assert_eq!(minutes.counts, [(10, 5), (12, 1)]);
+        // Put back by three minutes.
+        minutes.add(9, 4);
+        assert_eq!(minutes.counts, [(7, 5), (9, 5)]);
+        minutes.add(13, 1);
+        assert_eq!(minutes.counts, [(7, 5), (9, 5), (13, 1)]);
+    }
+}

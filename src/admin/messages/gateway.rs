@@ -1,0 +1,399 @@
+//! One gateway: set up, changed, tried, taken away. Its secret goes in and never out; whoever has it
+//! go somewhere else has to know it.
+
+use super::{gateways::HERE, shell, tried};
+use crate::{
+    admin::{
+        Fields, Route, Shell, Visit, answer,
+        form::{mark, told},
+        route,
+    },
+    domain::messages::{
+        Channel,
+        compose::Composed,
+        gateways::{
+            self, Definition, Fcm, Gateway, Http, Secret, Security, Smtp,
+            http::{PLACES, Success},
+            presets::{PRESETS, Preset},
+        },
+    },
+    types::error::{Error, Kind, Result},
+};
+use askama::Template;
+use poem::Response;
+use std::collections::BTreeMap;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "/console/messages/gateways/:channel",
+            route::ADMINISTRATOR,
+            show,
+        ),
+        Route::post(
+            "/console/messages/gateways/:channel",
+            route::ADMINISTRATOR,
+            save,
+        ),
+        Route::post(
+            "/console/messages/gateways/:channel/remove",
+            route::ADMINISTRATOR,
+            remove,
+        ),
+        Route::post(
+            "/console/messages/gateways/:channel/test",
+            route::ADMINISTRATOR,
+            test,
+        ),
+    ]
+}
+
+/// Kinds of push gateways.
+const PUSH_KINDS: [(&str, &str); 2] = [
+    ("fcm", "Firebase Cloud Messaging"),
+    ("http", "A service of your own (HTTP)"),
+];
+
+#[derive(Template)]
+#[template(path = "messages/gateway.html")]
+struct Page {
+    shell: Shell,
+    tab: &'static str,
+    failure: String,
+    channel: Channel,
+    /// Whether it is set up.
+    is_set: bool,
+    has_secret: bool,
+    seen: String,
+    smtp: Option<Smtp>,
+    http: Option<Http>,
+    fcm: Option<Fcm>,
+    /// The preset that is filled in, or was.
+    preset: Option<&'static Preset>,
+    /// Where a test goes.
+    address: String,
+}
+
+#[expect(clippy::unused_self, reason = "templates call it so")]
+impl Page {
+    fn new(visit: &Visit, channel: Channel) -> Result<Self> {
+        let known = visit
+            .console
+            .store
+            .look_up(|connection| gateways::find(connection, channel))?;
+        let definition = match asked(visit, channel) {
+            Some(asked) => asked,
+            None => known
+                .as_ref()
+                .map_or_else(|| fresh(channel), |known| known.definition.clone()),
+        };
+        Ok(Self::of(visit, channel, known.as_ref(), definition))
+    }
+
+    fn of(
+        visit: &Visit,
+        channel: Channel,
+        known: Option<&Gateway>,
+        definition: Definition,
+    ) -> Self {
+        let title = match channel {
+            Channel::Email => "Mail server",
+            Channel::Sms => "Provider of texts",
+            Channel::Push => "Push service",
+        };
+        let mut page = Self {
+            shell: shell(visit, title),
+            tab: "Gateways",
+            failure: String::new(),
+            channel,
+            is_set: known.is_some(),
+            has_secret: known.is_some_and(|known| known.has_secret),
+            seen: mark(&known.map(|known| known.definition.to_json())),
+            smtp: None,
+            http: None,
+            fcm: None,
+            preset: None,
+            address: String::new(),
+        };
+        match definition {
+            Definition::Smtp(smtp) => page.smtp = Some(smtp),
+            Definition::Fcm(fcm) => page.fcm = Some(fcm),
+            Definition::Http(http) => {
+                page.preset = http.preset.as_deref().and_then(Preset::named);
+                page.http = Some(http);
+            }
+        }
+        page
+    }
+
+    fn presets(&self) -> &'static [Preset] {
+        PRESETS
+    }
+
+    fn push_kinds(&self) -> [(&'static str, &'static str); 2] {
+        PUSH_KINDS
+    }
+
+    fn is_kind(&self, kind: &str) -> bool {
+        (kind == "fcm") == self.fcm.is_some()
+    }
+
+    fn is_preset(&self, name: &str) -> bool {
+        self.preset.is_some_and(|preset| preset.name == name)
+    }
+
+    fn places(&self) -> [(&'static str, &'static str); 8] {
+        PLACES
+    }
+
+    fn user_label(&self) -> &'static str {
+        match self.preset.map(|preset| preset.user) {
+            Some(label) if !label.is_empty() => label,
+            _ => "User",
+        }
+    }
+
+    fn secret_label(&self) -> &'static str {
+        match (&self.smtp, &self.fcm, self.preset) {
+            (Some(_), _, _) => "Password",
+            (_, Some(_), _) => "Service account's key (JSON)",
+            (_, _, Some(preset)) => preset.secret,
+            _ => "Secret",
+        }
+    }
+
+    fn headers(&self) -> String {
+        let headers = self.http.iter().flat_map(|http| &http.headers);
+        let lines: Vec<_> = headers
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        lines.join("\n")
+    }
+
+    fn address_label(&self) -> &'static str {
+        match self.channel {
+            Channel::Email => "To this e-mail address",
+            Channel::Sms => "To this phone number",
+            Channel::Push => "To this push token",
+        }
+    }
+
+    fn is_security(&self, name: &str) -> bool {
+        let known = self.smtp.as_ref().map(|smtp| smtp.security);
+        known == security(name)
+    }
+}
+
+fn security(name: &str) -> Option<Security> {
+    match name {
+        "none" => Some(Security::None),
+        "starttls" => Some(Security::Starttls),
+        "tls" => Some(Security::Tls),
+        _ => None,
+    }
+}
+
+/// What somebody starts with.
+fn fresh(channel: Channel) -> Definition {
+    match channel {
+        Channel::Email => Definition::Smtp(Smtp {
+            host: String::new(),
+            port: 587,
+            security: Security::Starttls,
+            user: None,
+            from: String::new(),
+            reply_to: None,
+            certificate: None,
+        }),
+        Channel::Sms => Definition::Http(PRESETS[0].http()),
+        Channel::Push => Definition::Fcm(Fcm::default()),
+    }
+}
+
+/// What the address asks to be filled in: a preset, or a kind.
+fn asked(visit: &Visit, channel: Channel) -> Option<Definition> {
+    let own = || Http {
+        preset: None,
+        user: None,
+        from: None,
+        ..http_of_your_own()
+    };
+    match (channel, visit.query.filled("fill")?) {
+        (Channel::Sms, "own") => Some(Definition::Http(own())),
+        (Channel::Sms, name) => Preset::named(name).map(|preset| Definition::Http(preset.http())),
+        (Channel::Push, "http") => Some(Definition::Http(Http {
+            body: r#"{"token": "{{ to }}", "title": "{{ title }}", "body": "{{ text }}"}"#.into(),
+            ..own()
+        })),
+        (Channel::Push, "fcm") => Some(Definition::Fcm(Fcm::default())),
+        _ => None,
+    }
+}
+
+fn http_of_your_own() -> Http {
+    Http {
+        preset: None,
+        method: "POST".into(),
+        url: "https://".into(),
+        headers: BTreeMap::from([("Authorization".to_owned(), "Bearer {{ secret }}".to_owned())]),
+        content_type: "application/json".into(),
+        body: r#"{"to": "{{ to }}", "text": "{{ text }}"}"#.into(),
+        user: None,
+        from: None,
+        success: None,
+    }
+}
+
+fn channel(visit: &Visit) -> Result<Channel> {
+    Channel::named(&visit.path("channel")?)
+        .map_err(|_| Error::new(Kind::NoSuchPath, "there is no such gateway"))
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let channel = channel(&visit)?;
+    answer::page(&Page::new(&visit, channel)?)
+}
+
+/// What the form says.
+fn typed(form: &Fields, channel: Channel) -> Result<Definition> {
+    let text = |name: &str| form.text(name).to_owned();
+    let filled = |name: &str| form.filled(name).map(ToOwned::to_owned);
+    if channel == Channel::Email {
+        let port = form
+            .number("port")?
+            .and_then(|port| u16::try_from(port).ok());
+        return Ok(Definition::Smtp(Smtp {
+            host: text("host"),
+            port: port.ok_or_else(|| Error::invalid("port: must be from 1 to 65535"))?,
+            security: security(form.text("security"))
+                .ok_or_else(|| Error::invalid("security: must be none, starttls or tls"))?,
+            user: filled("user"),
+            from: text("from"),
+            reply_to: filled("replyTo"),
+            certificate: filled("certificate").map(|pem| pem.trim().replace("\r\n", "\n")),
+        }));
+    }
+    if channel == Channel::Push && form.text("kind") == "fcm" {
+        return Ok(Definition::Fcm(Fcm {
+            project: filled("project"),
+            url: filled("url"),
+        }));
+    }
+    Ok(Definition::Http(Http {
+        preset: filled("preset"),
+        method: text("method"),
+        url: text("url"),
+        headers: headers(form.sent("headers").unwrap_or_default())?,
+        content_type: text("contentType"),
+        body: text("body").replace("\r\n", "\n"),
+        user: filled("user"),
+        from: filled("from"),
+        success: filled("successPath").map(|path| Success {
+            path,
+            equals: text("successEquals"),
+        }),
+    }))
+}
+
+/// One header a line.
+fn headers(text: &str) -> Result<BTreeMap<String, String>> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            let (name, value) = line.split_once(':').ok_or_else(|| {
+                Error::invalid("headers: one a line, such as Authorization: Bearer {{ secret }}")
+            })?;
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        })
+        .collect()
+}
+
+async fn save(visit: Visit) -> Result<Response> {
+    let channel = channel(&visit)?;
+    match store(&visit, channel).await {
+        Ok(()) => {
+            visit.flash("The gateway is set. Send a test to see whether it works.");
+            Ok(answer::go(&format!("{HERE}/{}", channel.name())))
+        }
+        Err(cause) => {
+            let mut page = Page::new(&visit, channel)?;
+            if let Ok(definition) = typed(&visit.form, channel) {
+                let known = visit
+                    .console
+                    .store
+                    .look_up(|connection| gateways::find(connection, channel))?;
+                page = Page::of(&visit, channel, known.as_ref(), definition);
+                visit.form.text("seen").clone_into(&mut page.seen);
+            }
+            page.failure = told(cause)?;
+            answer::form_again(&page)
+        }
+    }
+}
+
+async fn store(visit: &Visit, channel: Channel) -> Result<()> {
+    let definition = typed(&visit.form, channel)?;
+    definition.check(channel, visit.console.outgoing.reach())?;
+    let secret = match visit.form.filled("secret") {
+        Some(secret) => Secret::Set(secret.to_owned()),
+        None if visit.form.ticked("noSecret") => Secret::Set(String::new()),
+        None => Secret::Keep,
+    };
+    let (ctx, seen) = (visit.context(), visit.form.text("seen").to_owned());
+    visit
+        .console
+        .store
+        .write(move |tx| {
+            let known = gateways::find(tx, channel)?;
+            if mark(&known.as_ref().map(|known| known.definition.to_json())) != seen {
+                return Err(Error::invalid(
+                    "somebody else changed this gateway meanwhile, and nothing of yours was saved; open it again",
+                ));
+            }
+            let goes_elsewhere = known.is_some_and(|known| {
+                known.has_secret && known.definition.destination() != definition.destination()
+            });
+            if goes_elsewhere && secret == Secret::Keep {
+                return Err(Error::invalid(
+                    "messages would go somewhere else from now on: type the secret for it, too, as the one that is kept is not given to somebody else",
+                ));
+            }
+            gateways::save(tx, &ctx, channel, Some(&definition), &secret)
+        })
+        .await
+}
+
+async fn remove(visit: Visit) -> Result<Response> {
+    let (channel, ctx) = (channel(&visit)?, visit.context());
+    visit
+        .console
+        .store
+        .write(move |tx| gateways::save(tx, &ctx, channel, None, &Secret::Keep))
+        .await?;
+    visit.flash("The gateway is gone, and its secret with it.");
+    Ok(answer::go(HERE))
+}
+
+/// Puts a test into the outbox, which shows what becomes of it.
+async fn test(visit: Visit) -> Result<Response> {
+    let channel = channel(&visit)?;
+    let said = visit.form.text("address").to_owned();
+    match tried::checked(&visit, channel, &said) {
+        Ok(address) => {
+            let name = visit.console.settings().name().to_owned();
+            let composed = Composed {
+                subject: (channel != Channel::Sms).then(|| format!("A test from {name}")),
+                body: format!("This is a test from {name}. It works."),
+                html: None,
+            };
+            let id = tried::put(&visit, channel, address, composed).await?;
+            Ok(answer::go(&format!("/console/messages/{id}")))
+        }
+        Err(cause) => {
+            let mut page = Page::new(&visit, channel)?;
+            page.address = said;
+            page.failure = told(cause)?;
+            answer::form_again(&page)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! What is sent to people: the outbox with each message, what templates say, which are sent by
+//! themselves, and by which gateways all of it leaves.
+
+mod automations;
+mod gateway;
+mod gateways;
+mod one;
+mod outbox;
+mod template;
+mod templates;
+mod tried;
+
+use super::{Area, Route, Shell, Visit};
+use crate::domain::messages::{State, gateways as ways};
+
+pub(super) fn routes() -> Vec<Route> {
+    [
+        outbox::routes(),
+        templates::routes(),
+        template::routes(),
+        automations::routes(),
+        gateways::routes(),
+        gateway::routes(),
+        // Last, as its paths have a parameter where the others have names.
+        one::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn shell(visit: &Visit, title: &str) -> Shell {
+    visit.shell(title, Some(Area::Messages))
+}
+
+/// How a state is coloured.
+fn tone(state: State) -> &'static str {
+    match state {
+        State::Sent => "good",
+        State::Failed => "bad",
+        State::Unknown => "warn",
+        State::Waiting | State::Sending | State::Cancelled => "",
+    }
+}
+
+/// What keeps messages from going, to be said above every page: what it is and where it is mended.
+fn hindrance(visit: &Visit) -> crate::types::error::Result<Option<&'static str>> {
+    let settings = visit.console.settings();
+    if !settings.communications.enabled {
+        return Ok(Some(
+            "Messages to delegates are switched off: nothing goes to them until an administrator switches them on under Gateways.",
+        ));
+    }
+    let none = visit.console.store.look_up(|connection| {
+        Ok(ways::open(connection, &settings.communications)?
+            .any
+            .is_empty())
+    })?;
+    Ok(none.then_some(
+        "There is no gateway yet: an administrator says under Gateways by which mail server e-mails go, and by which provider texts and push messages.",
+    ))
+}

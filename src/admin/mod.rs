@@ -1,0 +1,182 @@
+//! The administration console under `/console` (contract §1): pages that work as plain HTML, made
+//! lively by htmx and server-sent events.
+//!
+//! # Layout
+//!
+//! - `route` says which paths there are and who may go there, and lets nobody else in
+//! - `visit` is what a page is given, `upload` the file of a form; `shell` what every page shows
+//!   around its own part; `answer` what it may give back
+//! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
+//!   along
+//! - the areas, a folder or file each: routes first, then what is behind them
+//!
+//! A page reads and writes through the features' own functions; templates are in
+//! `assets/templates`, one folder an area.
+
+mod access;
+mod account;
+mod actor;
+pub mod answer;
+pub mod assets;
+mod audit;
+mod configuration;
+mod content;
+mod dashboard;
+mod delegates;
+mod devices;
+mod discovery;
+mod export;
+mod filter;
+mod form;
+mod host;
+mod import;
+mod interactions;
+mod kept;
+pub mod live;
+mod messages;
+mod reports;
+pub mod route;
+mod sales;
+pub mod session;
+mod settings;
+mod setup;
+mod shell;
+mod sign_in;
+pub mod upload;
+mod visit;
+mod webhooks;
+
+pub use import::Desk;
+pub use route::{Access, Route};
+pub use setup::Setup;
+pub use shell::{Area, Shell};
+pub use visit::{Fields, Staff, Visit};
+
+use crate::{
+    core::keyed::Key,
+    domain::discovery::Discovery,
+    identity::{App, ConsoleRole, second_factor::Shared},
+    types::error::Result,
+};
+use live::Live;
+use std::{
+    ops::Deref,
+    sync::{Arc, Mutex, OnceLock},
+};
+
+/// How the console may be reached.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reach {
+    /// The server speaks TLS itself.
+    pub tls: bool,
+    /// `--console-lan`: from other machines without TLS, too.
+    pub lan: bool,
+}
+
+/// What every page is given beside its request.
+pub struct Console {
+    app: App,
+    /// How it may be reached.
+    pub reach: Reach,
+    /// The first administrator's way in.
+    pub setup: Setup,
+    /// What happens, as it happens.
+    pub live: Live,
+    /// Apps that ask to be let in.
+    pub discovery: Arc<Discovery>,
+    /// Lists that are imported.
+    pub imports: Arc<Desk>,
+    /// The dashboard's parts, for each role.
+    dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
+    /// The name of the session's cookie.
+    cookie: OnceLock<String>,
+    flashes: Mutex<answer::Flashes>,
+    waiting: sign_in::Waiting,
+    /// Secrets of clients and users that were just made.
+    made: kept::Kept<access::Made>,
+    /// Authenticator apps that are being set up.
+    pairing: kept::Kept<Shared>,
+    /// Recovery codes that were just made.
+    codes: kept::Kept<Vec<String>>,
+}
+
+impl Console {
+    /// The console of an application.
+    #[must_use]
+    pub fn new(app: App, reach: Reach) -> Arc<Self> {
+        Arc::new(Self {
+            live: Live::new(app.clone()),
+            discovery: Discovery::new(app.clone()),
+            dashboard: Default::default(),
+            setup: Setup::default(),
+            imports: Arc::new(Desk::new(app.store.path())),
+            app,
+            reach,
+            cookie: OnceLock::new(),
+            flashes: Mutex::default(),
+            waiting: sign_in::Waiting::default(),
+            made: kept::Kept::default(),
+            pairing: kept::Kept::default(),
+            codes: kept::Kept::default(),
+        })
+    }
+
+    /// The name of the session's cookie; `None` where nobody ever signed in.
+    fn session_cookie(&self) -> Result<Option<&str>> {
+        if let Some(name) = self.cookie.get() {
+            return Ok(Some(name));
+        }
+        let key = self.app.store.look_up(Key::find)?;
+        key.map(|key| self.name_session_cookie(&key)).transpose()
+    }
+
+    /// As [`Console::session_cookie`], for the file's key.
+    fn name_session_cookie(&self, key: &Key) -> Result<&str> {
+        let name = session::cookie_name(key, self.app.store.path())?;
+        Ok(self.cookie.get_or_init(|| name))
+    }
+
+    /// The application.
+    #[must_use]
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl Deref for Console {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.app
+    }
+}
+
+/// Every route of the console.
+#[must_use]
+pub fn routes() -> Vec<Route> {
+    [
+        assets::routes(),
+        setup::routes(),
+        sign_in::routes(),
+        dashboard::routes(),
+        access::routes(),
+        account::routes(),
+        audit::routes(),
+        delegates::routes(),
+        devices::routes(),
+        configuration::routes(),
+        content::routes(),
+        discovery::routes(),
+        import::routes(),
+        interactions::routes(),
+        sales::routes(),
+        reports::routes(),
+        messages::routes(),
+        settings::routes(),
+        webhooks::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,219 @@
+//! Which paths the console has and who may go there. Whoever may not is kept out here, before a
+//! page sees the request: by sign-in, role, CSRF token and origin.
+
+use super::{Console, Staff, Visit, answer, host, session};
+use crate::{
+    identity::ConsoleRole,
+    types::{
+        error::{Error, Kind, Result, panic_text},
+        secret,
+    },
+    web::{RequestId, Trail},
+};
+use futures_util::{FutureExt, future::BoxFuture};
+use poem::{
+    Endpoint, Request, Response,
+    http::{Method, StatusCode, header},
+};
+use std::{future::Future, panic::AssertUnwindSafe, sync::Arc};
+
+/// Who may go somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody who reaches the console.
+    Anyone,
+    /// Who is signed in with this role or a higher one.
+    Role(ConsoleRole),
+}
+
+/// A page, or something that a page does.
+pub type Handler =
+    Arc<dyn Fn(Visit) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'static>;
+
+/// A way into the console.
+#[derive(Clone)]
+pub struct Route {
+    /// `GET` shows, `POST` changes.
+    pub method: Method,
+    /// The path, `:name` for a parameter.
+    pub path: &'static str,
+    /// Who may go there.
+    pub access: Access,
+    handler: Handler,
+}
+
+impl Route {
+    /// Shows something.
+    pub fn get<F, R>(path: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Visit) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Response>> + Send + 'static,
+    {
+        Self::new(Method::GET, path, access, handler)
+    }
+
+    /// Changes something.
+    pub fn post<F, R>(path: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Visit) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Response>> + Send + 'static,
+    {
+        Self::new(Method::POST, path, access, handler)
+    }
+
+    fn new<F, R>(method: Method, path: &'static str, access: Access, handler: F) -> Self
+    where
+        F: Fn(Visit) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Response>> + Send + 'static,
+    {
+        Self {
+            method,
+            path,
+            access,
+            handler: Arc::new(move |visit| Box::pin(handler(visit))),
+        }
+    }
+}
+
+/// Shorthands for the tables of routes.
+pub const VIEWER: Access = Access::Role(ConsoleRole::Viewer);
+/// Operators and administrators.
+pub const OPERATOR: Access = Access::Role(ConsoleRole::Operator);
+/// Administrators alone.
+pub const ADMINISTRATOR: Access = Access::Role(ConsoleRole::Administrator);
+
+/// A route with its guard.
+pub struct Guarded {
+    /// The console.
+    pub console: Arc<Console>,
+    /// The way in.
+    pub route: Route,
+}
+
+impl Endpoint for Guarded {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
+        let mut visit = Visit::begin(Arc::clone(&self.console), request);
+        let outcome = match self.admit(&mut visit).await {
+            Ok(None) => {
+                let shell = visit.shell("", None);
+                let handled = AssertUnwindSafe((self.route.handler)(visit));
+                match handled.catch_unwind().await {
+                    Ok(Ok(response)) => Ok(response),
+                    Ok(Err(error)) => Err((error, shell)),
+                    Err(panic) => Err((Error::defect(panic_text(panic.as_ref())), shell)),
+                }
+            }
+            Ok(Some(elsewhere)) => Ok(elsewhere),
+            Err(error) => Err((error, visit.shell("", None))),
+        };
+        let response =
+            outcome.unwrap_or_else(|(error, shell)| answer::failure(shell, &error, &request_id));
+        Ok(answer::secured(response))
+    }
+}
+
+impl Guarded {
+    /// Lets a visit in, sends it elsewhere, or refuses it.
+    async fn admit(&self, visit: &mut Visit) -> Result<Option<Response>> {
+        reachable(visit)?;
+        let changes = self.route.method != Method::GET;
+        if changes && from_elsewhere(|name| visit.header(name)) {
+            return Err(Error::new(
+                Kind::Forbidden,
+                "this came from another site; open the page again and repeat it there",
+            ));
+        }
+        let signed_in = session::of(visit)?;
+        match (self.route.access, signed_in) {
+            (Access::Anyone, signed_in) => visit.staff = signed_in,
+            (Access::Role(_), None) => return Ok(Some(answer::to_sign_in(visit))),
+            (Access::Role(role), Some(staff)) if staff.role >= role => visit.staff = Some(staff),
+            (Access::Role(role), Some(staff)) => {
+                let error = Error::new(
+                    Kind::Forbidden,
+                    format!(
+                        "this needs the role {}; yours is {}",
+                        role.name(),
+                        staff.role.name()
+                    ),
+                );
+                visit.staff = Some(staff);
+                return Err(error);
+            }
+        }
+        if changes {
+            visit.read_form().await?;
+            if let Some(staff) = &visit.staff {
+                check_csrf(visit, staff)?;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Answers a request that no route takes, as a page: such as one with a method that its path does not
+/// know. Who may not reach the console is told that alone.
+#[must_use]
+pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Response {
+    let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
+    let mut visit = Visit::begin(Arc::clone(console), request);
+    let error = reachable(&visit).err().unwrap_or(error);
+    visit.staff = session::of(&visit).ok().flatten();
+    let shell = visit.shell("", None);
+    answer::secured(answer::failure(shell, &error, &request_id))
+}
+
+/// Without TLS the console answers on loopback only, unless `--console-lan` (contract §10), and under
+/// this machine's own names.
+fn reachable(visit: &Visit) -> Result<()> {
+    let reach = visit.console.reach;
+    if reach.tls || reach.lan || visit.is_local() {
+        return host::check(visit);
+    }
+    Err(Error::new(
+        Kind::Forbidden,
+        "without TLS the console answers on this machine only; start the server with --tls-self-signed, \
+         or with --console-lan if you trust everybody on this network",
+    ))
+}
+
+/// Whether a browser says, by its headers, that another site made it send something.
+pub fn from_elsewhere<'a>(header: impl Fn(&str) -> Option<&'a str>) -> bool {
+    match header("sec-fetch-site") {
+        Some(site) => !matches!(site, "same-origin" | "none"),
+        None => match (header("origin"), header(header::HOST.as_str())) {
+            (Some(origin), Some(host)) => {
+                origin.split_once("://").map_or(origin, |(_, host)| host) != host
+            }
+            _ => false,
+        },
+    }
+}
+
+fn check_csrf(visit: &Visit, staff: &Staff) -> Result<()> {
+    let sent = visit
+        .header("x-csrf-token")
+        .or_else(|| visit.form.sent("csrf"))
+        .unwrap_or_default();
+    let same = secret::same(
+        &secret::digest(sent.as_bytes()),
+        &secret::digest(staff.csrf.as_bytes()),
+    );
+    if same {
+        Ok(())
+    } else {
+        Err(Error::new(
+            Kind::Forbidden,
+            "this form is of another session; open the page again and repeat it there",
+        ))
+    }
+}
+
+/// The status of a refused visit.
+#[must_use]
+pub fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}

@@ -1,0 +1,374 @@
+//! Backups: made now, listed, checked, taken away in the browser, deleted.
+
+use super::{Frame, frame, schedule::PlanForm, shell, told};
+use crate::{
+    admin::{Route, Shell, Visit, answer, route, shell::bytes},
+    ops::backup::{
+        self, folder, inspect,
+        ledger::{self, Entry, Purpose},
+        run,
+    },
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use askama::Template;
+use bytes::Bytes;
+use futures_util::stream;
+use poem::{Body, Response, http::header};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// Lines of the list.
+const LINES: i64 = 100;
+/// A backup that takes longer goes on while the page is shown.
+const WAIT_MAX: Duration = Duration::from_secs(8);
+/// Bytes of a file that are sent at a time.
+const CHUNK_BYTES: usize = 256 * 1024;
+pub(super) const HERE: &str = "/console/settings/backups";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(HERE, route::ADMINISTRATOR, show),
+        Route::get("/console/settings/backups/list", route::ADMINISTRATOR, part),
+        Route::post("/console/settings/backups/now", route::ADMINISTRATOR, now),
+        Route::post(
+            "/console/settings/backups/download",
+            route::ADMINISTRATOR,
+            take_along,
+        ),
+        Route::get(
+            "/console/settings/backups/:id/file",
+            route::ADMINISTRATOR,
+            download,
+        ),
+        Route::post(
+            "/console/settings/backups/:id/check",
+            route::ADMINISTRATOR,
+            check,
+        ),
+        Route::post(
+            "/console/settings/backups/:id/delete",
+            route::ADMINISTRATOR,
+            delete,
+        ),
+    ]
+}
+
+/// The page; the plan's form on it shows it again when it cannot be taken.
+#[derive(Template)]
+#[template(path = "settings/backups.html")]
+pub(super) struct Page {
+    shell: Shell,
+    frame: Frame,
+    pub(super) failed: &'static str,
+    pub(super) failure: String,
+    list: List,
+    pub(super) plan: PlanForm,
+    folder: String,
+    own_folder: String,
+    trouble: Option<String>,
+    checked: Option<Checked>,
+}
+
+/// What a check found in a backup, beside what there is now.
+struct Checked {
+    name: String,
+    bytes: String,
+    version: i64,
+    is_current: bool,
+    counts: Vec<(&'static str, i64, i64)>,
+}
+
+/// The list, which renews itself while a backup is being made.
+#[derive(Template)]
+#[template(path = "settings/backup_list.html")]
+struct Part<'a> {
+    shell: &'a Shell,
+    list: &'a List,
+}
+
+pub(super) struct List {
+    lines: Vec<Line>,
+    busy: bool,
+}
+
+struct Line {
+    entry: Entry,
+    name: String,
+    folder: String,
+    purpose: &'static str,
+    size: String,
+    there: bool,
+}
+
+impl List {
+    fn of(entries: Vec<Entry>) -> Self {
+        Self {
+            busy: entries.iter().any(|entry| entry.finished_at.is_none()),
+            lines: entries.into_iter().map(Line::of).collect(),
+        }
+    }
+}
+
+impl Line {
+    fn of(entry: Entry) -> Self {
+        Self {
+            name: entry.file_name(),
+            folder: entry
+                .path
+                .parent()
+                .unwrap_or(Path::new(""))
+                .display()
+                .to_string(),
+            purpose: match entry.purpose {
+                Purpose::Manual => "by hand",
+                Purpose::Scheduled => "by the plan",
+                Purpose::Rehearsal => "for the rehearsal",
+            },
+            size: entry.bytes.map(bytes).unwrap_or_default(),
+            there: entry.is_sound() && entry.path.is_file(),
+            entry,
+        }
+    }
+}
+
+impl Page {
+    pub(super) async fn new(visit: &Visit) -> Result<Self> {
+        let settings = visit.console.settings();
+        let (list, trouble) = look(visit).await?;
+        let own = run::own_folder(visit.console.store.path());
+        Ok(Self {
+            shell: shell(visit, "Backups"),
+            frame: frame("Backups"),
+            failed: "",
+            failure: String::new(),
+            list,
+            plan: PlanForm::of(settings.backups.as_ref()),
+            folder: String::new(),
+            own_folder: own.display().to_string(),
+            trouble,
+            checked: None,
+        })
+    }
+}
+
+async fn look(visit: &Visit) -> Result<(List, Option<String>)> {
+    let planned = visit.console.settings().backups.is_some();
+    visit
+        .console
+        .store
+        .read(move |connection| {
+            let entries = ledger::newest(connection, LINES)?;
+            let last = ledger::last(connection, Purpose::Scheduled)?;
+            let failure = last.filter(|_| planned).and_then(|last| last.failure);
+            // Here, where a stick that does not answer makes nobody else wait.
+            Ok((List::of(entries), failure))
+        })
+        .await
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    answer::page(&Page::new(&visit).await?)
+}
+
+async fn part(visit: Visit) -> Result<Response> {
+    let (list, _) = look(&visit).await?;
+    answer::page(&Part {
+        shell: &shell(&visit, "Backups"),
+        list: &list,
+    })
+}
+
+/// Makes a backup into the folder that was named, or our own.
+async fn now(visit: Visit) -> Result<Response> {
+    let named = visit.form.filled("folder").map(PathBuf::from);
+    let folder = match named {
+        Some(folder) if !folder.is_absolute() => {
+            let cause = Error::invalid("the folder must be a whole path, such as /media/stick");
+            return again(&visit, cause).await;
+        }
+        Some(folder) => folder,
+        None => run::own_folder(visit.console.store.path()),
+    };
+    let (app, ctx) = (visit.console.app().clone(), visit.context());
+    let made = tokio::spawn(run::on_thread(move || {
+        run::into_folder(&app.store, &ctx, Purpose::Manual, &folder, Timestamp::now())
+    }));
+    match tokio::time::timeout(WAIT_MAX, made).await {
+        Err(_) => visit.flash("The backup is being made; the list tells when it is done."),
+        Ok(Ok(Ok(entry))) => visit.flash(format!(
+            "The backup is made and was found sound: {}.",
+            entry.path.display()
+        )),
+        Ok(Ok(Err(cause))) => return again(&visit, cause).await,
+        Ok(Err(panic)) => return Err(Error::defect(panic)),
+    }
+    Ok(answer::go(HERE))
+}
+
+async fn again(visit: &Visit, cause: Error) -> Result<Response> {
+    let mut page = Page::new(visit).await?;
+    page.failed = "now";
+    page.failure = told(cause)?;
+    visit.form.text("folder").clone_into(&mut page.folder);
+    answer::form_again(&page)
+}
+
+/// Makes a backup for the browser alone: checked first, and gone from here when it is taken.
+async fn take_along(visit: Visit) -> Result<Response> {
+    let app = visit.console.app().clone();
+    let ctx = visit.context();
+    let made = run::on_thread(move || {
+        let beside = app.store.path().parent().unwrap_or(Path::new(""));
+        let beside = std::path::absolute(beside).map_err(Error::invalid_cause)?;
+        folder::look(&beside, app.store.path())?;
+        let folder = tempfile::Builder::new()
+            .prefix(".gatepost-")
+            .tempdir_in(&beside)
+            .map_err(Error::unavailable)?;
+        let stamp: String = ctx
+            .settings
+            .zone
+            .plain(Timestamp::now())
+            .replace(' ', "-")
+            .replace(':', "");
+        let name = format!("gatepost-{stamp}.db");
+        let made = backup::make_beside(&app.store.source(), &folder.path().join(&name))?;
+        let file = File::open(&made.path).map_err(Error::unavailable)?;
+        let bytes = made.bytes;
+        // Where an open file may be deleted, it is right away: not even a killed server leaves it.
+        let folder = (!cfg!(unix)).then_some(folder);
+        app.store
+            .write_blocking(move |tx| backup::record(tx, &ctx, &made))?;
+        Ok((name, file, bytes, folder))
+    });
+    match made.await {
+        Ok((name, file, bytes, folder)) => Ok(sent(&name, file, bytes, folder)),
+        Err(cause) => again(&visit, cause).await,
+    }
+}
+
+async fn download(visit: Visit) -> Result<Response> {
+    let entry = entry(&visit)?;
+    let database = visit.console.store.path().to_owned();
+    let name = entry.file_name();
+    let (file, bytes) = run::on_thread(move || {
+        folder::check_apart(&entry.path, &database)?;
+        let told = |cause: std::io::Error| {
+            Error::invalid(format!(
+                "{}: {cause}; if it is on a stick, is the stick plugged in?",
+                entry.path.display()
+            ))
+        };
+        let file = File::open(&entry.path).map_err(told)?;
+        let bytes = file.metadata().map_err(told)?.len();
+        Ok((file, bytes))
+    })
+    .await?;
+    Ok(sent(&name, file, bytes, None))
+}
+
+/// A file as a download, read as the browser takes it; `folder` goes when it is done.
+fn sent(name: &str, file: File, bytes: u64, folder: Option<tempfile::TempDir>) -> Response {
+    let chunks = stream::try_unfold((file, folder), |(mut file, folder)| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut chunk = vec![0; CHUNK_BYTES];
+            let read = file.read(&mut chunk)?;
+            chunk.truncate(read);
+            Ok::<_, std::io::Error>((chunk, file))
+        });
+        let (chunk, file) = read.await.map_err(std::io::Error::other)??;
+        Ok::<_, std::io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, folder))))
+    });
+    let mut response = answer::download(
+        name,
+        "application/vnd.sqlite3",
+        Body::from_bytes_stream(chunks),
+    );
+    response
+        .headers_mut()
+        .insert(header::CONTENT_LENGTH, bytes.into());
+    response
+}
+
+fn entry(visit: &Visit) -> Result<Entry> {
+    let id = visit.id("id")?;
+    visit
+        .console
+        .store
+        .look_up(|connection| ledger::find(connection, id))
+}
+
+/// The restore check: is it sound, and what would be there again?
+async fn check(visit: Visit) -> Result<Response> {
+    let entry = entry(&visit)?;
+    let name = entry.file_name();
+    let app = visit.console.app().clone();
+    let found = run::on_thread(move || {
+        let found = inspect::inspect(&entry.path, app.store.path());
+        // A stick that is not plugged in says nothing about the file on it.
+        if found.is_ok() || entry.path.exists() {
+            let failure = found.as_ref().err().map(|cause| cause.message.clone());
+            app.store
+                .write_blocking(move |tx| ledger::checked(tx, entry.id, failure.as_deref()))?;
+        }
+        let now = app.store.look_up(inspect::counts)?;
+        Ok((found?, now))
+    })
+    .await;
+    let mut page = Page::new(&visit).await?;
+    match found {
+        Ok((found, now)) => {
+            let pairs = found.counts.iter().zip(now);
+            page.checked = Some(Checked {
+                name,
+                bytes: bytes(found.bytes),
+                version: found.version,
+                is_current: found.is_current(),
+                counts: pairs
+                    .map(|((name, then), (_, now))| (*name, *then, now))
+                    .collect(),
+            });
+            answer::page(&page)
+        }
+        Err(cause) => {
+            page.failed = "check";
+            page.failure = told(cause)?;
+            answer::form_again(&page)
+        }
+    }
+}
+
+async fn delete(visit: Visit) -> Result<Response> {
+    let entry = entry(&visit)?;
+    let (app, ctx) = (visit.console.app().clone(), visit.context());
+    let name = entry.file_name();
+    let gone = run::on_thread(move || {
+        if entry.finished_at.is_none() {
+            return Err(Error::invalid("it is being made"));
+        }
+        if entry.failure.is_none() {
+            folder::delete(&entry.path, app.store.path())?;
+        }
+        app.store
+            .write_blocking(move |tx| ledger::forget(tx, &ctx, &entry))
+    });
+    match gone.await {
+        Ok(()) => {
+            visit.flash(format!("{name} is gone."));
+            Ok(answer::go(HERE))
+        }
+        Err(cause) => {
+            let mut page = Page::new(&visit).await?;
+            page.failed = "check";
+            page.failure = told(cause)?;
+            answer::form_again(&page)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The picture: put there, taken away.
+
+use super::{general::Page, told};
+use crate::{
+    admin::{Route, Visit, answer, route},
+    core::settings::logo,
+    types::error::Result,
+};
+use poem::Response;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/console/settings/logo", route::ADMINISTRATOR, put),
+        Route::post(
+            "/console/settings/logo/remove",
+            route::ADMINISTRATOR,
+            remove,
+        ),
+    ]
+}
+
+async fn put(mut visit: Visit) -> Result<Response> {
+    let content = match visit.upload() {
+        Some(upload) => upload.small(logo::MAX_BYTES).await,
+        None => Ok(Vec::new()),
+    };
+    let saved = match content {
+        Ok(content) => {
+            let ctx = visit.context();
+            visit
+                .console
+                .store
+                .write(move |tx| logo::save(tx, &ctx, &content))
+                .await
+        }
+        Err(cause) => Err(cause),
+    };
+    match saved {
+        Ok(()) => {
+            visit.flash("This is the logo now, here and in the apps.");
+            Ok(answer::go("/console/settings"))
+        }
+        Err(cause) => {
+            let mut page = Page::new(&visit)?;
+            page.failed = "logo";
+            page.failure = told(cause)?;
+            answer::form_again(&page)
+        }
+    }
+}
+
+async fn remove(visit: Visit) -> Result<Response> {
+    let ctx = visit.context();
+    visit
+        .console
+        .store
+        .write(move |tx| logo::remove(tx, &ctx))
+        .await?;
+    visit.flash("The logo is gone.");
+    Ok(answer::go("/console/settings"))
+}

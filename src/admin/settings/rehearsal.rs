@@ -1,0 +1,183 @@
+//! The rehearsal: a snapshot before it, and one click back to it before the doors open.
+
+use super::{Frame, frame, shell, told};
+use crate::{
+    admin::{Route, Shell, Visit, answer, route, shell::number},
+    core::settings,
+    domain::delegates::erase,
+    ops::backup::{
+        ledger::{self, Entry, Purpose},
+        rehearsal::{self, Going},
+        run,
+    },
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use askama::Template;
+use poem::Response;
+
+const HERE: &str = "/console/settings/rehearsal";
+/// What is typed to go back.
+const WORDS: &str = "go back";
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(HERE, route::ADMINISTRATOR, show),
+        Route::post(
+            "/console/settings/rehearsal/snapshot",
+            route::ADMINISTRATOR,
+            snapshot,
+        ),
+        Route::post(
+            "/console/settings/rehearsal/return",
+            route::ADMINISTRATOR,
+            go_back,
+        ),
+        Route::post(
+            "/console/settings/rehearsal/doors",
+            route::ADMINISTRATOR,
+            doors,
+        ),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "settings/rehearsal.html")]
+struct Page {
+    shell: Shell,
+    frame: Frame,
+    failure: String,
+    opened_at: Option<Timestamp>,
+    snapshot: Option<Entry>,
+    /// What would go; why that cannot be told.
+    going: Option<Going>,
+    trouble: Option<String>,
+    words: &'static str,
+}
+
+impl Page {
+    async fn new(visit: &Visit) -> Result<Self> {
+        let (snapshot, opened_at) = visit.console.store.look_up(|connection| {
+            let settings = settings::load(connection)?;
+            Ok((ledger::snapshot(connection)?, settings.doors_opened_at))
+        })?;
+        let mut page = Self {
+            shell: shell(visit, "Rehearsal"),
+            frame: frame("Rehearsal"),
+            failure: String::new(),
+            opened_at,
+            snapshot,
+            going: None,
+            trouble: None,
+            words: WORDS,
+        };
+        if let (Some(snapshot), None) = (&page.snapshot, opened_at) {
+            let (app, path) = (visit.console.app().clone(), snapshot.path.clone());
+            let counted = run::on_thread(move || rehearsal::preview(&app.store, &path));
+            match counted.await {
+                Ok(going) => page.going = Some(going),
+                Err(cause) => {
+                    tracing::warn!("the rehearsal's snapshot: {cause}");
+                    page.trouble = Some(format!(
+                        "{} cannot be read any more; take a new snapshot.",
+                        snapshot.path.display()
+                    ));
+                }
+            }
+        }
+        Ok(page)
+    }
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    answer::page(&Page::new(&visit).await?)
+}
+
+async fn again(visit: &Visit, cause: Error) -> Result<Response> {
+    let mut page = Page::new(visit).await?;
+    page.failure = told(cause)?;
+    answer::form_again(&page)
+}
+
+async fn snapshot(visit: Visit) -> Result<Response> {
+    let (app, ctx) = (visit.console.app().clone(), visit.context());
+    let made = run::on_thread(move || {
+        app.store.look_up(rehearsal::check_doors)?;
+        let folder = run::own_folder(app.store.path());
+        let purpose = Purpose::Rehearsal;
+        run::into_folder(&app.store, &ctx, purpose, &folder, Timestamp::now())
+    });
+    match made.await {
+        Ok(_) => {
+            visit.flash("The snapshot is taken and was found sound. Rehearse!");
+            Ok(answer::go(HERE))
+        }
+        Err(cause) => again(&visit, cause).await,
+    }
+}
+
+async fn go_back(visit: Visit) -> Result<Response> {
+    if visit.form.text("words").to_lowercase() != WORDS {
+        let cause = Error::invalid(format!("type “{WORDS}” into the field to go back"));
+        return again(&visit, cause).await;
+    }
+    let snapshot = visit.console.store.look_up(ledger::snapshot)?;
+    // Of two who look at the page, neither goes back to what the other has just taken.
+    let asked = visit.form.text("snapshot");
+    let Some(snapshot) = snapshot.filter(|snapshot| snapshot.id.to_string() == asked) else {
+        let cause = Error::invalid("there is another snapshot by now; look at the page again");
+        return again(&visit, cause).await;
+    };
+    let ctx = visit.context();
+    // On its own: a browser that goes away does not stop it half-way, nor its message.
+    let console = visit.console.clone();
+    let returned = tokio::spawn(async move {
+        let returned = rehearsal::go_back(&console.store, &ctx, &snapshot).await?;
+        // Who was erased since came back for a moment, within that transaction.
+        erase::wipe_soon(console.app());
+        let told = format!(
+            "Back to the snapshot of {}: {} interactions of the rehearsal are gone. What was there is in {}.",
+            ctx.settings.zone.plain(snapshot.started_at),
+            number(returned.gone.interactions),
+            returned.safety.display()
+        );
+        tell_everybody(&console, &told)?;
+        Ok::<_, Error>(())
+    });
+    match returned.await.map_err(Error::defect)? {
+        Ok(()) => Ok(answer::go(HERE)),
+        Err(cause) => again(&visit, cause).await,
+    }
+}
+
+/// A message on the next page of everybody who is signed in.
+fn tell_everybody(console: &crate::admin::Console, told: &str) -> Result<()> {
+    let sessions = console.store.look_up(|connection| {
+        let mut statement =
+            connection.prepare_cached("SELECT id FROM console_sessions WHERE expires_at > ?1")?;
+        let ids = statement.query_map([Timestamp::now()], |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<Vec<i64>>>()?)
+    })?;
+    for session in sessions {
+        answer::flash(console, session, told.to_owned());
+    }
+    Ok(())
+}
+
+async fn doors(visit: Visit) -> Result<Response> {
+    let open = visit.form.text("doors") == "open";
+    let ctx = visit.context();
+    visit
+        .console
+        .store
+        .write(move |tx| settings::open_doors(tx, &ctx, open))
+        .await?;
+    visit.flash(if open {
+        "The doors are open. There is no way back to the rehearsal any more."
+    } else {
+        "The doors are closed again."
+    });
+    Ok(answer::go(HERE))
+}

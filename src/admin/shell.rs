@@ -1,0 +1,342 @@
+//! What every page shows around its own part: who is signed in, where one can go, what was just
+//! done; and how times and numbers are written.
+
+use super::{Staff, Visit, answer, assets};
+use crate::{
+    core::settings::logo,
+    identity::ConsoleRole,
+    types::{Timestamp, Zone},
+};
+
+/// A part of the console, as the navigation names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// What happens now.
+    Dashboard,
+    /// The people.
+    Delegates,
+    /// Rooms, sessions, readers, apps, products, events.
+    Devices,
+    /// What happened.
+    Interactions,
+    /// What was bought.
+    Sales,
+    /// Lists that were defined once.
+    Reports,
+    /// What is sent to people.
+    Messages,
+    /// What apps show of the crew's own.
+    Content,
+    /// Apps that ask to be let in.
+    Discovery,
+    /// What apps are to do.
+    Configuration,
+    /// Clients and users.
+    Access,
+    /// The instance.
+    Settings,
+    /// Who is told by HTTP what happens.
+    Webhooks,
+    /// Who changed what.
+    Audit,
+    /// One's own sign-in; not in the navigation.
+    Account,
+}
+
+/// A line of the navigation.
+pub struct Place {
+    /// Which area it leads to.
+    pub area: Area,
+    /// What it says.
+    pub name: &'static str,
+    /// Where it leads.
+    pub path: &'static str,
+    /// Its picture, a symbol of `icons.svg`.
+    pub icon: &'static str,
+    /// Who sees it.
+    pub role: ConsoleRole,
+}
+
+const PLACES: &[Place] = &[
+    Place {
+        area: Area::Dashboard,
+        name: "Dashboard",
+        path: "/console",
+        icon: "dashboard",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Delegates,
+        name: "Delegates",
+        path: "/console/delegates",
+        icon: "people",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Devices,
+        name: "Devices and events",
+        path: "/console/devices",
+        icon: "door",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Interactions,
+        name: "Interactions",
+        path: "/console/interactions",
+        icon: "pulse",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Sales,
+        name: "Sales",
+        path: "/console/sales",
+        icon: "receipt",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Reports,
+        name: "Reports",
+        path: "/console/reports",
+        icon: "report",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Messages,
+        name: "Messages",
+        path: "/console/messages",
+        icon: "mail",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Content,
+        name: "Content",
+        path: "/console/content",
+        icon: "page",
+        role: ConsoleRole::Viewer,
+    },
+    Place {
+        area: Area::Discovery,
+        name: "Discovery",
+        path: "/console/discovery",
+        icon: "qr",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Configuration,
+        name: "App configuration",
+        path: "/console/configuration",
+        icon: "sliders",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Webhooks,
+        name: "Webhooks",
+        path: "/console/webhooks",
+        icon: "relay",
+        role: ConsoleRole::Operator,
+    },
+    Place {
+        area: Area::Access,
+        name: "Users and clients",
+        path: "/console/access",
+        icon: "key",
+        role: ConsoleRole::Administrator,
+    },
+    Place {
+        area: Area::Settings,
+        name: "Settings",
+        path: "/console/settings",
+        icon: "gear",
+        role: ConsoleRole::Administrator,
+    },
+    Place {
+        area: Area::Audit,
+        name: "Audit",
+        path: "/console/audit",
+        icon: "list",
+        role: ConsoleRole::Viewer,
+    },
+];
+
+/// What the layout shows. Its methods take references, as templates give them.
+pub struct Shell {
+    /// The page's title.
+    pub title: String,
+    /// The instance's name.
+    pub name: String,
+    /// The area that the page belongs to.
+    pub area: Option<Area>,
+    /// Who is signed in.
+    pub staff: Option<Staff>,
+    /// What was just done.
+    pub flashes: Vec<String>,
+    /// The instance's picture, where it has one.
+    pub logo: Option<String>,
+    zone: Zone,
+    now: Timestamp,
+}
+
+impl Shell {
+    pub(super) fn new(visit: &Visit, title: &str, area: Option<Area>) -> Self {
+        let settings = visit.console.settings();
+        // An unnamed shell is for an error that mostly does not happen: it must not use messages up.
+        let flashes = match &visit.staff {
+            Some(staff) if !title.is_empty() && !visit.is_part() => {
+                answer::flashes(&visit.console, staff.session)
+            }
+            _ => Vec::new(),
+        };
+        Self {
+            title: title.to_owned(),
+            name: settings.name().to_owned(),
+            area,
+            staff: visit.staff.clone(),
+            flashes,
+            logo: visit
+                .console
+                .store
+                .look_up(logo::since)
+                .ok()
+                .flatten()
+                .map(|since| format!("/logo?v={}", since.0)),
+            zone: settings.zone.clone(),
+            now: Timestamp::now(),
+        }
+    }
+
+    /// Where the user can go.
+    pub fn places(&self) -> impl Iterator<Item = &'static Place> {
+        let role = self.staff.as_ref().map(|staff| staff.role);
+        PLACES
+            .iter()
+            .filter(move |place| role.is_some_and(|role| role >= place.role))
+    }
+
+    /// Whether the page is of this area.
+    #[must_use]
+    pub fn is(&self, area: &Area) -> bool {
+        self.area.as_ref() == Some(area)
+    }
+
+    /// Whether the page is of one's own sign-in.
+    #[must_use]
+    pub fn is_account(&self) -> bool {
+        self.is(&Area::Account)
+    }
+
+    /// Whether the user is an operator or an administrator.
+    #[must_use]
+    pub fn operates(&self) -> bool {
+        self.has(ConsoleRole::Operator)
+    }
+
+    /// Whether the user is an administrator.
+    #[must_use]
+    pub fn administers(&self) -> bool {
+        self.has(ConsoleRole::Administrator)
+    }
+
+    fn has(&self, role: ConsoleRole) -> bool {
+        self.staff.as_ref().is_some_and(|staff| staff.role >= role)
+    }
+
+    /// What every form carries.
+    #[must_use]
+    pub fn csrf(&self) -> &str {
+        self.staff.as_ref().map_or("", |staff| &staff.csrf)
+    }
+
+    /// The address of a file in `assets/static`; changes with its content.
+    #[must_use]
+    pub fn file(&self, name: &str) -> String {
+        assets::address(name)
+    }
+
+    /// `2026-11-21 09:02:00`, in the instance's zone.
+    #[must_use]
+    pub fn time(&self, at: &Timestamp) -> String {
+        self.zone.plain(*at)
+    }
+
+    /// `09:02:00` today, otherwise with its date.
+    #[must_use]
+    pub fn clock(&self, at: &Timestamp) -> String {
+        let (then, now) = (self.zone.plain(*at), self.zone.plain(self.now));
+        match (then.split_once(' '), now.split_once(' ')) {
+            (Some((day, time)), Some((today, _))) if day == today => time.to_owned(),
+            _ => then,
+        }
+    }
+
+    /// `just now`, `4 min ago`, `3 h ago`, `2 days ago`.
+    #[must_use]
+    pub fn ago(&self, at: &Timestamp) -> String {
+        let seconds = (self.now.0 - at.0) / 1000;
+        match seconds {
+            ..60 => "just now".to_owned(),
+            60..3600 => format!("{} min ago", seconds / 60),
+            3600..86_400 => format!("{} h ago", seconds / 3600),
+            _ => match seconds / 86_400 {
+                1 => "yesterday".to_owned(),
+                days => format!("{days} days ago"),
+            },
+        }
+    }
+
+    /// `12,345`.
+    #[must_use]
+    pub fn number(&self, count: &i64) -> String {
+        number(*count)
+    }
+}
+
+/// `12,345`.
+#[must_use]
+pub fn number(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `12.3 MiB`.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} bytes");
+    }
+    let mut amount = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while amount >= 1024.0 && unit + 1 < UNITS.len() {
+        amount /= 1024.0;
+        unit += 1;
+    }
+    format!("{amount:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_are_readable() {
+        for (given, shown) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (-1_234_567, "-1,234,567"),
+        ] {
+            assert_eq!(number(given), shown);
+        }
+        assert_eq!(bytes(1023), "1023 bytes");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(3 << 30), "3.0 GiB");
+    }
+}

@@ -1,0 +1,285 @@
+//! What a page is given: the request, who made it, and what it says, with the few ways of reading
+//! it that pages need.
+
+use super::{Area, Console, Shell, answer, live::Beats, upload::Upload};
+use crate::{
+    core::Context,
+    identity::ConsoleRole,
+    types::{
+        UserId,
+        error::{Error, Kind, Result},
+        text::whole,
+    },
+    web::{ClientAddress, RequestId, Trail},
+};
+use poem::{Body, Request, http::header};
+use std::{net::IpAddr, sync::Arc};
+
+/// The largest form, in bytes; files go by [`Visit::upload`].
+const FORM_MAX_BYTES: usize = 4 << 20;
+
+/// Somebody who is signed in.
+#[derive(Debug, Clone)]
+pub struct Staff {
+    /// The user.
+    pub user: UserId,
+    /// The user's e-mail address.
+    pub email: String,
+    /// What the user may do.
+    pub role: ConsoleRole,
+    /// The session.
+    pub session: i64,
+    /// What every form of this session carries.
+    pub csrf: String,
+}
+
+/// A request to the console.
+pub struct Visit {
+    /// The console.
+    pub console: Arc<Console>,
+    /// Who is signed in; always somebody where the route names a role.
+    pub staff: Option<Staff>,
+    /// The query string.
+    pub query: Fields,
+    /// What the form says.
+    pub form: Fields,
+    request: Request,
+    body: Option<Body>,
+    upload: Option<Upload>,
+}
+
+impl Visit {
+    pub(super) fn begin(console: Arc<Console>, mut request: Request) -> Self {
+        let body = request.take_body();
+        Self {
+            console,
+            staff: None,
+            query: Fields::read(request.uri().query().unwrap_or_default().as_bytes()),
+            form: Fields::default(),
+            request,
+            body: Some(body),
+            upload: None,
+        }
+    }
+
+    /// Reads a form; the file of one that has a file is left for [`Visit::upload`].
+    pub(super) async fn read_form(&mut self) -> Result<()> {
+        let kind = self
+            .header(header::CONTENT_TYPE.as_str())
+            .unwrap_or_default()
+            .to_owned();
+        let (has_file, is_form) = (
+            kind.starts_with("multipart/form-data"),
+            kind.starts_with("application/x-www-form-urlencoded"),
+        );
+        if !has_file && !is_form {
+            return Ok(());
+        }
+        let Some(body) = self.body.take() else {
+            return Ok(());
+        };
+        if has_file {
+            if let (Some(_), Some(trail)) = (&self.staff, Trail::of(&self.request)) {
+                trail.take_time();
+            }
+            let (form, upload) = Upload::begin(body, &kind).await?;
+            (self.form, self.upload) = (form, Some(upload));
+            return Ok(());
+        }
+        let bytes = body
+            .into_bytes_limit(FORM_MAX_BYTES)
+            .await
+            .map_err(|cause| match cause {
+                poem::error::ReadBodyError::PayloadTooLarge => {
+                    Error::new(Kind::TooLarge, "the form is too large")
+                }
+                other => Error::invalid_cause(other),
+            })?;
+        self.form = Fields::read(&bytes);
+        Ok(())
+    }
+
+    /// The file of a form that has one. From somebody who is signed in it may take as long as it
+    /// takes.
+    pub fn upload(&mut self) -> Option<Upload> {
+        self.upload.take()
+    }
+
+    /// A part of the path, decoded.
+    ///
+    /// # Errors
+    /// [`Kind::Defect`] for a name that the route does not have.
+    pub fn path(&self, name: &str) -> Result<String> {
+        let raw = self
+            .request
+            .raw_path_param(name)
+            .ok_or_else(|| Error::defect(format!("the route has no {name}")))?;
+        Ok(percent_encoding::percent_decode_str(raw)
+            .decode_utf8_lossy()
+            .into_owned())
+    }
+
+    /// An id in the path.
+    ///
+    /// # Errors
+    /// [`Kind::NoSuchPath`] for what is no id.
+    pub fn id(&self, name: &str) -> Result<i64> {
+        self.path(name)?
+            .parse()
+            .map_err(|_| Error::new(Kind::NoSuchPath, "there is no such page"))
+    }
+
+    /// The path with its query string.
+    #[must_use]
+    pub fn target(&self) -> String {
+        self.request
+            .uri()
+            .path_and_query()
+            .map_or_else(|| "/console".to_owned(), ToString::to_string)
+    }
+
+    /// A header, as far as it is text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.request.headers().get(name)?.to_str().ok()
+    }
+
+    /// The caller's address.
+    #[must_use]
+    pub fn address(&self) -> IpAddr {
+        ClientAddress::of(&self.request)
+    }
+
+    /// Whether the caller sits at this machine: the connection comes from it, and no trusted proxy
+    /// names another address.
+    pub(super) fn is_local(&self) -> bool {
+        let peer = self.request.remote_addr().as_socket_addr();
+        let local_peer = peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback());
+        // A proxy on this machine that speaks HTTPS to the browser.
+        let public = self.console.public_url();
+        let behind_tls = public.is_some_and(|url| url.starts_with("https://"));
+        local_peer && (self.address().is_loopback() || behind_tls)
+    }
+
+    /// Whether htmx asks for a part of a page.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.header("hx-request").is_some()
+    }
+
+    /// Who is signed in.
+    ///
+    /// # Errors
+    /// [`Kind::Forbidden`] where the route lets everybody in and nobody is.
+    pub fn staff(&self) -> Result<&Staff> {
+        self.staff
+            .as_ref()
+            .ok_or_else(|| Error::new(Kind::Forbidden, "this needs a sign-in"))
+    }
+
+    /// The context of what the page changes.
+    #[must_use]
+    pub fn context(&self) -> Context {
+        let user = self.staff.as_ref().map(|staff| staff.user);
+        Context {
+            actor: user.map_or_else(|| "console".to_owned(), |user| format!("user:{user}")),
+            request_id: Some(
+                Trail::of(&self.request).map_or_else(RequestId::next, |trail| trail.id.clone()),
+            )
+            .map(|id| id.as_str().to_owned()),
+            client: None,
+            user,
+            source: "admin",
+            settings: self.console.settings(),
+        }
+    }
+
+    /// What the page shows around its own part.
+    #[must_use]
+    pub fn shell(&self, title: &str, area: Option<Area>) -> Shell {
+        Shell::new(self, title, area)
+    }
+
+    /// What a stream of this visit waits for.
+    ///
+    /// # Errors
+    /// As [`Visit::staff`].
+    pub fn beats(&self) -> Result<Beats> {
+        Ok(Beats::of(&self.console, self.staff()?))
+    }
+
+    /// Tells the user, on the next page, that something is done.
+    pub fn flash(&self, message: impl Into<String>) {
+        if let Some(staff) = &self.staff {
+            answer::flash(&self.console, staff.session, message.into());
+        }
+    }
+
+    pub(super) fn cookie(&self, name: &str) -> Option<&str> {
+        let cookies = self.header(header::COOKIE.as_str())?;
+        cookies.split(';').find_map(|pair| {
+            let (key, value) = pair.trim().split_once('=')?;
+            (key == name).then_some(value)
+        })
+    }
+}
+
+/// The fields of a form or a query string.
+#[derive(Debug, Clone, Default)]
+pub struct Fields(pub(super) Vec<(String, String)>);
+
+impl Fields {
+    fn read(bytes: &[u8]) -> Self {
+        Self(form_urlencoded::parse(bytes).into_owned().collect())
+    }
+
+    /// A field as it was sent.
+    #[must_use]
+    pub fn sent(&self, name: &str) -> Option<&str> {
+        self.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// A field without white space around it; empty where it is not there.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        self.sent(name).unwrap_or_default().trim()
+    }
+
+    /// A field, unless it is empty.
+    #[must_use]
+    pub fn filled(&self, name: &str) -> Option<&str> {
+        Some(self.text(name)).filter(|text| !text.is_empty())
+    }
+
+    /// Whether a box is ticked.
+    #[must_use]
+    pub fn ticked(&self, name: &str) -> bool {
+        self.sent(name).is_some()
+    }
+
+    /// Every value of a field.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.iter()
+            .filter(move |(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// A whole number; `None` where the field is empty.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`], naming the field.
+    pub fn number(&self, name: &str) -> Result<Option<i64>> {
+        self.filled(name)
+            .map(|text| whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}"))))
+            .transpose()
+    }
+
+    /// Name and value of every field, in the order sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}

@@ -1,0 +1,137 @@
+//! What can be done with a webhook beside changing what it is.
+
+use super::{place, show_secret};
+use crate::{
+    admin::{Route, Visit, answer, route},
+    domain::webhooks::{Source, attempts, held, state, store, test},
+    types::error::Result,
+};
+use poem::Response;
+
+pub(super) fn routes() -> Vec<Route> {
+    let (operator, administrator) = (route::OPERATOR, route::ADMINISTRATOR);
+    vec![
+        Route::post("/console/webhooks/:id/resume", operator, resume),
+        Route::post("/console/webhooks/:id/resend", operator, resend),
+        Route::post("/console/webhooks/:id/pause", administrator, pause),
+        Route::post("/console/webhooks/:id/skip", administrator, skip),
+        Route::post("/console/webhooks/:id/give-up", administrator, give_up),
+        Route::post("/console/webhooks/:id/test", administrator, try_out),
+        Route::post("/console/webhooks/:id/rotate", administrator, rotate),
+        Route::post("/console/webhooks/:id/remove", administrator, remove),
+    ]
+}
+
+fn back(visit: &Visit, id: i64, told: &str) -> Response {
+    visit.flash(told);
+    answer::go(&place(id))
+}
+
+async fn pause(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    visit
+        .console
+        .store
+        .write(move |tx| state::pause(tx, &ctx, id))
+        .await?;
+    Ok(back(
+        &visit,
+        id,
+        "It is paused. What happens waits until it goes on.",
+    ))
+}
+
+async fn resume(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    visit
+        .console
+        .store
+        .write(move |tx| state::resume(tx, &ctx, id, false))
+        .await?;
+    Ok(back(&visit, id, "It goes on, with what waited first."))
+}
+
+async fn skip(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    visit
+        .console
+        .store
+        .write(move |tx| state::resume(tx, &ctx, id, true))
+        .await?;
+    Ok(back(
+        &visit,
+        id,
+        "It goes on with what happens from now on. What waited is not sent.",
+    ))
+}
+
+async fn try_out(visit: Visit) -> Result<Response> {
+    let id = visit.id("id")?;
+    let tried = test(visit.console.app(), id).await?;
+    let told = if tried.taken {
+        format!("The test was taken. {}", tried.told)
+    } else {
+        format!("The test was not taken. {}", tried.told)
+    };
+    Ok(back(&visit, id, &told))
+}
+
+async fn resend(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    let attempt = visit.form.number("attempt")?.unwrap_or_default();
+    visit
+        .console
+        .store
+        .write(move |tx| {
+            let attempt = attempts::get(tx, id, attempt)?;
+            match attempt.of {
+                Some(of) => held::send_again(tx, &ctx, id, of, &attempt.lane),
+                None => Err(crate::types::error::Error::invalid(
+                    "a test is not sent again; send another one",
+                )),
+            }
+        })
+        .await?;
+    Ok(back(&visit, id, "It is sent once more."))
+}
+
+async fn give_up(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    let source = Source::parse(visit.form.text("source"))?;
+    let row = visit.form.number("row")?.unwrap_or_default();
+    visit
+        .console
+        .store
+        .write(move |tx| held::give_up(tx, &ctx, id, source, row))
+        .await?;
+    Ok(back(
+        &visit,
+        id,
+        "It is given up, and what waited behind it goes on.",
+    ))
+}
+
+async fn rotate(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    let at_once = visit.form.ticked("at_once");
+    let (webhook, secret) = visit
+        .console
+        .store
+        .write(move |tx| {
+            let secret = store::rotate(tx, &ctx, id, at_once)?;
+            Ok((store::get(tx, id)?, secret))
+        })
+        .await?;
+    show_secret(&visit, id, webhook.is.name, webhook.is.url, secret)
+}
+
+async fn remove(visit: Visit) -> Result<Response> {
+    let (id, ctx) = (visit.id("id")?, visit.context());
+    let name = visit
+        .console
+        .store
+        .write(move |tx| store::remove(tx, &ctx, id))
+        .await?;
+    visit.flash(format!("{name} is removed. Nobody is told any more."));
+    Ok(answer::go("/console/webhooks"))
+}

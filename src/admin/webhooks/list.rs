@@ -1,0 +1,106 @@
+//! The list of webhooks.
+
+use super::{Fares, shell};
+use crate::{
+    admin::{Route, Shell, Visit, answer, route},
+    domain::webhooks::{
+        Waiting, Webhook, held,
+        state::{self, State},
+        store::{self, origin},
+        waiting,
+    },
+    types::{Timestamp, error::Result},
+};
+use askama::Template;
+use poem::Response;
+use rusqlite::Connection;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![Route::get("/console/webhooks", route::OPERATOR, show)]
+}
+
+#[derive(Template)]
+#[template(path = "webhooks/list.html")]
+struct Page {
+    shell: Shell,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    webhook: Webhook,
+    state: State,
+    fares: Fares,
+    waiting: Waiting,
+}
+
+impl Line {
+    fn read(connection: &Connection, webhook: Webhook) -> Result<Self> {
+        let state = state::of(connection, webhook.id)?;
+        let held = held::count(connection, webhook.id)?;
+        Ok(Self {
+            fares: Fares::of(&state, held),
+            waiting: waiting(connection, &webhook, &state)?,
+            webhook,
+            state,
+        })
+    }
+
+    fn origin(&self) -> &str {
+        origin(&self.webhook.is.url)
+    }
+
+    /// Since when nothing is taken.
+    fn failing_since(&self) -> Option<Timestamp> {
+        let fails = self.fares == Fares::Failing;
+        self.state.failing_since.filter(|_| fails)
+    }
+
+    /// What it is told, in a few words.
+    fn told(&self) -> String {
+        let is = &self.webhook.is;
+        let some = |entries: &std::collections::BTreeSet<String>, all: &str, many: &str| {
+            if entries.contains("*") {
+                return Some(all.to_owned());
+            }
+            match entries.len() {
+                0 => None,
+                1..=3 => Some(entries.iter().cloned().collect::<Vec<_>>().join(", ")),
+                count => Some(format!("{count} {many}")),
+            }
+        };
+        let parts = [
+            some(
+                &is.interactions,
+                "all interactions",
+                "types of interactions",
+            ),
+            some(&is.changes, "all changes", "kinds of changes"),
+        ];
+        let mut told = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        if let Some(devices) = &is.devices {
+            let at = match devices.len() {
+                1 => "; at one device".to_owned(),
+                count => format!("; at {count} devices"),
+            };
+            told.push_str(&at);
+        }
+        told
+    }
+}
+
+async fn show(visit: Visit) -> Result<Response> {
+    let lines = visit
+        .console
+        .store
+        .read(|connection| {
+            let webhooks = store::all(connection)?.into_iter();
+            webhooks
+                .map(|webhook| Line::read(connection, webhook))
+                .collect::<Result<Vec<_>>>()
+        })
+        .await?;
+    answer::page(&Page {
+        shell: shell(&visit, "Webhooks"),
+        lines,
+    })
+}

@@ -1,0 +1,18 @@
+//! What every feature stands on: records and their search, sections, settings, the audit, and what
+//! administrators write in SQL or as templates.
+
+pub mod audit;
+pub mod context;
+pub mod idempotency;
+pub mod keyed;
+pub mod outgoing;
+pub mod records;
+pub mod rules;
+pub mod search;
+pub mod sections;
+pub mod services;
+pub mod settings;
+pub mod template;
+
+pub use context::Context;
+pub use services::Services;

@@ -1,0 +1,272 @@
+//! A call and what becomes of it: an answer, or a failure that tells whether the other side can
+//! have taken it.
+
+use super::{
+    names::{Judged, Lookup, System},
+    reach::{Reach, digits, judge, parse},
+    tls,
+};
+use crate::types::error::{Error, Result};
+use reqwest::{
+    Method,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect::Policy,
+};
+use std::{
+    error::Error as _,
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+/// How long a call may take, from the look-up of the name to the end of the answer.
+pub const WHOLE_MAX: Duration = Duration::from_secs(10);
+/// How long connecting may take, TLS included. Less than [`WHOLE_MAX`], so that a call that never
+/// got through is known as one that was not sent.
+const CONNECT_MAX: Duration = Duration::from_secs(6);
+/// How much of an answer's body is read; the rest is cut off.
+pub const BODY_MAX_BYTES: usize = 256 << 10;
+/// How long an unused connection is kept.
+const IDLE_MAX: Duration = Duration::from_secs(20);
+/// Unused connections that are kept for one host.
+const IDLE_PER_HOST: usize = 8;
+
+/// A call. It has no `Debug`, as headers and bodies hold secrets.
+#[derive(Clone)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// The whole address, HTTP or HTTPS.
+    pub url: String,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+    /// What is sent.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// A POST of a body of this type.
+    pub fn post(url: impl Into<String>, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            method: Method::POST,
+            url: url.into(),
+            headers: vec![("Content-Type".to_owned(), content_type.to_owned())],
+            body: body.into(),
+        }
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+}
+
+/// What came back, whatever its status; a redirect is an answer too.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, as far as it came and [`BODY_MAX_BYTES`] let it.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// Whether the status is one of success (2xx).
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// A header's value, as far as it is text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The body as text; what is none is replaced.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+/// No answer came. The reason names neither the address's path nor anything that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// It is certain that nothing was accepted: the address may not be called, nobody was there,
+    /// or TLS failed. Sending it again does nothing twice.
+    NotSent(String),
+    /// It was sent, in whole or in part, and nobody knows what became of it.
+    Unknown(String),
+}
+
+impl Failure {
+    /// The reason.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        match self {
+            Self::NotSent(why) | Self::Unknown(why) => why,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.why())
+    }
+}
+
+/// Calls others. Connections are kept for a while and used again.
+pub struct Client {
+    reach: Box<dyn Fn() -> Reach + Send + Sync>,
+    lookup: Arc<dyn Lookup>,
+    /// Made when they are first used: reading what the machine trusts takes a while. Two, so that
+    /// a connection to this machine is not used any more once that is forbidden.
+    network: OnceLock<Option<reqwest::Client>>,
+    local: OnceLock<Option<reqwest::Client>>,
+}
+
+impl Client {
+    /// A client that asks before each call how far it may go.
+    pub fn new(reach: impl Fn() -> Reach + Send + Sync + 'static) -> Self {
+        Self::with_lookup(reach, System)
+    }
+
+    /// As [`Client::new`], with another way to look names up.
+    pub fn with_lookup(
+        reach: impl Fn() -> Reach + Send + Sync + 'static,
+        lookup: impl Lookup,
+    ) -> Self {
+        Self {
+            reach: Box::new(reach),
+            lookup: Arc::new(lookup),
+            network: OnceLock::new(),
+            local: OnceLock::new(),
+        }
+    }
+
+    /// How far calls may go now.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        (self.reach)()
+    }
+
+    /// Makes a call; it ends within [`WHOLE_MAX`].
+    ///
+    /// # Errors
+    /// [`Failure`], which tells whether it can have had an effect.
+    pub async fn send(&self, request: Request) -> Result<Answer, Failure> {
+        let reach = self.reach();
+        let (client, request) = self.prepare(reach, request).map_err(Failure::NotSent)?;
+        let answered = client.execute(request).await;
+        let mut response = answered.map_err(|cause| {
+            let why = told(&cause);
+            if cause.is_connect() || cause.is_builder() {
+                Failure::NotSent(why)
+            } else {
+                Failure::Unknown(why)
+            }
+        })?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let mut body = Vec::new();
+        // The status says what became of the call, also where the body breaks off.
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = BODY_MAX_BYTES - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if chunk.len() > room {
+                break;
+            }
+        }
+        Ok(Answer {
+            status,
+            headers,
+            body,
+        })
+    }
+
+    /// Everything that can be wrong with a call before it is made.
+    fn prepare(
+        &self,
+        reach: Reach,
+        request: Request,
+    ) -> Result<(&reqwest::Client, reqwest::Request), String> {
+        let url = parse(&request.url).map_err(|why| format!("the address {why}"))?;
+        if let Some(address) = digits(&url) {
+            judge(address, reach)
+                .map_err(|what| format!("{} is {what}", url.host_str().unwrap_or_default()))?;
+        }
+        let mut sent = reqwest::Request::new(request.method, url);
+        for (name, value) in &request.headers {
+            let header = HeaderName::from_bytes(name.as_bytes());
+            let (Ok(header), Ok(value)) = (header, HeaderValue::from_str(value)) else {
+                return Err(format!("the header {name} cannot be sent"));
+            };
+            sent.headers_mut().append(header, value);
+        }
+        if !request.body.is_empty() {
+            *sent.body_mut() = Some(request.body.into());
+        }
+        let kept = match reach {
+            Reach::Network => &self.network,
+            Reach::Local => &self.local,
+        };
+        let client = kept.get_or_init(|| {
+            let made = self.make(reach);
+            if let Err(cause) = &made {
+                tracing::error!("outgoing calls: {cause}");
+            }
+            made.ok()
+        });
+        let client = client
+            .as_ref()
+            .ok_or("TLS cannot be set up on this machine")?;
+        Ok((client, sent))
+    }
+
+    fn make(&self, reach: Reach) -> Result<reqwest::Client> {
+        reqwest::Client::builder()
+            .tls_backend_preconfigured(tls::config()?)
+            .dns_resolver(Arc::new(Judged {
+                lookup: Arc::clone(&self.lookup),
+                reach,
+            }))
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .connect_timeout(CONNECT_MAX)
+            .timeout(WHOLE_MAX)
+            .pool_idle_timeout(IDLE_MAX)
+            .pool_max_idle_per_host(IDLE_PER_HOST)
+            .user_agent(concat!("Gatepost/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(Error::defect)
+    }
+}
+
+/// The innermost cause, in its own words: those around it repeat the address, in which there may be
+/// a key.
+fn told(cause: &reqwest::Error) -> String {
+    if cause.is_timeout() {
+        let most = if cause.is_connect() {
+            CONNECT_MAX
+        } else {
+            WHOLE_MAX
+        };
+        return format!("no answer within {} s", most.as_secs());
+    }
+    let mut innermost = cause.source();
+    while let Some(deeper) = innermost.and_then(std::error::Error::source) {
+        innermost = Some(deeper);
+    }
+    match innermost {
+        Some(cause) => cause.to_string(),
+        None => "the call failed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

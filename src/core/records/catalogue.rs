@@ -1,0 +1,274 @@
+//! What a resource is made of.
+
+use super::{Changes, Selection};
+use crate::{
+    core::search::{Field, FieldKind},
+    db::Tx,
+    types::{
+        Zone,
+        error::{self, Result},
+    },
+};
+use rusqlite::Connection;
+use std::{collections::HashMap, sync::OnceLock};
+
+/// One kind of record.
+pub struct Resource {
+    /// Its `_type`, and how messages call it.
+    pub name: &'static str,
+    /// Its table.
+    pub table: &'static str,
+    /// What is true of the rows that belong to it and are not deleted.
+    pub alive: &'static str,
+    /// Its index of ids of just these rows, where it is large enough to need one.
+    pub alive_index: Option<&'static str>,
+    /// How many there are, where counting them would take too long.
+    pub total: Option<fn(&Connection) -> Result<u64>>,
+    /// Its properties, in the order they are shown.
+    pub properties: &'static [Property],
+    /// The error when there is none.
+    pub not_found: error::Kind,
+    /// Completes and checks a change before it is written; the id is that of the record that
+    /// changes, none when it is created.
+    pub check: fn(&Tx<'_>, Option<i64>, &mut Changes) -> Result<()>,
+    /// Loads what a page of records carries from other tables.
+    pub attach: fn(&Connection, &Selection, &[i64], &Zone) -> Result<Attachments>,
+    /// What a record holds itself, without what is attached; see [`Selection::own`].
+    pub own: OnceLock<Selection>,
+}
+
+/// What is shown of another record.
+pub const REFERENCE: &[&str] = &["id", "_type"];
+
+/// One property of a resource.
+#[derive(Debug, Clone, Copy)]
+pub struct Property {
+    /// Its name in the API.
+    pub name: &'static str,
+    /// Its column, or for a [`Kind::Reference`] the column of the id.
+    pub column: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// What it means, for the API's document.
+    pub about: &'static str,
+}
+
+impl Property {
+    /// A property.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        column: &'static str,
+        kind: Kind,
+        about: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            column,
+            kind,
+            about,
+        }
+    }
+
+    /// Two lists of properties as one; `N` is how many there are in all.
+    ///
+    /// # Panics
+    /// While it is compiled, for another `N`.
+    #[must_use]
+    pub const fn joined<const N: usize>(first: &[Self], then: &[Self]) -> [Self; N] {
+        assert!(first.len() + then.len() == N);
+        let mut joined = [first[0]; N];
+        let mut at = 0;
+        while at < N {
+            joined[at] = if at < first.len() {
+                first[at]
+            } else {
+                then[at - first.len()]
+            };
+            at += 1;
+        }
+        joined
+    }
+}
+
+/// What a property holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The record's id.
+    Id,
+    /// The `_type` constant.
+    Type,
+    /// A unique code.
+    Code,
+    /// Plain text.
+    Text,
+    /// True or false.
+    Flag,
+    /// A time that clients set, in the zone without an offset when shown (`PlainTime`) or with one.
+    Time,
+    /// As [`Kind::Time`], shown as `yyyy-mm-dd hh:mm:ss`.
+    PlainTime,
+    /// A time that the server sets.
+    Stamp,
+    /// Where the record came from: a JSON array that the server keeps.
+    Sources,
+    /// The sectioned `data` object.
+    Document,
+    /// Another record of the same table.
+    Reference,
+    /// What [`Resource::attach`] loads under this name.
+    Attached,
+}
+
+impl Kind {
+    /// Whether clients may set it; what they may not set is ignored when sent (contract §2).
+    #[must_use]
+    pub fn is_writable(self) -> bool {
+        !matches!(
+            self,
+            Self::Id | Self::Type | Self::Stamp | Self::Sources | Self::Attached
+        )
+    }
+
+    /// Whether it is always shown.
+    #[must_use]
+    pub fn always_stands(self) -> bool {
+        matches!(self, Self::Id | Self::Type)
+    }
+}
+
+/// JSON text by property name and record id; what has none is left out.
+#[derive(Default)]
+pub struct Attachments {
+    texts: HashMap<(&'static str, i64), String>,
+    complete: Option<usize>,
+}
+
+impl Attachments {
+    /// That it is complete for the first so many of the records that were asked for; the others are to
+    /// be asked for anew.
+    pub fn end_after(&mut self, records: usize) {
+        self.complete = Some(records);
+    }
+
+    /// Those of the records asked for that it is complete for.
+    #[must_use]
+    pub fn complete_for<'a>(&self, ids: &'a [i64]) -> &'a [i64] {
+        &ids[..self.complete.unwrap_or(ids.len()).min(ids.len())]
+    }
+
+    /// The JSON text of a property of a record.
+    #[must_use]
+    pub fn get(&self, property: &'static str, id: i64) -> Option<&str> {
+        self.texts.get(&(property, id)).map(String::as_str)
+    }
+
+    /// Sets the JSON text of a property of a record.
+    pub fn set(&mut self, property: &'static str, id: i64, json: String) {
+        self.texts.insert((property, id), json);
+    }
+}
+
+impl Resource {
+    /// Its table for statements that look at nothing but which rows are alive.
+    #[must_use]
+    pub fn alive_table(&self) -> String {
+        match self.alive_index {
+            Some(index) => format!("{} INDEXED BY {index}", self.table),
+            None => self.table.to_owned(),
+        }
+    }
+
+    /// Its properties that refer to other records.
+    pub fn references(&self) -> impl Iterator<Item = &'static Property> {
+        let properties = self.properties.iter();
+        properties.filter(|property| property.kind == Kind::Reference)
+    }
+
+    /// The property of a name.
+    #[must_use]
+    pub fn property(&self, name: &str) -> Option<&'static Property> {
+        self.properties
+            .iter()
+            .find(|property| property.name == name)
+    }
+
+    /// The columns of its unique codes with their names in the API.
+    pub fn codes(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.properties
+            .iter()
+            .filter(|property| property.kind == Kind::Code)
+            .map(|property| (property.column, property.name))
+    }
+
+    /// The error when there is no such record.
+    #[must_use]
+    pub fn missing(&self, asked: &dyn std::fmt::Display) -> error::Error {
+        error::Error::new(
+            self.not_found,
+            format!(
+                "there is no {} {}",
+                self.name,
+                crate::types::text::shortened(&asked.to_string())
+            ),
+        )
+    }
+}
+
+/// The properties among these that a search compares, for a [`crate::core::search::Subject`]; the columns
+/// of `indexed` stand in its text index.
+#[must_use]
+pub fn searchable(properties: &'static [Property], indexed: &[&str]) -> &'static [Field] {
+    let fields = properties.iter().filter_map(|property| {
+        let kind = match property.kind {
+            Kind::Id => FieldKind::Number,
+            Kind::Reference => FieldKind::Reference,
+            Kind::Code | Kind::Text => FieldKind::Text,
+            Kind::Time | Kind::PlainTime | Kind::Stamp => FieldKind::Time,
+            Kind::Flag => FieldKind::Flag,
+            Kind::Type | Kind::Sources | Kind::Document | Kind::Attached => return None,
+        };
+        Some(Field {
+            name: property.name,
+            column: property.column,
+            kind,
+            text_indexed: indexed.contains(&property.column),
+        })
+    });
+    Vec::leak(fields.collect())
+}
+
+/// The most children shown with a record (contract §2).
+const CHILDREN_MAX: usize = 1_000;
+
+/// Attaches `children`: the living records whose parent is one of `ids`.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn attach_children(
+    connection: &Connection,
+    resource: &Resource,
+    ids: &[i64],
+    attachments: &mut Attachments,
+) -> Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT parent_id, id FROM {} WHERE parent_id IN (SELECT value FROM json_each(?1)) AND {} ORDER BY id",
+        resource.table, resource.alive
+    ))?;
+    let mut rows = statement.query([serde_json::json!(ids).to_string()])?;
+    let mut children: HashMap<i64, Vec<i64>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let of_parent = children.entry(row.get(0)?).or_default();
+        if of_parent.len() < CHILDREN_MAX {
+            of_parent.push(row.get(1)?);
+        }
+    }
+    for (parent, children) in children {
+        let shown: Vec<_> = children
+            .iter()
+            .map(|id| format!("{{\"id\":{id},\"_type\":\"{}\"}}", resource.name))
+            .collect();
+        attachments.set("children", parent, format!("[{}]", shown.join(",")));
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! Lists, read in slices by id, so that a slow client neither holds a connection nor starves the
+//! checkpoint.
+
+use super::Selection;
+use crate::types::error::Result;
+use rusqlite::Connection;
+
+/// A slice ends early once it is this long, so that large records do not fill the memory.
+pub const SLICE_MAX_BYTES: usize = 2 * 1024 * 1024;
+
+/// A list that can be read in slices.
+pub trait Listing: Send + Sync + 'static {
+    /// How many items there are in all.
+    ///
+    /// # Errors
+    /// When they cannot be counted.
+    fn count(&self, connection: &Connection) -> Result<u64>;
+
+    /// Up to `limit` ids, ascending: those after the id `after`, but for the first `offset`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn ids(
+        &self,
+        connection: &Connection,
+        after: Option<i64>,
+        offset: u64,
+        limit: u64,
+    ) -> Result<Vec<i64>>;
+
+    /// Appends the items of these ids as JSON, separated by commas, to `out`, as far as they still
+    /// stand.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
+}
+
+/// What a slice came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// How many of the ids it dealt with; at least one of any.
+    pub ids: usize,
+    /// How many items it wrote.
+    pub items: usize,
+}
+
+impl Written {
+    /// A slice that dealt with the ids up to `last`, where it ended early.
+    #[must_use]
+    pub fn up_to(last: Option<i64>, ids: &[i64], items: usize) -> Self {
+        let ids = match last {
+            Some(last) => ids.partition_point(|id| *id <= last),
+            None => ids.len(),
+        };
+        Self { ids, items }
+    }
+}
+
+/// The records of a selection.
+pub struct Records {
+    /// What of them is shown.
+    pub selection: Selection,
+    /// How times are shown.
+    pub zone: crate::types::Zone,
+}
+
+impl Listing for Records {
+    fn count(&self, connection: &Connection) -> Result<u64> {
+        let resource = self.selection.resource;
+        if let Some(total) = resource.total {
+            return total(connection);
+        }
+        let sql = format!(
+            "SELECT count(*) FROM {} WHERE {}",
+            resource.table, resource.alive
+        );
+        Ok(connection
+            .prepare_cached(&sql)?
+            .query_row([], |row| row.get(0))?)
+    }
+
+    fn ids(
+        &self,
+        connection: &Connection,
+        after: Option<i64>,
+        offset: u64,
+        limit: u64,
+    ) -> Result<Vec<i64>> {
+        let resource = self.selection.resource;
+        let sql = format!(
+            "SELECT id FROM {} WHERE {} AND id > ?1 ORDER BY id LIMIT ?2 OFFSET ?3",
+            resource.alive_table(),
+            resource.alive
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let ids = statement.query_map(
+            rusqlite::params![after.unwrap_or(0), limit, offset],
+            |row| row.get(0),
+        )?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written> {
+        let resource = self.selection.resource;
+        let attachments = (resource.attach)(connection, &self.selection, ids, &self.zone)?;
+        let ids = attachments.complete_for(ids);
+        let sql = format!(
+            "{} AND id IN (SELECT value FROM json_each(?1)) ORDER BY id",
+            self.selection.sql()
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([serde_json::json!(ids).to_string()])?;
+        let mut items = 0;
+        while let Some(row) = rows.next()? {
+            if items > 0 {
+                out.push(',');
+            }
+            self.selection.write(row, &attachments, &self.zone, out)?;
+            items += 1;
+            if out.len() > SLICE_MAX_BYTES {
+                return Ok(Written::up_to(Some(row.get(0)?), ids, items));
+            }
+        }
+        Ok(Written::up_to(None, ids, items))
+    }
+}

@@ -1,0 +1,270 @@
+//! Rows to JSON: which properties are read and shown, and how.
+
+use super::{Kind, Property, Resource};
+use crate::types::{
+    Timestamp, Zone,
+    error::{Error, Result},
+    json,
+};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ValueRef};
+use std::fmt::Write;
+
+/// The properties of a resource that an answer shows.
+pub struct Selection {
+    /// The resource.
+    pub resource: &'static Resource,
+    properties: Vec<&'static Property>,
+    sql: String,
+}
+
+impl Selection {
+    /// Every property.
+    #[must_use]
+    pub fn all(resource: &'static Resource) -> Self {
+        Self::of(resource, resource.properties.iter().collect())
+    }
+
+    /// Every property that the record holds itself; made once for each resource.
+    pub fn own(resource: &'static Resource) -> &'static Self {
+        resource.own.get_or_init(|| {
+            let own = |property: &&Property| property.kind != Kind::Attached;
+            Self::of(resource, resource.properties.iter().filter(own).collect())
+        })
+    }
+
+    /// As [`Selection::own`], of deleted records too; for the console alone.
+    #[must_use]
+    pub fn own_deleted_too(resource: &'static Resource) -> Self {
+        let own = |property: &&Property| property.kind != Kind::Attached;
+        let properties = resource.properties.iter().filter(own).collect();
+        Self::of_rows(resource, properties, "TRUE")
+    }
+
+    /// The properties that `fields` names (comma-separated; all without it), as far as `visible`
+    /// lets the client see them. `id` and `_type` always stand.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] for a name that is no property.
+    pub fn parse(
+        resource: &'static Resource,
+        fields: Option<&str>,
+        visible: Option<&[String]>,
+    ) -> Result<Self> {
+        let named: Option<Vec<&str>> = fields.map(|fields| {
+            fields
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .collect()
+        });
+        if let Some(unknown) = named
+            .iter()
+            .flatten()
+            .find(|name| resource.property(name).is_none())
+        {
+            return Err(Error::invalid(format!(
+                "fields: \"{}\" is no property of {}",
+                crate::types::text::shortened(unknown),
+                crate::types::text::with_article(resource.name)
+            )));
+        }
+        let shown = |property: &&Property| {
+            property.kind.always_stands()
+                || (named
+                    .as_ref()
+                    .is_none_or(|named| named.contains(&property.name))
+                    && visible
+                        .is_none_or(|visible| visible.iter().any(|name| name == property.name)))
+        };
+        Ok(Self::of(
+            resource,
+            resource.properties.iter().filter(shown).collect(),
+        ))
+    }
+
+    fn of(resource: &'static Resource, properties: Vec<&'static Property>) -> Self {
+        Self::of_rows(resource, properties, resource.alive)
+    }
+
+    fn of_rows(
+        resource: &'static Resource,
+        properties: Vec<&'static Property>,
+        condition: &str,
+    ) -> Self {
+        let mut sql = String::from("SELECT id, updated_at");
+        for property in &properties {
+            match property.kind {
+                Kind::Id | Kind::Type | Kind::Attached => {}
+                Kind::Reference => {
+                    let _ = write!(
+                        sql,
+                        ", (SELECT r.id FROM {table} r WHERE r.id = {table}.{} AND r.deleted_at IS NULL)",
+                        property.column,
+                        table = resource.table,
+                    );
+                }
+                // What somebody broke in the file must not break the whole answer.
+                Kind::Document => {
+                    let column = property.column;
+                    let _ = write!(sql, ", iif(json_valid({column}), {column}, NULL)");
+                }
+                _ => {
+                    let _ = write!(sql, ", {}", property.column);
+                }
+            }
+        }
+        let _ = write!(sql, " FROM {} WHERE {condition}", resource.table);
+        Self {
+            resource,
+            properties,
+            sql,
+        }
+    }
+
+    /// Whether a property is shown.
+    #[must_use]
+    pub fn shows(&self, name: &str) -> bool {
+        self.properties.iter().any(|property| property.name == name)
+    }
+
+    /// `SELECT … FROM … WHERE …`, without an end, the id first and its version second.
+    #[must_use]
+    pub fn sql(&self) -> &str {
+        &self.sql
+    }
+
+    /// The JSON of the record that `column` identifies by `value`; `None` when there is none. The
+    /// column is one of the catalogue's, never text from outside.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn one(
+        &self,
+        connection: &Connection,
+        column: &'static str,
+        value: &dyn ToSql,
+        zone: &Zone,
+    ) -> Result<Option<String>> {
+        let found = self.one_version(connection, column, value, zone)?;
+        Ok(found.map(|(json, _)| json))
+    }
+
+    /// As [`Selection::one`], with when the record was last changed: its version.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn one_version(
+        &self,
+        connection: &Connection,
+        column: &'static str,
+        value: &dyn ToSql,
+        zone: &Zone,
+    ) -> Result<Option<(String, Timestamp)>> {
+        let mut statement =
+            connection.prepare_cached(&format!("{} AND {column} = ?1", self.sql))?;
+        let mut json = String::with_capacity(512);
+        let version = statement
+            .query_row([value], |row| {
+                let id = row.get::<_, i64>(0)?;
+                let attachments = (self.resource.attach)(connection, self, &[id], zone)
+                    .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))?;
+                self.write(row, &attachments, zone, &mut json)?;
+                row.get(1)
+            })
+            .optional()?;
+        Ok(version.map(|version| (json, version)))
+    }
+
+    /// Writes one row of [`Selection::sql`] as a JSON object; properties without a value are left
+    /// out (contract §2).
+    ///
+    /// # Errors
+    /// When a column is not of its kind.
+    pub fn write(
+        &self,
+        row: &Row<'_>,
+        attachments: &super::Attachments,
+        zone: &Zone,
+        out: &mut String,
+    ) -> rusqlite::Result<()> {
+        let id: i64 = row.get(0)?;
+        let mut column = 2;
+        out.push('{');
+        for property in &self.properties {
+            match property.kind {
+                Kind::Id => {
+                    key(property.name, out);
+                    let _ = write!(out, "{id}");
+                }
+                Kind::Type => {
+                    key(property.name, out);
+                    json::write_string(self.resource.name, out);
+                }
+                Kind::Attached => {
+                    if let Some(attached) = attachments.get(property.name, id) {
+                        key(property.name, out);
+                        out.push_str(attached);
+                    }
+                }
+                _ => {
+                    self.write_column(property, row.get_ref(column)?, zone, out)?;
+                    column += 1;
+                }
+            }
+        }
+        out.push('}');
+        Ok(())
+    }
+
+    fn write_column(
+        &self,
+        property: &Property,
+        value: ValueRef<'_>,
+        zone: &Zone,
+        out: &mut String,
+    ) -> rusqlite::Result<()> {
+        match (property.kind, value) {
+            (_, ValueRef::Null | ValueRef::Text(b"")) => {}
+            (Kind::Document | Kind::Sources, ValueRef::Text(b"{}" | b"[]")) => {}
+            (Kind::Document | Kind::Sources, value) => {
+                key(property.name, out);
+                out.push_str(value.as_str()?);
+            }
+            (Kind::Time | Kind::Stamp, value) => {
+                key(property.name, out);
+                json::write_string(&zone.iso(Timestamp(value.as_i64()?)), out);
+            }
+            (Kind::PlainTime, value) => {
+                key(property.name, out);
+                json::write_string(&zone.plain(Timestamp(value.as_i64()?)), out);
+            }
+            (Kind::Flag, value) => {
+                key(property.name, out);
+                out.push_str(if value.as_i64()? == 0 {
+                    "false"
+                } else {
+                    "true"
+                });
+            }
+            (Kind::Reference, value) => {
+                key(property.name, out);
+                let name = self.resource.name;
+                let _ = write!(out, "{{\"id\":{},\"_type\":\"{name}\"}}", value.as_i64()?);
+            }
+            (_, value) => {
+                key(property.name, out);
+                json::write_string(value.as_str()?, out);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key(name: &str, out: &mut String) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    out.push('"');
+    out.push_str(name);
+    out.push_str("\":");
+}

@@ -1,0 +1,513 @@
+//! Creating, changing and softly deleting records; every change is audited in its transaction.
+
+use super::{Changes, Kind, Resource, Selection, input};
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+        sections,
+    },
+    db::{Tx, error::code_taken},
+    types::{
+        Timestamp,
+        error::{self, Error, Result},
+        selector::whole_number,
+        text,
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params_from_iter, types::Value as Sql};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// How many generations of parents a record may have.
+pub const ANCESTORS_MAX: usize = 100;
+/// The reference that makes generations.
+pub const PARENT: &str = "parent";
+
+/// Creates a record from the properties of a body; its id.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for properties that do not fit,
+/// [`crate::types::error::Kind::CodeTaken`] for a unique code of another record.
+pub fn create(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    body: Map<String, Value>,
+) -> Result<i64> {
+    let id = insert(tx, ctx, resource, body)?;
+    audit_change(tx, ctx, resource, "create", id, None)?;
+    Ok(id)
+}
+
+/// As [`create`], without a row in the audit: of an import, which has one for all its records.
+///
+/// # Errors
+/// As [`create`].
+pub fn insert(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    body: Map<String, Value>,
+) -> Result<i64> {
+    let body = with_ids(tx, resource, body)?;
+    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
+    (resource.check)(tx, None, &mut changes)?;
+    check_references(tx, resource, &changes)?;
+    check_parent(tx, resource, None, &changes)?;
+    if let Some(patch) = changes.data.take() {
+        changes.set("data", merged(tx, resource, None, patch)?);
+    }
+    changes.set("sources", serde_json::json!([ctx.source]).to_string());
+    changes.set("created_at", tx.now().0);
+    changes.set("updated_at", tx.now().0);
+    let columns = changes.columns();
+    let mut sql = format!("INSERT INTO {} (", resource.table);
+    let mut places = String::new();
+    for (index, (column, _)) in columns.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}{column}");
+        let _ = write!(places, "{comma}?{}", index + 1);
+    }
+    let _ = write!(sql, ") VALUES ({places})");
+    tx.prepare_cached(&sql)?
+        .execute(params_from_iter(columns.iter().map(|(_, value)| value)))
+        .map_err(|cause| code_taken(cause, resource.codes()))?;
+    Ok(tx.last_insert_rowid())
+}
+
+/// Changes a record by the properties of a body.
+///
+/// # Errors
+/// The resource's not-found error, and as [`create`].
+pub fn patch(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+    body: Map<String, Value>,
+) -> Result<()> {
+    let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    let body = with_ids(tx, resource, body)?;
+    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
+    (resource.check)(tx, Some(id), &mut changes)?;
+    check_references(tx, resource, &changes)?;
+    check_parent(tx, resource, Some(id), &changes)?;
+    if let Some(patch) = changes.data.take() {
+        changes.set("data", merged(tx, resource, Some(id), patch)?);
+    }
+    if changes.columns().is_empty() {
+        return Ok(());
+    }
+    changes.set("sources", with_source(tx, resource, ctx, id)?);
+    changes.set("updated_at", next_version(tx, resource, id)?);
+    let columns = changes.columns();
+    let mut sql = format!("UPDATE {} SET ", resource.table);
+    for (index, (column, _)) in columns.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}{column} = ?{}", index + 2);
+    }
+    sql.push_str(" WHERE id = ?1");
+    let id_value = Sql::Integer(id);
+    let values = std::iter::once(&id_value).chain(columns.iter().map(|(_, value)| value));
+    tx.prepare_cached(&sql)?
+        .execute(params_from_iter(values))
+        .map_err(|cause| code_taken(cause, resource.codes()))?;
+    audit_change(tx, ctx, resource, "update", id, Some(before))
+}
+
+/// Checks a body as [`create`] would, or for the record of an id as [`patch`] would. Unique codes of
+/// other records are not looked at, nor is who stands above the parent; see [`check_ancestors`].
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for properties that do not fit.
+pub fn check(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: Option<i64>,
+    body: Map<String, Value>,
+) -> Result<()> {
+    let body = with_ids(tx, resource, body)?;
+    let mut changes = Changes::read(resource, body, &ctx.settings.zone)?;
+    (resource.check)(tx, id, &mut changes)?;
+    check_references(tx, resource, &changes)?;
+    if let Some(patch) = changes.data.take() {
+        merged(tx, resource, id, patch)?;
+    }
+    Ok(())
+}
+
+/// The `data` that results from a merge patch: what it touches fits the schemas of its sections.
+fn merged(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, patch: Value) -> Result<Sql> {
+    let stored = match id {
+        Some(id) => stored_text(tx, resource, "data", id)?,
+        None => None,
+    };
+    let touched: Vec<String> = match &patch {
+        Value::Object(sections) => sections.keys().cloned().collect(),
+        _ => Vec::new(),
+    };
+    let data = input::merged_data(stored.as_deref(), patch);
+    if let Some(kind) = sections::Kind::of_table(resource.table) {
+        sections::check_data(tx, kind, touched.iter(), &data)?;
+    }
+    input::data_text(&data)
+}
+
+/// The columns of a record as they are, as JSON text that [`restore`] takes.
+///
+/// # Errors
+/// The resource's not-found error.
+pub fn stored(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<String> {
+    let columns: Vec<_> = stored_columns(resource)
+        .map(|column| format!("'{column}', {column}"))
+        .collect();
+    let sql = format!(
+        "SELECT json_object({}) FROM {} WHERE id = ?1",
+        columns.join(", "),
+        resource.table
+    );
+    tx.prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| resource.missing(&id))
+}
+
+/// Puts a record back to columns that [`stored`] gave; what it did not give stays.
+///
+/// # Errors
+/// [`crate::types::error::Kind::CodeTaken`] when another record has one of its codes by now, and
+/// [`crate::types::error::Kind::Invalid`] when one that it refers to is gone, or stands below it by now.
+pub fn restore(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+    stored: &str,
+) -> Result<()> {
+    let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    check_stored_references(tx, resource, id, stored)?;
+    let columns: Vec<_> = stored_columns(resource)
+        .map(|column| {
+            let given = format!("json_type(?2, '$.{column}') IS NOT NULL");
+            format!("{column} = iif({given}, json_extract(?2, '$.{column}'), {column})")
+        })
+        .collect();
+    let sql = format!(
+        "UPDATE {} SET {} WHERE id = ?1",
+        resource.table,
+        columns.join(", ")
+    );
+    tx.prepare_cached(&sql)?
+        .execute(rusqlite::params![id, stored])
+        .map_err(|cause| code_taken(cause, resource.codes()))?;
+    audit_change(tx, ctx, resource, "update", id, Some(before))
+}
+
+fn check_stored_references(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    id: i64,
+    stored: &str,
+) -> Result<()> {
+    for property in resource.references() {
+        let column = property.column;
+        let sql = format!(
+            "SELECT id, EXISTS (SELECT 1 FROM {0} WHERE {0}.id = r.id)
+             FROM (SELECT json_extract(?1, '$.{column}') AS id) r WHERE id IS NOT NULL",
+            resource.table
+        );
+        let target = tx
+            .prepare_cached(&sql)?
+            .query_row([stored], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match target {
+            Some((_, false)) => {
+                let told = format!("{}: is gone by now", property.name);
+                return Err(Error::invalid(told));
+            }
+            Some((above, true))
+                if property.name == PARENT && parent(tx, resource, id)? != Some(above) =>
+            {
+                check_ancestors(tx, resource, Some(id), above)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn stored_columns(resource: &'static Resource) -> impl Iterator<Item = &'static str> {
+    let own = resource
+        .properties
+        .iter()
+        .filter(|property| !matches!(property.kind, Kind::Id | Kind::Type | Kind::Attached));
+    own.map(|property| property.column)
+}
+
+/// Deletes a record softly: it is out of every answer, its codes are free again (contract §4).
+///
+/// # Errors
+/// The resource's not-found error.
+pub fn delete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) -> Result<()> {
+    let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
+    tx.prepare_cached(&format!(
+        "UPDATE {} SET deleted_at = ?2 WHERE id = ?1",
+        resource.table
+    ))?
+    .execute(rusqlite::params![id, tx.now()])?;
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action: "delete",
+            record_type: resource.name,
+            record_id: Some(id),
+            before: Some(before),
+            after: None,
+        },
+    )
+}
+
+fn audit_change(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    action: &'static str,
+    id: i64,
+    before: Option<Value>,
+) -> Result<()> {
+    let after = snapshot(tx, ctx, resource, id)?;
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: resource.name,
+            record_id: Some(id),
+            before,
+            after,
+        },
+    )
+}
+
+/// The record as the API shows it, without what other tables hold.
+fn snapshot(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    resource: &'static Resource,
+    id: i64,
+) -> Result<Option<Value>> {
+    let json = Selection::own(resource).one(tx, "id", &id, &ctx.settings.zone)?;
+    json.map(|text| serde_json::from_str(&text).map_err(Error::defect))
+        .transpose()
+}
+
+/// A column of a record that is a text, such as a code.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn stored_text(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    column: &str,
+    id: i64,
+) -> Result<Option<String>> {
+    let sql = format!("SELECT {column} FROM {} WHERE id = ?1", resource.table);
+    Ok(tx
+        .prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .flatten())
+}
+
+/// How far a version may be ahead of the clock; further ahead, the clock has been put right.
+const VERSION_AHEAD_MAX_MS: i64 = 1_000;
+
+/// The version that a change gives a record: the present, or a millisecond later than the version
+/// before, so that two changes at once are two versions.
+fn next_version(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<i64> {
+    let now = tx.now().0;
+    let before = updated_at(tx, resource, id)?.map_or(0, |before| before.0);
+    let ahead = (0..=VERSION_AHEAD_MAX_MS).contains(&(before - now));
+    Ok(if ahead { before + 1 } else { now })
+}
+
+/// When a record was last changed: its version. `None` when it is gone.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn updated_at(
+    connection: &Connection,
+    resource: &Resource,
+    id: i64,
+) -> Result<Option<Timestamp>> {
+    let sql = format!(
+        "SELECT updated_at FROM {} WHERE id = ?1 AND {}",
+        resource.table, resource.alive
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row([id], |row| row.get(0))
+        .optional()?)
+}
+
+/// The body with an id wherever a reference is sent as a selector such as `code:hall`.
+fn with_ids(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    mut body: Map<String, Value>,
+) -> Result<Map<String, Value>> {
+    for property in resource.references() {
+        if let Some(value) = body.get_mut(property.name)
+            && let Value::String(selector) = value
+        {
+            *value = selected(tx, resource, property.name, selector)?.into();
+        }
+    }
+    Ok(body)
+}
+
+/// The id of the living record that a selector means.
+fn selected(tx: &Tx<'_>, resource: &Resource, property: &str, selector: &str) -> Result<i64> {
+    let (id_type, value) = selector.split_once(':').unwrap_or_default();
+    if id_type == "id" {
+        return whole_number(value)
+            .map_err(|cause| Error::invalid(format!("{property}: {}", cause.message)));
+    }
+    let Some((column, _)) = resource.codes().find(|(_, name)| *name == id_type) else {
+        let known: Vec<_> = resource.codes().map(|(_, name)| name).collect();
+        return Err(Error::new(
+            error::Kind::UnknownIdType,
+            format!(
+                "{property}: \"{}\" is not {{idType}}:{{id}}; the id types are id {}",
+                text::shortened(selector),
+                known.join(" ")
+            ),
+        ));
+    };
+    let sql = format!(
+        "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
+        resource.table
+    );
+    let found = tx
+        .prepare_cached(&sql)?
+        .query_row([value], |row| row.get(0))
+        .optional()?;
+    found.ok_or_else(|| {
+        Error::invalid(format!(
+            "{property}: there is no {} {}",
+            resource.name,
+            text::shortened(selector)
+        ))
+    })
+}
+
+fn with_source(tx: &Tx<'_>, resource: &Resource, ctx: &Context, id: i64) -> Result<String> {
+    let stored = stored_text(tx, resource, "sources", id)?.unwrap_or_default();
+    let mut sources: Vec<String> = serde_json::from_str(&stored).unwrap_or_default();
+    if !sources.iter().any(|known| known == ctx.source) {
+        sources.push(ctx.source.to_owned());
+    }
+    Ok(serde_json::json!(sources).to_string())
+}
+
+/// Every reference that is set must be to a living record.
+fn check_references(tx: &Tx<'_>, resource: &'static Resource, changes: &Changes) -> Result<()> {
+    for property in resource.references() {
+        let Some(target) = changes.reference(property.column) else {
+            continue;
+        };
+        let alive = tx
+            .prepare_cached(&format!(
+                "SELECT 1 FROM {} WHERE id = ?1 AND deleted_at IS NULL",
+                resource.table
+            ))?
+            .exists([target])?;
+        if !alive {
+            return Err(Error::invalid(format!(
+                "{}: there is no {} with id {target}",
+                property.name, resource.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn check_parent(
+    tx: &Tx<'_>,
+    resource: &'static Resource,
+    id: Option<i64>,
+    changes: &Changes,
+) -> Result<()> {
+    let property = resource.references().find(|one| one.name == PARENT);
+    match property.and_then(|property| changes.reference(property.column)) {
+        Some(parent) => check_ancestors(tx, resource, id, parent),
+        None => Ok(()),
+    }
+}
+
+/// The id of the parent that a record has.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn parent(connection: &Connection, resource: &Resource, id: i64) -> Result<Option<i64>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT parent_id FROM {} WHERE id = ?1",
+        resource.table
+    ))?;
+    Ok(statement
+        .query_row([id], |row| row.get(0))
+        .optional()?
+        .flatten())
+}
+
+/// Checks that a record, or a new one, may stand below another.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] when that is the record itself or a descendant of it, or when it
+/// has [`ANCESTORS_MAX`] generations above it already.
+pub fn check_ancestors(
+    tx: &Tx<'_>,
+    resource: &Resource,
+    id: Option<i64>,
+    above: i64,
+) -> Result<()> {
+    let mut ancestor = Some(above);
+    let below = match id {
+        Some(id) => generations_below(tx, resource, id)?,
+        None => 0,
+    };
+    for _ in below..=ANCESTORS_MAX {
+        let Some(current) = ancestor else {
+            return Ok(());
+        };
+        if Some(current) == id {
+            return Err(Error::invalid(format!(
+                "parent: {above} is this {} itself or a descendant of it",
+                resource.name
+            )));
+        }
+        ancestor = parent(tx, resource, current)?;
+    }
+    Err(Error::invalid(format!(
+        "parent: a {} may have at most {ANCESTORS_MAX} generations above it",
+        resource.name
+    )))
+}
+
+/// How many generations are below a record. Of a very large family not all are looked at.
+fn generations_below(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<usize> {
+    let depth: i64 = tx
+        .prepare_cached(&format!(
+            "WITH RECURSIVE below (id, depth) AS (
+                 SELECT ?1, 0 UNION
+                 SELECT child.id, depth + 1 FROM below JOIN {} AS child ON child.parent_id = below.id
+                 WHERE depth <= {ANCESTORS_MAX} LIMIT 10000)
+             SELECT max(depth) FROM below",
+            resource.table
+        ))?
+        .query_row([id], |row| row.get(0))?;
+    Ok(usize::try_from(depth).unwrap_or_default())
+}

@@ -1,0 +1,420 @@
+//! May this delegate pass here now? Everything a decision depends on, and the decision.
+
+use super::AccessRules;
+use crate::types::{
+    Timestamp, Zone,
+    error::{Error, Kind, Refusal, Result},
+};
+
+/// A point in the order of interactions: the earlier of recording and arrival, then the id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// The earlier of `recordedAt` and `createdAt`.
+    pub at: Timestamp,
+    /// The interaction's id.
+    pub id: i64,
+}
+
+/// What one delegate last did at one device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// The last check-in or override.
+    pub last_in: Option<Moment>,
+    /// The last check-out.
+    pub last_out: Option<Moment>,
+    /// The last join or booking.
+    pub last_join: Option<Moment>,
+    /// The last uninvite or cancelled booking; not an uninvite of a second delegate.
+    pub last_leave: Option<Moment>,
+}
+
+impl Standing {
+    /// Checked in, and not out since.
+    #[must_use]
+    pub fn is_inside(&self) -> bool {
+        self.last_in > self.last_out
+    }
+}
+
+/// A device as the rules see it.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// What a steward calls it.
+    pub name: String,
+    /// Whether it is in use.
+    pub available: bool,
+    /// When it starts.
+    pub start_at: Option<Timestamp>,
+    /// When it ends.
+    pub end_at: Option<Timestamp>,
+}
+
+/// Somewhere people are counted.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// What a steward calls it.
+    pub name: String,
+    /// How many may be inside.
+    pub capacity: u32,
+    /// How many are.
+    pub inside: i64,
+}
+
+/// What is asked of the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passage {
+    /// `check-in`
+    In,
+    /// `check-out`
+    Out,
+}
+
+/// Everything a decision depends on.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// In or out.
+    pub passage: Passage,
+    /// Where.
+    pub place: &'a Place,
+    /// The rules there, defaults included; `None` when what is stored cannot be read.
+    pub rules: Option<AccessRules>,
+    /// What the delegate last did there; leaving a place above counts as leaving.
+    pub standing: &'a Standing,
+    /// Whether the delegate is inside, there or at anything below.
+    pub inside: bool,
+    /// How often it entered, overrides included; only counted where a rule needs it, and as far.
+    pub entries: u32,
+    /// Whether it is joined with the place or an ancestor; only asked for where a rule needs it.
+    pub joined: bool,
+    /// What the delegate would enter and has a capacity: the place itself, then those above it.
+    pub rooms: &'a [Room],
+    /// When it happened: the earlier of recording and arrival.
+    pub at: Timestamp,
+    /// Now.
+    pub now: Timestamp,
+    /// The zone in which times are told.
+    pub zone: &'a Zone,
+}
+
+/// Decides, with the sentence a steward would tell the guest.
+///
+/// # Errors
+/// [`Kind::Refused`].
+pub fn judge(facts: &Facts<'_>) -> Result<()> {
+    match facts.passage {
+        Passage::In => judge_check_in(facts),
+        Passage::Out => judge_check_out(facts),
+    }
+}
+
+/// What a steward is told where the rules of a place cannot be read.
+#[must_use]
+pub fn unreadable(name: &str) -> String {
+    format!("the rules of {name} cannot be read; an administrator must mend data.Access")
+}
+
+fn refuse(refusal: Refusal, message: String) -> Result<()> {
+    Err(Error::new(Kind::Refused(refusal), message))
+}
+
+fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
+    let Place { name, .. } = facts.place;
+    let Some(rules) = &facts.rules else {
+        return refuse(Refusal::NotAvailable, unreadable(name));
+    };
+    if !facts.place.available {
+        return refuse(Refusal::NotAvailable, format!("{name} is not available"));
+    }
+    judge_time(facts, rules)?;
+    if rules.needs_join() && !facts.joined {
+        return refuse(
+            Refusal::NotJoined,
+            format!("not joined to {name} or to what it belongs to"),
+        );
+    }
+    let last_in = || {
+        facts
+            .standing
+            .last_in
+            .map_or_else(String::new, |last| facts.zone.spoken(last.at, facts.now))
+    };
+    if rules.is_single_entry() && facts.standing.is_inside() {
+        return refuse(
+            Refusal::TooMany,
+            format!("already used at {name} at {}", last_in()),
+        );
+    }
+    if let Some(most) = rules.max_check_ins
+        && facts.entries >= most
+    {
+        if most == 0 {
+            return refuse(Refusal::TooMany, format!("{name} lets nobody check in"));
+        }
+        let times = if most == 1 { "once" } else { "times" };
+        let often = if most == 1 {
+            times.to_owned()
+        } else {
+            format!("{most} {times}")
+        };
+        return refuse(
+            Refusal::TooMany,
+            format!(
+                "already checked in {often} at {name}, the most allowed; last at {}",
+                last_in()
+            ),
+        );
+    }
+    let full = |room: &&Room| room.inside >= i64::from(room.capacity);
+    match facts.rooms.iter().find(full) {
+        Some(room) => refuse(
+            Refusal::Full,
+            format!(
+                "{} is full: {} of {} inside",
+                room.name, room.inside, room.capacity
+            ),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn judge_time(facts: &Facts<'_>, rules: &AccessRules) -> Result<()> {
+    let name = &facts.place.name;
+    let minutes = |count: u32| i64::from(count) * 60_000;
+    if let (Some(before), Some(start)) = (rules.opens_before, facts.place.start_at) {
+        let opens = Timestamp(start.0.saturating_sub(minutes(before)));
+        if facts.at < opens {
+            let opens = facts.zone.spoken(opens, facts.now);
+            return refuse(Refusal::OutsideWindow, format!("{name} opens at {opens}"));
+        }
+    }
+    if let (Some(after), Some(end)) = (rules.closes_after, facts.place.end_at) {
+        let closes = Timestamp(end.0.saturating_add(minutes(after)));
+        if facts.at > closes {
+            let since = facts.zone.spoken(closes, facts.now);
+            return refuse(
+                Refusal::OutsideWindow,
+                format!("{name} has been closed since {since}"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// People must be able to leave: only single entry looks at a check-out, and unreadable rules or a
+/// device that is not available never keep anybody in.
+fn judge_check_out(facts: &Facts<'_>) -> Result<()> {
+    let single = facts.rules.is_some_and(|rules| rules.is_single_entry());
+    if single && !facts.inside {
+        let name = &facts.place.name;
+        return refuse(
+            Refusal::NotCheckedIn,
+            format!("not checked in at {name}, so there is nothing to check out of"),
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const NOON: Timestamp = Timestamp(1_795_262_400_000);
+
+    fn minutes(count: i64) -> Timestamp {
+        Timestamp(NOON.0 + count * 60_000)
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "standings hold options")]
+    fn moment(minute: i64, id: i64) -> Option<Moment> {
+        Some(Moment {
+            at: minutes(minute),
+            id,
+        })
+    }
+
+    fn rules(value: Value) -> AccessRules {
+        AccessRules::parse("data.Access", &value).unwrap()
+    }
+
+    /// The verdict at noon on a device from 11:30 to 12:30.
+    fn verdict(
+        passage: Passage,
+        rules: Option<AccessRules>,
+        standing: Standing,
+        joined: bool,
+        inside_now: i64,
+    ) -> Result<()> {
+        let place = Place {
+            name: "Gate B".into(),
+            available: true,
+            start_at: Some(minutes(-30)),
+            end_at: Some(minutes(30)),
+        };
+        let rooms = rules.and_then(|rules| rules.capacity).map(|capacity| Room {
+            name: "Gate B".into(),
+            capacity,
+            inside: inside_now,
+        });
+        judge(&Facts {
+            passage,
+            place: &place,
+            rules,
+            standing: &standing,
+            inside: standing.is_inside(),
+            entries: u32::from(standing.last_in.is_some()),
+            joined,
+            rooms: rooms.as_slice(),
+            at: NOON,
+            now: NOON,
+            zone: &Zone::default(),
+        })
+    }
+
+    fn told(result: Result<()>) -> String {
+        match result {
+            Ok(()) => "passes".into(),
+            Err(refusal) => format!("{} {}", refusal.kind.code(), refusal.message),
+        }
+    }
+
+    #[test]
+    fn check_ins_are_judged_by_every_rule() {
+        let fresh = Standing::default();
+        let inside = Standing {
+            last_in: moment(-178, 5),
+            ..fresh
+        };
+        let back = Standing {
+            last_out: moment(-100, 6),
+            ..inside
+        };
+        let cases = [
+            (json!({}), fresh, false, 0, "passes"),
+            (json!({}), inside, false, 0, "passes"),
+            (json!({"ruleSet": "simple"}), fresh, true, 0, "passes"),
+            (
+                json!({"ruleSet": "simple"}),
+                fresh,
+                false,
+                0,
+                "741 not joined to Gate B or to what it belongs to",
+            ),
+            (
+                json!({"entry": "single"}),
+                inside,
+                false,
+                0,
+                "740 already used at Gate B at 09:02",
+            ),
+            (json!({"entry": "single"}), back, false, 0, "passes"),
+            (
+                json!({"maxCheckIns": 1}),
+                back,
+                false,
+                0,
+                "740 already checked in once at Gate B, the most allowed; last at 09:02",
+            ),
+            (json!({"maxCheckIns": 2}), back, false, 0, "passes"),
+            (json!({"capacity": 2}), fresh, false, 1, "passes"),
+            (
+                json!({"capacity": 2}),
+                fresh,
+                false,
+                2,
+                "744 Gate B is full: 2 of 2 inside",
+            ),
+            (
+                json!({"capacity": 0}),
+                fresh,
+                false,
+                0,
+                "744 Gate B is full: 0 of 0 inside",
+            ),
+            (
+                json!({"opensBefore": 0, "closesAfter": 0}),
+                fresh,
+                false,
+                0,
+                "passes",
+            ),
+        ];
+        for (access, standing, joined, inside_now, expected) in cases {
+            let verdict = verdict(
+                Passage::In,
+                Some(rules(access.clone())),
+                standing,
+                joined,
+                inside_now,
+            );
+            assert_eq!(told(verdict), expected, "{access}");
+        }
+    }
+
+    #[test]
+    fn the_window_opens_and_closes_around_the_times() {
+        let at = |minute: i64| {
+            let place = Place {
+                name: "Talk".into(),
+                available: true,
+                start_at: Some(minutes(-30)),
+                end_at: Some(minutes(30)),
+            };
+            told(judge(&Facts {
+                passage: Passage::In,
+                place: &place,
+                rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
+                standing: &Standing::default(),
+                inside: false,
+                entries: 0,
+                joined: false,
+                rooms: &[],
+                at: minutes(minute),
+                now: NOON,
+                zone: &Zone::default(),
+            }))
+        };
+        assert_eq!(at(-46), "742 Talk opens at 11:15");
+        assert_eq!(at(-45), "passes");
+        assert_eq!(at(40), "passes");
+        assert_eq!(at(41), "742 Talk has been closed since 12:40");
+    }
+
+    #[test]
+    fn a_check_out_is_refused_only_under_single_entry() {
+        let inside = Standing {
+            last_in: moment(-10, 1),
+            ..Standing::default()
+        };
+        let single = Some(rules(json!({"entry": "single"})));
+        let out = |rules, standing| told(verdict(Passage::Out, rules, standing, false, 0));
+        assert_eq!(out(single, inside), "passes");
+        assert!(out(single, Standing::default()).starts_with("745 "));
+        assert_eq!(
+            out(Some(AccessRules::default()), Standing::default()),
+            "passes"
+        );
+        assert_eq!(out(None, Standing::default()), "passes");
+    }
+
+    #[test]
+    fn unreadable_rules_close_the_gate() {
+        assert!(told(verdict(Passage::In, None, Standing::default(), true, 0)).starts_with("743 "));
+    }
+
+    #[test]
+    fn a_late_check_out_does_not_undo_a_newer_check_in() {
+        let standing = Standing {
+            last_in: moment(5, 9),
+            last_out: moment(0, 10),
+            ..Standing::default()
+        };
+        assert!(standing.is_inside());
+        let same_second = Standing {
+            last_in: moment(5, 9),
+            last_out: moment(5, 10),
+            ..Standing::default()
+        };
+        assert!(!same_second.is_inside());
+    }
+}

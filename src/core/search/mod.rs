@@ -1,0 +1,115 @@
+//! The search language of lists (spec: Search; contract §5): a JSON expression becomes a checked
+//! tree, the tree becomes SQL with bound parameters. It knows no HTTP, and no feature's tables by
+//! name: a [`Subject`] tells it what can be searched.
+//!
+//! - `catalogue`: what a list offers to a search
+//! - `expression`, `parse`: the tree, and JSON to it; errors tell their path
+//! - `compile`: the tree to SQL; `text_index`: what the index of texts is asked for
+//! - `lead`: by which index a search is run
+//! - `statement`: the SQL of a search; `run`: finding ids, in bounded time
+//! - `statements`: named values that an administrator defines in SQL
+
+pub mod catalogue;
+pub mod compile;
+pub mod expression;
+mod lead;
+pub mod parse;
+mod run;
+mod statement;
+pub mod statements;
+mod text_index;
+
+pub use catalogue::{Counted, Field, FieldKind, Stretches, Subject};
+pub use expression::Expr;
+pub use run::{Found, Part};
+pub use text_index::index_query;
+
+use crate::types::{Zone, error::Result};
+use compile::Condition;
+
+/// A checked search of one kind of record.
+#[derive(Debug)]
+pub struct Search {
+    subject: &'static Subject,
+    expr: Expr,
+}
+
+impl Search {
+    /// Reads an expression; `visible` are the properties that the caller may see, all without it:
+    /// what is not shown cannot be guessed by searching either.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::InvalidSearch`]; the message begins with the path to the fault, such
+    /// as `and[1].">="[0]`.
+    pub fn parse(
+        subject: &'static Subject,
+        text: &str,
+        zone: &Zone,
+        visible: Option<&[String]>,
+    ) -> Result<Self> {
+        let expr = parse::parse(subject, text, zone, visible)?;
+        Ok(Self { subject, expr })
+    }
+
+    /// Finds everything, until it is narrowed.
+    #[must_use]
+    pub fn everything(subject: &'static Subject) -> Self {
+        Self {
+            subject,
+            expr: Expr::And(Vec::new()),
+        }
+    }
+
+    /// What matches this and the words of a text, wherever they stand in the record.
+    #[must_use]
+    pub fn and_words(self, text: &str) -> Self {
+        let words: Vec<String> = text.split_whitespace().map(ToOwned::to_owned).collect();
+        if words.is_empty() {
+            return self;
+        }
+        self.and(Expr::Words(words))
+    }
+
+    /// What matches this and an expression that was read for the same kind of record, whichever
+    /// of its rows that was for.
+    #[must_use]
+    pub fn and_search(self, other: Self) -> Self {
+        self.and(other.expr)
+    }
+
+    fn and(mut self, expr: Expr) -> Self {
+        if let Expr::And(parts) = &mut self.expr {
+            parts.push(expr);
+            return self;
+        }
+        Self {
+            subject: self.subject,
+            expr: Expr::And(vec![self.expr, expr]),
+        }
+    }
+
+    /// As [`Search::parse`], of a parameter that may be absent or empty.
+    ///
+    /// # Errors
+    /// As [`Search::parse`].
+    pub fn asked(
+        subject: &'static Subject,
+        text: Option<&str>,
+        zone: &Zone,
+        visible: Option<&[String]>,
+    ) -> Result<Option<Self>> {
+        text.filter(|text| !text.trim().is_empty())
+            .map(|text| Self::parse(subject, text, zone, visible))
+            .transpose()
+    }
+
+    /// The search as a condition over the rows of its table, for a statement that also asks for
+    /// something else; not of a search that names a statement of its own.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        compile::compile(self.subject, &self.expr)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Sections of `data` that have a schema (contract §4): what is written into one must fit. A section
+//! without a schema takes anything.
+//!
+//! - `schema`: a JSON Schema, compiled once and kept; what does not fit, in words
+//! - `expansion`: how much a schema expands into, which has a bound
+//! - `verdicts`: what came of validating outside of the writer's transaction
+//! - `simple`: the schemas that a form of fields can write, and back
+//! - `survey`: which stored records would not fit
+
+mod expansion;
+mod schema;
+pub mod simple;
+mod survey;
+mod verdicts;
+
+pub use schema::Schema;
+pub use survey::{Survey, survey};
+
+use crate::{
+    core::{Context, audit},
+    db::Tx,
+    types::{
+        error::{Error, Result},
+        text::{check_text, shortened},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The longest name of a section, in characters.
+const NAME_MAX_CHARS: usize = 64;
+/// The largest schema, in bytes.
+const SCHEMA_MAX_BYTES: usize = 64 * 1024;
+/// Sections with a schema at the most, of all kinds of record.
+const SECTIONS_MAX: i64 = 200;
+
+/// What kind of record a section is of; an event is a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Delegates.
+    Delegate,
+    /// Devices and events.
+    Device,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: &'static [Self] = &[Self::Delegate, Self::Device];
+
+    /// As it stands in the file and in a configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delegate => "delegate",
+            Self::Device => "device",
+        }
+    }
+
+    /// The kind of a name.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`].
+    pub fn parse(name: &str) -> Result<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|kind| kind.name() == name)
+            .ok_or_else(|| Error::invalid("sections: they are of delegate or device"))
+    }
+
+    /// The table of its records.
+    fn table(self) -> &'static str {
+        match self {
+            Self::Delegate => "delegates",
+            Self::Device => "devices",
+        }
+    }
+
+    /// The kind whose records are in a table.
+    #[must_use]
+    pub fn of_table(table: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|kind| kind.table() == table)
+    }
+}
+
+/// Schemas by kind and name; `null` takes one away.
+pub type Named = BTreeMap<Kind, Map<String, Value>>;
+
+/// Every schema, by kind and name.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn all(connection: &Connection) -> Result<Named> {
+    let mut statement = connection
+        .prepare_cached("SELECT record_type, name, schema FROM sections ORDER BY 1, 2")?;
+    let mut rows = statement.query([])?;
+    let mut named: Named = Kind::ALL.iter().map(|kind| (*kind, Map::new())).collect();
+    while let Some(row) = rows.next()? {
+        let kind = Kind::parse(&row.get::<_, String>(0)?)?;
+        let schema = serde_json::from_str(&row.get::<_, String>(2)?).unwrap_or(Value::Null);
+        named.entry(kind).or_default().insert(row.get(1)?, schema);
+    }
+    Ok(named)
+}
+
+/// As [`all`], as the configuration document has it.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn document(connection: &Connection) -> Result<Value> {
+    serde_json::to_value(all(connection)?).map_err(Error::defect)
+}
+
+/// The schema of a section, where it has one.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn find(connection: &Connection, kind: Kind, name: &str) -> Result<Option<Value>> {
+    let text = text_of(connection, kind, name)?;
+    Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::Null)))
+}
+
+fn text_of(connection: &Connection, kind: Kind, name: &str) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT schema FROM sections WHERE record_type = ?1 AND name = ?2")?
+        .query_row([kind.name(), name], |row| row.get(0))
+        .optional()?)
+}
+
+/// Checks names and schemas, each alone: nothing is stored that no record could be held against.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the section and what is wrong.
+pub fn check(named: &Named) -> Result<()> {
+    for (kind, sections) in named {
+        for (name, schema) in sections {
+            check_one(*kind, name, schema).map_err(|cause| {
+                Error::invalid(format!(
+                    "sections: {}: {}: {cause}",
+                    kind.name(),
+                    shortened(name)
+                ))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks the name of a section and its schema.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], saying what is wrong.
+pub fn check_one(kind: Kind, name: &str, schema: &Value) -> Result<()> {
+    check_text("name", name)?;
+    if name.trim() != name || !(1..=NAME_MAX_CHARS).contains(&name.chars().count()) {
+        return Err(Error::invalid(format!(
+            "a section's name has 1 to {NAME_MAX_CHARS} characters, and no white space around it"
+        )));
+    }
+    if kind == Kind::Device && name == "Access" {
+        return Err(Error::invalid(
+            "Access holds a device's rules of entry, which are checked anyway",
+        ));
+    }
+    if schema.is_null() {
+        return Ok(());
+    }
+    if !schema.is_object() {
+        return Err(Error::invalid("a schema is a JSON object"));
+    }
+    let text = schema.to_string();
+    if text.len() > SCHEMA_MAX_BYTES {
+        return Err(Error::invalid(format!(
+            "a schema has at most {SCHEMA_MAX_BYTES} bytes"
+        )));
+    }
+    Schema::of(&text).map(drop)
+}
+
+/// Stores checked schemas, each in the place of the one of its section; with `prune` the others go.
+/// Records that are stored already are left alone.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for too many; or when they cannot be written.
+pub fn save(tx: &Tx<'_>, ctx: &Context, named: &Named, prune: bool) -> Result<()> {
+    let before = document(tx)?;
+    if prune {
+        tx.execute("DELETE FROM sections", [])?;
+    }
+    for (kind, sections) in named {
+        for (name, schema) in sections {
+            if schema.is_null() {
+                tx.execute(
+                    "DELETE FROM sections WHERE record_type = ?1 AND name = ?2",
+                    params![kind.name(), name],
+                )?;
+            } else {
+                tx.execute(
+                    "INSERT INTO sections (record_type, name, schema) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (record_type, name) DO UPDATE SET schema = excluded.schema",
+                    params![kind.name(), name, schema.to_string()],
+                )?;
+            }
+        }
+    }
+    let count: i64 = tx.query_row("SELECT count(*) FROM sections", [], |row| row.get(0))?;
+    if count > SECTIONS_MAX {
+        return Err(Error::invalid(format!(
+            "sections: at most {SECTIONS_MAX} may have a schema"
+        )));
+    }
+    let after = document(tx)?;
+    if before == after {
+        return Ok(());
+    }
+    let change = audit::Change {
+        action: "update",
+        record_type: "sections",
+        record_id: None,
+        before: Some(before),
+        after: Some(after),
+    };
+    audit::append(tx, ctx, &change)
+}
+
+/// Checks those sections of a record's `data` that `patch` touches, as they will be: what was stored
+/// before a schema came, and is left alone, does not stand in the way of a change elsewhere. In the
+/// writer's transaction nothing is validated: the write fails until that was done beside it (see
+/// [`crate::db::Store::write_prepared`]).
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], with the path of what does not fit;
+/// [`crate::types::error::Kind::Unavailable`] for what was not validated yet.
+pub fn check_data(
+    tx: &Tx<'_>,
+    kind: Kind,
+    touched: impl Iterator<Item = impl AsRef<str>>,
+    data: &Value,
+) -> Result<()> {
+    let mut put_off = None;
+    for name in touched {
+        let name = name.as_ref();
+        let Some(value) = data.get(name) else {
+            continue;
+        };
+        // Asked within the transaction of the write, so that no write slips past a schema that was
+        // just stored; one row by its key, and nothing where no section has a schema.
+        let Some(schema) = text_of(tx, kind, name)? else {
+            continue;
+        };
+        let path = format!("data.{name}");
+        let key = verdicts::key(&schema, &path, value);
+        if tx.may_take_long() {
+            verdicts::find_out(key, &schema, &path, value)?;
+        } else if let Some(verdict) = verdicts::find(&key) {
+            verdict?;
+        } else {
+            let value = value.clone();
+            put_off = Some(tx.put_off(move || {
+                // Asked for when the write is tried again.
+                let _ = verdicts::find_out(key, &schema, &path, &value);
+            }));
+        }
+    }
+    put_off.map_or(Ok(()), Err)
+}

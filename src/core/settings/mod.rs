@@ -1,0 +1,360 @@
+//! What an administrator sets for the whole instance: its name, time zone, address, default access
+//! rules, who may call from a browser, when backups are made, where calls to others may go, whether
+//! messages go to delegates, who may have one-time passwords. Kept in the `settings` table, one row a
+//! name. The picture that stands for the instance is in `logo`.
+
+pub mod address;
+mod communications;
+pub mod logo;
+pub mod notices;
+mod one_time;
+
+pub use communications::Communications;
+pub use one_time::OneTimePasswords;
+
+use crate::{
+    core::{Context, audit, outgoing::Reach, rules::AccessRules},
+    db::{Store, Tx},
+    types::{
+        Timestamp, Zone,
+        error::{Error, Result},
+        text::check_text,
+    },
+};
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::{
+    path::PathBuf,
+    sync::{Arc, RwLock},
+};
+
+/// The longest name of an instance, in characters.
+const NAME_MAX_CHARS: usize = 200;
+/// The longest time between two backups, in minutes: a week.
+pub const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
+/// Backups that are kept at the most.
+const BACKUP_KEEP_MAX: u32 = 1_000;
+/// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
+/// not how it is set up, and so is no part of a configuration.
+const DOORS: &str = "doorsOpenedAt";
+
+/// The settings in force.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// `name`: what the instance is called; `Gatepost` unless set.
+    pub name: Option<String>,
+    /// `timeZone`: an IANA name; `UTC` unless set.
+    pub time_zone: Option<String>,
+    /// The zone of that name.
+    pub zone: Zone,
+    /// `access`: default access rules, the same keys as a device's `data.Access`.
+    pub access: AccessRules,
+    /// `corsOrigins`: the origins that browsers may call the API from; any unless set.
+    pub cors_origins: Option<Vec<String>>,
+    /// `publicUrl`: the address that clients reach the server by, without a trailing slash; see
+    /// [`crate::identity::App::public_url`].
+    pub public_url: Option<String>,
+    /// `backups`: when backups are made by themselves; never unless set.
+    pub backups: Option<BackupPlan>,
+    /// `outgoing`: how far calls to others may go; not to this machine unless set.
+    pub reach: Reach,
+    /// `communications`: whether messages go to delegates, and by which ways; all unless set.
+    pub communications: Communications,
+    /// `oneTimePasswords`: who may have one; users unless set.
+    pub one_time_passwords: OneTimePasswords,
+    /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
+    pub doors_opened_at: Option<Timestamp>,
+}
+
+/// When backups are made, where to, and how many are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BackupPlan {
+    /// Minutes between two.
+    pub every_minutes: u32,
+    /// How many are kept; older ones of the plan's own are deleted.
+    pub keep: u32,
+    /// An absolute path, such as of a USB stick; the folder `backups` beside the file unless set.
+    #[serde(default)]
+    pub folder: Option<PathBuf>,
+}
+
+impl BackupPlan {
+    fn parse(value: &Value) -> Result<Self> {
+        let plan: Self = serde_json::from_value(value.clone())
+            .map_err(|cause| Error::invalid(format!("backups: {cause}")))?;
+        for (name, number, most) in [
+            ("everyMinutes", plan.every_minutes, BACKUP_EVERY_MAX),
+            ("keep", plan.keep, BACKUP_KEEP_MAX),
+        ] {
+            if !(1..=most).contains(&number) {
+                return Err(Error::invalid(format!(
+                    "backups.{name}: must be from 1 to {most}"
+                )));
+            }
+        }
+        if plan
+            .folder
+            .as_deref()
+            .is_some_and(|path| !path.is_absolute())
+        {
+            return Err(Error::invalid(
+                "backups.folder: must be a whole path, such as /media/stick",
+            ));
+        }
+        Ok(plan)
+    }
+}
+
+impl Settings {
+    /// Every setting's name.
+    pub const NAMES: &'static [&'static str] = &[
+        "name",
+        "timeZone",
+        "publicUrl",
+        "access",
+        "corsOrigins",
+        "backups",
+        "outgoing",
+        "communications",
+        "oneTimePasswords",
+    ];
+
+    /// The instance's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or("Gatepost")
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<()> {
+        let text = || {
+            value
+                .as_str()
+                .map(ToOwned::to_owned)
+                .ok_or_else(|| Error::invalid(format!("{name}: must be a string")))
+        };
+        match name {
+            "name" => {
+                let name = text()?;
+                check_text("name", &name)?;
+                if name.chars().count() > NAME_MAX_CHARS {
+                    return Err(Error::invalid(format!(
+                        "name: must have at most {NAME_MAX_CHARS} characters"
+                    )));
+                }
+                self.name = Some(name);
+            }
+            "timeZone" => {
+                let zone = text()?;
+                self.zone = Zone::named(&zone)?;
+                self.time_zone = Some(zone);
+            }
+            "access" => self.access = AccessRules::parse("access", value)?,
+            "corsOrigins" => {
+                let origins: Vec<String> = serde_json::from_value(value.clone())
+                    .map_err(|_| Error::invalid("corsOrigins: must be a list of strings"))?;
+                origins
+                    .iter()
+                    .try_for_each(|origin| address::check_origin(origin))?;
+                self.cors_origins = Some(origins);
+            }
+            "publicUrl" => self.public_url = Some(address::public_url(&text()?)?),
+            "backups" => self.backups = Some(BackupPlan::parse(value)?),
+            "outgoing" => self.reach = reach(value)?,
+            "communications" => self.communications = Communications::parse(value)?,
+            "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
+            DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
+            notices::NAME => {}
+            _ => return Err(unknown(name)),
+        }
+        Ok(())
+    }
+}
+
+/// How far calls to others may go: `{"allowLocal": true}`.
+fn reach(value: &Value) -> Result<Reach> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct Outgoing {
+        allow_local: bool,
+    }
+    let outgoing = Outgoing::deserialize(value)
+        .map_err(|cause| Error::invalid(format!("outgoing: {cause}")))?;
+    Ok(if outgoing.allow_local {
+        Reach::Local
+    } else {
+        Reach::Network
+    })
+}
+
+/// The settings as they are stored: name and JSON value.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
+    let mut settings = rows(connection)?;
+    settings.remove(DOORS);
+    settings.remove(notices::NAME);
+    Ok(settings)
+}
+
+fn rows(connection: &Connection) -> Result<Map<String, Value>> {
+    let mut statement =
+        connection.prepare_cached("SELECT name, value FROM settings ORDER BY name")?;
+    let rows = statement.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
+    rows.map(|row| {
+        let (name, value) = row?;
+        Ok((name, serde_json::from_str(&value).unwrap_or(Value::Null)))
+    })
+    .collect()
+}
+
+/// The settings in force. A stored value that this version cannot read is passed over with a
+/// warning: a server at the door must start.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn load(connection: &Connection) -> Result<Settings> {
+    let mut settings = Settings::default();
+    for (name, value) in rows(connection)? {
+        if let Err(cause) = settings.set(&name, &value) {
+            tracing::warn!("setting passed over: {cause}");
+        }
+    }
+    Ok(settings)
+}
+
+/// Checks settings, each alone; `null` is none.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the setting.
+pub fn check(changes: &Map<String, Value>) -> Result<()> {
+    let mut settings = Settings::default();
+    for (name, value) in changes {
+        if !Settings::NAMES.contains(&name.as_str()) {
+            return Err(unknown(name));
+        }
+        if !value.is_null() {
+            settings.set(name, value)?;
+        }
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> Error {
+    Error::invalid(format!(
+        "{name}: there is no such setting; there are {} and, in a configuration, logo",
+        Settings::NAMES.join(", ")
+    ))
+}
+
+/// Stores settings; `null` puts one back to its default.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the setting; nothing is stored then.
+pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<()> {
+    check(changes)?;
+    let before = stored(tx)?;
+    for (name, value) in changes {
+        if value.is_null() {
+            tx.execute("DELETE FROM settings WHERE name = ?1", [name])?;
+        } else {
+            tx.execute(
+                "INSERT INTO settings (name, value) VALUES (?1, ?2)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                [name, &value.to_string()],
+            )?;
+        }
+    }
+    let after = stored(tx)?;
+    if before != after {
+        tx.outdate_caches();
+        audit::append(
+            tx,
+            ctx,
+            &audit::Change {
+                action: "update",
+                record_type: "settings",
+                record_id: None,
+                before: Some(Value::Object(before)),
+                after: Some(Value::Object(after)),
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Opens the doors, which ends the rehearsal, or closes them.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn open_doors(tx: &Tx<'_>, ctx: &Context, open: bool) -> Result<()> {
+    let before = load(tx)?.doors_opened_at;
+    if before.is_some() == open {
+        return Ok(());
+    }
+    if open {
+        tx.execute(
+            "INSERT INTO settings (name, value) VALUES (?1, ?2)",
+            [DOORS, &tx.now().0.to_string()],
+        )?;
+    } else {
+        tx.execute("DELETE FROM settings WHERE name = ?1", [DOORS])?;
+    }
+    tx.outdate_caches();
+    let shown = |open: bool| Some(serde_json::json!({ "open": open }));
+    audit::append(
+        tx,
+        ctx,
+        &audit::Change {
+            action: "update",
+            record_type: "doors",
+            record_id: None,
+            before: shown(!open),
+            after: shown(open),
+        },
+    )
+}
+
+/// The settings in memory, read anew when they may have changed.
+pub struct Cache {
+    cached: RwLock<(u64, Arc<Settings>)>,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            cached: RwLock::new((0, Arc::default())),
+        }
+    }
+}
+
+impl Cache {
+    /// The settings in force now; the last known ones should they be unreadable.
+    pub fn get(&self, store: &Store) -> Arc<Settings> {
+        let epoch = store.epoch();
+        if let Ok(cached) = self.cached.read()
+            && cached.0 == epoch
+        {
+            return Arc::clone(&cached.1);
+        }
+        match store.look_up(load) {
+            Ok(settings) => {
+                let settings = Arc::new(settings);
+                if let Ok(mut cached) = self.cached.write() {
+                    *cached = (epoch, Arc::clone(&settings));
+                }
+                settings
+            }
+            Err(cause) => {
+                tracing::error!("settings: {cause}");
+                self.cached
+                    .read()
+                    .map_or_else(|_| Arc::default(), |cached| Arc::clone(&cached.1))
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What is written: a job in the writer's queue, which does its work in the transaction of a group and
+//! is answered after that.
+
+use super::{
+    stats::Queued,
+    tx::{Tx, caught, savepoint},
+};
+use crate::types::error::{Error, Kind, Result};
+use std::{path::PathBuf, time::Instant};
+use tokio::sync::oneshot;
+
+/// The name of the file that stands beside ours for a `Turn::Alone`.
+pub const BESIDE: &str = "beside";
+
+/// How a job stands in the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// Somebody waits at a gate.
+    Soon,
+    /// A slice of a batch or an import: after everybody who waits, one at a time.
+    Bulk,
+    /// Next, and with nobody else: it reads this other database file as [`BESIDE`].
+    Alone(PathBuf),
+    /// As that, without another file; with the log emptied before, unless somebody reads an old state.
+    Still,
+}
+
+/// How a job is kept from leaving half its work behind when it fails.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// The transaction is undone.
+    Transaction,
+    /// A savepoint is.
+    Savepoint,
+}
+
+/// What a job does, and whether it can be done again after it was undone.
+pub trait Work<T>: Send {
+    /// Whether it can.
+    const REPEATABLE: bool;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// What it fails with.
+    fn run(&mut self, tx: &Tx<'_>) -> Result<T>;
+}
+
+/// Work that can be done once.
+pub struct Once<F>(Option<F>);
+
+impl<F> Once<F> {
+    pub fn new(work: F) -> Self {
+        Self(Some(work))
+    }
+}
+
+/// Work that can be done again.
+pub struct Repeatable<F>(pub F);
+
+impl<T, F: FnOnce(&Tx<'_>) -> Result<T> + Send> Work<T> for Once<F> {
+    const REPEATABLE: bool = false;
+
+    fn run(&mut self, tx: &Tx<'_>) -> Result<T> {
+        let work = self.0.take();
+        work.ok_or_else(|| Error::defect("a write ran twice"))?(tx)
+    }
+}
+
+impl<T, F: Fn(&Tx<'_>) -> Result<T> + Send> Work<T> for Repeatable<F> {
+    const REPEATABLE: bool = true;
+
+    fn run(&mut self, tx: &Tx<'_>) -> Result<T> {
+        (self.0)(tx)
+    }
+}
+
+/// Work in the queue.
+pub trait Job: Send {
+    fn turn(&self) -> &Turn;
+    fn waiting_since(&self) -> Instant;
+    fn is_repeatable(&self) -> bool;
+    /// Runs it in the open transaction.
+    ///
+    /// # Errors
+    /// What kind of error it failed with, which it keeps for its answer.
+    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind>;
+    /// Answers the caller: with what the job gave, or with why the group did not take place.
+    fn answer(self: Box<Self>, lost: Option<&str>);
+}
+
+/// Work that gives a value.
+pub struct JobOf<T, W> {
+    turn: Turn,
+    since: Instant,
+    work: W,
+    outcome: Option<Result<T>>,
+    reply: oneshot::Sender<Result<T>>,
+    _queued: Queued,
+}
+
+impl<T, W> JobOf<T, W> {
+    /// A job that waits from now on; the receiver gets its outcome.
+    pub fn queued(turn: Turn, work: W, queued: Queued) -> (Self, oneshot::Receiver<Result<T>>) {
+        let (reply, outcome) = oneshot::channel();
+        let job = Self {
+            turn,
+            since: Instant::now(),
+            work,
+            outcome: None,
+            reply,
+            _queued: queued,
+        };
+        (job, outcome)
+    }
+}
+
+impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
+    fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    fn waiting_since(&self) -> Instant {
+        self.since
+    }
+
+    fn is_repeatable(&self) -> bool {
+        W::REPEATABLE
+    }
+
+    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind> {
+        let work = || self.work.run(tx);
+        let outcome = tx.counting(|| match guard {
+            Guard::Transaction => caught(tx.connection, work).flatten(),
+            Guard::Savepoint => savepoint(tx.connection, "job", work),
+        });
+        let told = match &outcome {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(cause.kind),
+        };
+        self.outcome = Some(outcome);
+        told
+    }
+
+    fn answer(self: Box<Self>, lost: Option<&str>) {
+        let outcome = match (lost, self.outcome) {
+            (Some(why), _) => Err(Error::unavailable(why)),
+            (None, Some(outcome)) => outcome,
+            (None, None) => Err(Error::unavailable("it waited too long for the writer")),
+        };
+        // The caller may be gone; the write stands all the same.
+        let _ = self.reply.send(outcome);
+    }
+}

@@ -1,0 +1,261 @@
+//! Brings files to the current schema. A fresh file runs `schema.sql`; an older one runs the steps
+//! it lacks. Steps are never changed once released: they are how old files remember their past.
+
+use super::APPLICATION_ID;
+use crate::types::error::{Error, Result};
+use rusqlite::Connection;
+use rusqlite_migration::{M, Migrations};
+
+const STEPS: &[M<'static>] = &[
+    M::up(include_str!("migrations/0001_core.sql")),
+    M::up(include_str!("migrations/0002_search.sql")),
+    M::up(include_str!("migrations/0003_tls.sql")),
+    M::up(include_str!("migrations/0004_console.sql")),
+    M::up(include_str!("migrations/0005_transactions.sql")),
+    M::up(include_str!("migrations/0006_content.sql")),
+    M::up(concat!(
+        include_str!("migrations/0007_reports.sql"),
+        include_str!("migrations/reports.sql")
+    )),
+    M::up(include_str!("migrations/0008_messages.sql")),
+    M::up(include_str!("migrations/0009_one_time.sql")),
+    M::up(include_str!("migrations/0010_sales.sql")),
+    M::up(include_str!("migrations/0011_webhooks.sql")),
+    M::up(include_str!("migrations/0012_follow_up.sql")),
+    M::up(include_str!("migrations/0013_purchases.sql")),
+    M::up(include_str!("migrations/0014_interactions.sql")),
+    M::up(include_str!("migrations/0015_lists.sql")),
+    M::up(include_str!("migrations/0016_presence.sql")),
+    M::up(include_str!("migrations/0017_totals.sql")),
+    M::up(include_str!("migrations/0018_import_changes.sql")),
+    M::up(include_str!("migrations/0019_order.sql")),
+    M::up(include_str!("migrations/0020_pages.sql")),
+];
+
+/// What a fresh file holds from the start: its reports.
+const CONTENT: &str = include_str!("migrations/reports.sql");
+
+/// The schema version this program writes (SQLite's `user_version`).
+#[expect(clippy::cast_possible_wrap, reason = "a handful of steps")]
+pub const CURRENT: i64 = STEPS.len() as i64;
+
+/// Makes an empty file one of ours, with the whole current schema.
+///
+/// # Errors
+/// When SQLite cannot write it; the file is then empty still.
+pub fn create(connection: &Connection) -> Result<()> {
+    // A check-in touches a few rows on as many pages; half a page is half the log. Must come first.
+    connection.pragma_update(None, "page_size", 2048)?;
+    connection.execute_batch(&format!(
+        "BEGIN IMMEDIATE; {} {CONTENT} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {CURRENT}; COMMIT;",
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schema.sql"))
+    ))?;
+    Ok(())
+}
+
+/// Runs the steps that an older file lacks.
+///
+/// # Errors
+/// When a step fails; the file then stands at the last step that did not.
+pub fn upgrade(connection: &mut Connection) -> Result<()> {
+    let steps = Migrations::from_slice(STEPS);
+    let done: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    for (version, _) in (1..)
+        .zip(STEPS)
+        .skip(usize::try_from(done).unwrap_or_default())
+    {
+        tracing::info!("migrating the file to schema version {version} of {CURRENT}");
+        steps
+            .to_version(connection, version)
+            .map_err(|cause| Error::defect(format!("migration: {cause}")))?;
+    }
+    Ok(())
+}
+
+/// Brings a file to a version that is not the newest.
+#[cfg(test)]
+pub(super) fn up_to(connection: &mut Connection, version: usize) {
+    let steps = Migrations::from_slice(&STEPS[..version]);
+    if let Err(cause) = steps.to_latest(connection) {
+        unreachable!("version {version}: {cause}");
+    }
+}
+
+/// Everything of a database that a schema decides (kind, name, statement), in a comparable form:
+/// comments and white space of each statement folded.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)>> {
+    let mut statement = connection
+        .prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")?;
+    let rows = statement.query_map([], |row| {
+        let sql: String = row.get(2)?;
+        let folded = sql
+            .lines()
+            .map(|line| line.split("--").next().unwrap_or_default())
+            .flat_map(str::split_whitespace)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .replace(" ,", ",")
+            .replace(" )", ")")
+            .replace("( ", "(");
+        Ok((row.get(0)?, row.get(1)?, folded))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{newest_interaction, totals};
+
+    #[test]
+    fn migrations_meet_the_schema() {
+        let fresh = Connection::open_in_memory().unwrap();
+        create(&fresh).unwrap();
+        let mut migrated = Connection::open_in_memory().unwrap();
+        upgrade(&mut migrated).unwrap();
+        assert_eq!(schema_of(&fresh).unwrap(), schema_of(&migrated).unwrap());
+        assert!(schema_of(&fresh).unwrap().len() > 20);
+        let version: i64 = migrated
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(version, CURRENT);
+    }
+
+    #[test]
+    fn a_migrated_file_begins_with_the_reports_of_a_fresh_one() {
+        let fresh = Connection::open_in_memory().unwrap();
+        create(&fresh).unwrap();
+        let mut migrated = Connection::open_in_memory().unwrap();
+        upgrade(&mut migrated).unwrap();
+        let reports = |connection: &Connection| -> Vec<(String, String)> {
+            let mut statement = connection
+                .prepare("SELECT id, query FROM reports ORDER BY number")
+                .unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+            rows.unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(reports(&migrated), reports(&fresh));
+        assert_eq!(reports(&fresh).len(), 6);
+    }
+
+    #[test]
+    fn what_an_older_file_holds_is_found_afterwards() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        Migrations::from_slice(&STEPS[..1])
+            .to_latest(&mut connection)
+            .unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO delegates (public_id, last_name, sources, created_at, updated_at)
+                 VALUES ('p', 'Lovelace', '[]', 0, 0)",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        let found: i64 = connection
+            .query_row(
+                "SELECT rowid FROM delegates_search WHERE delegates_search MATCH 'last_name : lov'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(found, 1);
+    }
+
+    #[test]
+    fn interactions_of_an_older_file_stay_and_their_ids_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let mut connection = Connection::open(&path).unwrap();
+        Migrations::from_slice(&STEPS[..13])
+            .to_latest(&mut connection)
+            .unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO delegates (id, public_id, sources, created_at, updated_at) VALUES (1, 'p', '[]', 0, 0);
+                 INSERT INTO interactions (interaction_type, first_delegate_id, recorded_at, created_at)
+                 VALUES ('a', 1, 0, 0), ('b', 1, 0, 0), ('c', 1, 0, 0);
+                 DELETE FROM interactions WHERE id = 3",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        drop(connection);
+        let connection = Connection::open(&path).unwrap();
+        assert_eq!(newest_interaction(&connection).unwrap(), 3);
+        let kinds: String = connection
+            .query_row(
+                "SELECT group_concat(id || interaction_type) FROM interactions",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(kinds, "1a,2b");
+        assert_eq!(
+            totals::drift(&connection).unwrap(),
+            totals::Drift::default()
+        );
+        assert_eq!(totals::interactions(&connection).unwrap(), 2);
+        assert_eq!(totals::delegates(&connection).unwrap(), 1);
+        let sound: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(sound, "ok");
+        let kept = connection.execute("DELETE FROM delegates", []).unwrap_err();
+        assert!(kept.to_string().contains("takes part"), "{kept}");
+    }
+
+    /// A gate below an event for registered attendees was open, as nothing was inherited.
+    #[test]
+    fn gates_that_the_inherited_rule_set_closes_are_listed() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        Migrations::from_slice(&STEPS[..18])
+            .to_latest(&mut connection)
+            .unwrap();
+        let simple = r#"{"Access":{"ruleSet":"simple"}}"#;
+        let open = r#"{"Access":{"ruleSet":"open"}}"#;
+        for (id, parent, data) in [
+            (1, None, Some(simple)),
+            (2, Some(1), None),
+            (3, Some(2), Some(r#"{"Access":{"entry":"single"}}"#)),
+            (4, Some(1), Some(open)),
+            (5, Some(4), None),
+            (6, Some(1), Some("no JSON")),
+            (7, None, None),
+            // Nobody ever checked in there.
+            (8, Some(1), None),
+        ] {
+            connection
+                .execute(
+                    "INSERT INTO devices (id, parent_id, data, code, public_id, sources, created_at, updated_at)
+                     VALUES (?1, ?2, ?3, ?1, ?1, '[]', 0, 0)",
+                    (id, parent, data),
+                )
+                .unwrap();
+        }
+        connection
+            .execute_batch(
+                "INSERT INTO occupancy (device_id, inside) VALUES (1, 0), (2, 1), (3, 0), (4, 0), (5, 0), (7, 0);
+                 INSERT INTO interactions (interaction_type, recorded_at, created_at) VALUES ('x', 5, 9)",
+            )
+            .unwrap();
+        upgrade(&mut connection).unwrap();
+        let closed: String = connection
+            .query_row(
+                "SELECT group_concat(device_id) FROM closed_by_upgrade",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(closed, "2,3");
+        let order: (i64, i64, i64) = connection
+            .query_row(
+                "SELECT moment, totals.order_at, tree_version FROM interactions, totals",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .unwrap();
+        assert_eq!(order, (5, 9, 1));
+    }
+}

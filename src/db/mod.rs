@@ -1,0 +1,500 @@
+//! The one SQLite file: opening it, reading from it, and the single way to write to it.
+//!
+//! Writes are closures over a transaction on the writer thread ([`Store::write`]); reads are
+//! closures over a read-only connection. No SQL of a feature stands here.
+
+mod checkpoint;
+pub mod connection;
+mod create;
+pub mod error;
+#[cfg(test)]
+mod fixtures;
+mod ids;
+pub mod integrity;
+mod job;
+pub mod migrate;
+pub mod open;
+mod outside;
+pub mod references;
+pub mod salvage;
+pub mod sandbox;
+mod scrub;
+pub mod stats;
+pub mod totals;
+mod tx;
+mod wal;
+mod watch;
+mod writer;
+
+pub use ids::newest_interaction;
+pub use open::{Found, ServeLock};
+pub use tx::{Tx, in_transaction};
+
+use crate::types::error::{Error, Result};
+use checkpoint::{Checkpointer, Wiper};
+use integrity::Integrity;
+use job::{Once, Repeatable, Turn, Work};
+use r2d2_sqlite::SqliteConnectionManager;
+use rusqlite::{Connection, OpenFlags};
+use stats::Stats;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use watch::Watch;
+use writer::Writer;
+
+pub use job::BESIDE;
+
+/// Marks a SQLite file as Gatepost's (`"GATE"`).
+pub const APPLICATION_ID: i32 = 0x4741_5445;
+
+/// How much an acknowledged write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Durability {
+    /// Power loss and everything less.
+    Full,
+    /// The end of the process, but not power loss.
+    Normal,
+}
+
+type Pool = r2d2::Pool<SqliteConnectionManager>;
+
+/// How long gates go first between two slices of [`Store::scrub`], and how often it is tried in vain.
+const SCRUB_PAUSE: Duration = Duration::from_millis(30);
+const SCRUB_TRIES: u32 = 1_000;
+
+/// The open file.
+pub struct Store {
+    path: PathBuf,
+    writer: Writer,
+    wiper: Wiper,
+    lookups: Pool,
+    lists: Pool,
+    durability: Durability,
+    file: &'static File,
+    was_copy: bool,
+    lacks_index: bool,
+    watch: Arc<Watch>,
+    integrity: Arc<Integrity>,
+}
+
+/// The database file, to be read as bytes.
+#[derive(Clone)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// An open handle. It is never closed: closing one drops SQLite's locks on the file.
+    pub file: &'static File,
+}
+
+impl Store {
+    /// Opens the file at `path`, makes a fresh one where there is none, and brings an older one to
+    /// the current schema after a backup copy beside it.
+    ///
+    /// # Errors
+    /// A sentence for the operator when the file cannot be used; it is then as it was.
+    pub fn open(path: &Path, durability: Durability) -> Result<Self> {
+        Self::open_found(look(path)?, path, durability)
+    }
+
+    /// As [`Store::open`], but makes no file.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and where there is none.
+    pub fn open_existing(path: &Path, durability: Durability) -> Result<Self> {
+        match look(path)? {
+            Found::Nothing => Err(Error::invalid(format!("{} does not exist", path.display()))),
+            found => Self::open_found(found, path, durability),
+        }
+    }
+
+    fn open_found(found: Found, path: &Path, durability: Durability) -> Result<Self> {
+        open::log_is_taken_in(path);
+        let mut was_copy = false;
+        let lacks_index = matches!(found, Found::Unindexed(_));
+        let mut connection = match found {
+            Found::Nothing => {
+                create::create(path)?;
+                return match open::look(path)? {
+                    made @ Found::Version(_) => Self::open_found(made, path, durability),
+                    _ => Err(Error::defect("a fresh file is none")),
+                };
+            }
+            Found::Torn => {
+                let connection = Connection::open(path)?;
+                migrate::create(&connection)?;
+                connection
+            }
+            Found::Version(version) | Found::Unindexed(version) => {
+                let connection = Connection::open(path)?;
+                was_copy = !connection::keeps_log(&connection)?;
+                if version < migrate::CURRENT {
+                    back_up_before_migration(&connection, path, version)?;
+                }
+                connection
+            }
+        };
+        connection::keep_log(&connection)?;
+        connection::prepare_writer(&connection, durability)?;
+        migrate::upgrade(&mut connection)?;
+        Checkpointer::attach(&connection);
+        let file = File::options().read(true).write(true).open(path);
+        let file: &'static File = Box::leak(Box::new(file.map_err(Error::unavailable)?));
+        let checkpointer = Checkpointer::start(path, file)?;
+        // By now SQLite has all of them open.
+        let watch = Arc::new(Watch::begin(path));
+        Ok(Self {
+            durability,
+            file,
+            was_copy,
+            lacks_index,
+            wiper: checkpointer.wiper(),
+            writer: Writer::start(connection, checkpointer, Arc::clone(&watch))?,
+            watch,
+            integrity: Arc::new(Integrity::new(path)),
+            lookups: pool(path, 4)?,
+            lists: pool(path, 4)?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file had no write-ahead log before it was opened: it is a copy that was put here, or
+    /// its making was interrupted.
+    #[must_use]
+    pub fn was_copy(&self) -> bool {
+        self.was_copy
+    }
+
+    /// Whether the index for searching was damaged when it was opened; it is to be made anew before a
+    /// delegate is written.
+    #[must_use]
+    pub fn lacks_index(&self) -> bool {
+        self.lacks_index
+    }
+
+    /// The file that was removed, renamed or replaced while it was open: this one, its log, or the log's
+    /// index. Nothing is stored from then on.
+    #[must_use]
+    pub fn lost(&self) -> Option<&Path> {
+        self.watch.lost()
+    }
+
+    /// What checks the file while it is in use, and knows what the last check found.
+    #[must_use]
+    pub fn integrity(&self) -> &Arc<Integrity> {
+        &self.integrity
+    }
+
+    /// How much an acknowledged write survives.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// The database file, to be copied by this process.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        Source {
+            path: self.path.clone(),
+            file: self.file,
+        }
+    }
+
+    /// What the writer is doing.
+    #[must_use]
+    pub fn stats(&self) -> &Stats {
+        self.writer.stats()
+    }
+
+    /// Connections in use: of those for look-ups, and of those for lists.
+    #[must_use]
+    pub fn readers_in_use(&self) -> (u32, u32) {
+        let used = |pool: &Pool| {
+            let state = pool.state();
+            state.connections - state.idle_connections
+        };
+        (used(&self.lookups), used(&self.lists))
+    }
+
+    /// Grows whenever settings, clients or tokens may have changed, by this process or by another;
+    /// what was cached before is then out of date.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.writer.epoch()
+    }
+
+    /// Writes: runs `work` in the writer's transaction and answers after the commit.
+    ///
+    /// # Errors
+    /// What `work` fails with (nothing is written then), or [`crate::types::error::Kind::Unavailable`]
+    /// when the store could not take it.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit(Turn::Soon, Once::new(work)).await
+    }
+
+    /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It has
+    /// no effect outside its transaction, and what it writes leaves true what is in [`Tx::memory`], or
+    /// takes it out of there.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_repeatable<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit(Turn::Soon, Repeatable(work)).await
+    }
+
+    /// As [`Store::write`], for a slice of bulk work: it waits until nobody else does. It should not
+    /// hold the writer for more than 10 ms.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_bulk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit(Turn::Bulk, Once::new(work)).await
+    }
+
+    /// As [`Store::write_bulk`], for a slice that can be done again, as with [`Store::write_repeatable`].
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_bulk_repeatable<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit(Turn::Bulk, Repeatable(work)).await
+    }
+
+    /// As [`Store::write`], in a transaction that no other write shares, with another database file
+    /// beside this one: its tables are there to be read under the name [`BESIDE`]. Everybody else
+    /// waits until it is done.
+    ///
+    /// # Errors
+    /// As [`Store::write`], and when the other file cannot be read.
+    pub async fn write_beside<T: Send + 'static>(
+        &self,
+        other: PathBuf,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit(Turn::Alone(other), Once::new(work)).await
+    }
+
+    /// As [`Store::write`], for work that needs something without a bound done beside the writer, and
+    /// puts it off ([`Tx::put_off`]): it is tried again once that is done, and sees the file as it is
+    /// then.
+    ///
+    /// # Errors
+    /// As [`Store::write`], and [`crate::types::error::Kind::Unavailable`] when that takes too long.
+    pub async fn write_prepared<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        self.prepared(&Turn::Soon, work).await
+    }
+
+    /// As [`Store::write_bulk`] and [`Store::write_prepared`].
+    ///
+    /// # Errors
+    /// As [`Store::write_prepared`].
+    pub async fn write_bulk_prepared<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        self.prepared(&Turn::Bulk, work).await
+    }
+
+    async fn prepared<T: Send + 'static>(
+        &self,
+        turn: &Turn,
+        work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let work = Arc::new(work);
+        let deadline = outside::deadline();
+        loop {
+            let (work, needs) = (Arc::clone(&work), outside::Needs::default());
+            let of_job = needs.clone();
+            let attempt = Once::new(move |tx: &Tx<'_>| of_job.attempt(tx, |tx| work(tx)));
+            let outcome = self.submit(turn.clone(), attempt).await;
+            let put_off = needs.take();
+            if put_off.is_empty() {
+                return outcome;
+            }
+            outside::run(put_off, deadline).await?;
+        }
+    }
+
+    /// As [`Store::write`], for commands that have no runtime.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit_blocking(Turn::Soon, Once::new(work))
+    }
+
+    /// As [`Store::write_bulk`], for work that has no runtime.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn write_bulk_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.submit_blocking(Turn::Bulk, Once::new(work))
+    }
+
+    async fn submit<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl Work<T> + 'static,
+    ) -> Result<T> {
+        let outcome = self.writer.submit(turn, work)?.await;
+        outcome.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    fn submit_blocking<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl Work<T> + 'static,
+    ) -> Result<T> {
+        let outcome = self.writer.submit(turn, work)?.blocking_recv();
+        outcome.unwrap_or_else(|_| Err(writer::stopped()))
+    }
+
+    /// Has the write-ahead log emptied, soon: in it stands what was deleted, until it is written over.
+    pub fn wipe_log(&self) {
+        self.wiper.wipe();
+    }
+
+    /// Overwrites what pages of the file keep of content that moved within it and was deleted since; and
+    /// empties the log. It looks through the whole file, beside the writer, which it holds up for some
+    /// milliseconds now and then.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Unavailable`] when something reads an old state of the file all the time,
+    /// and when the file cannot be read or written.
+    pub async fn scrub(&self) -> Result<()> {
+        let file = self.file;
+        let mut pages = tokio::task::spawn_blocking(move || scrub::candidates(file))
+            .await
+            .map_err(Error::defect)??;
+        let mut tries = 0;
+        while !pages.is_empty() {
+            // What the thread copies of the log, the writer need not.
+            self.wipe_log();
+            tokio::time::sleep(SCRUB_PAUSE).await;
+            let log = open::beside(&self.path, "-wal");
+            let before = pages.len();
+            let work = move |tx: &Tx<'_>| {
+                scrub::clear(tx, file, &log, &mut pages)?;
+                Ok(pages)
+            };
+            pages = self.submit(Turn::Still, Once::new(work)).await?;
+            tries = if pages.len() < before { 0 } else { tries + 1 };
+            if tries >= SCRUB_TRIES {
+                return Err(Error::unavailable(
+                    "something reads an old state of the file, whose pages cannot be cleared meanwhile",
+                ));
+            }
+        }
+        self.wipe_log();
+        Ok(())
+    }
+
+    /// Looks a few records up by index, right here: it takes microseconds, less than handing it
+    /// to another thread would.
+    ///
+    /// # Errors
+    /// What `work` fails with, or [`crate::types::error::Kind::Unavailable`] without a free connection.
+    pub fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        snapshot(&*self.lookups.get()?, work)
+    }
+
+    /// Reads more than a few records, on a thread that may wait.
+    ///
+    /// # Errors
+    /// What `work` fails with, or [`crate::types::error::Kind::Unavailable`] without a free connection.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let pool = self.lists.clone();
+        tokio::task::spawn_blocking(move || snapshot(&*pool.get()?, work))
+            .await
+            .map_err(Error::defect)?
+    }
+}
+
+/// Looks at a file that is to be written to.
+fn look(path: &Path) -> Result<Found> {
+    open::refuse_links(path)?;
+    salvage::refuse_damaged(path)?;
+    open::look(path)
+}
+
+/// Runs `work` on one state of the file, whatever is committed meanwhile.
+fn snapshot<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    struct Ended<'a>(&'a Connection);
+
+    impl Drop for Ended<'_> {
+        fn drop(&mut self) {
+            let end = || self.0.prepare_cached("COMMIT")?.execute([]);
+            if let Err(cause) = end() {
+                tracing::error!("a read could not be ended: {cause}");
+            }
+        }
+    }
+
+    connection.prepare_cached("BEGIN DEFERRED")?.execute([])?;
+    // Ended even by a panic: the connection goes back to its pool.
+    let _ended = Ended(connection);
+    work(connection)
+}
+
+fn pool(path: &Path, size: u32) -> Result<Pool> {
+    let manager = SqliteConnectionManager::file(path)
+        // One thread at a time has it: no need for a lock around every value of every row.
+        .with_flags(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .with_init(|connection| {
+            connection::prepare_reader(connection)
+                .map_err(|cause| rusqlite::Error::InvalidParameterName(cause.message))
+        });
+    Ok(r2d2::Pool::builder()
+        .max_size(size)
+        .connection_timeout(Duration::from_secs(2))
+        // A local file does not go away; asking it before each use would double a look-up's cost.
+        .test_on_check_out(false)
+        .build(manager)?)
+}
+
+/// Copies the file to `<name>.v<version>.bak` before its schema changes.
+fn back_up_before_migration(connection: &Connection, path: &Path, version: i64) -> Result<()> {
+    let copy = open::beside(path, &format!(".v{version}.bak"));
+    if !copy.exists() {
+        connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
+        // Whoever may not read the file may not read its copy.
+        let permissions = std::fs::metadata(path).map(|file| file.permissions());
+        if let Err(cause) = permissions.and_then(|found| std::fs::set_permissions(&copy, found)) {
+            tracing::warn!("{}: {cause}", copy.display());
+        }
+        tracing::info!("copied {} to {}", path.display(), copy.display());
+    }
+    Ok(())
+}

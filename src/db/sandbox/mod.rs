@@ -1,0 +1,392 @@
+//! SQL that an administrator wrote, run where it can do no harm: on a connection of its own that
+//! cannot write, and that reads documented views and nothing else (design: Security).
+
+mod allowed;
+mod copies;
+mod functions;
+mod leash;
+mod report;
+mod turns;
+
+pub use leash::{Leash, Stopped};
+pub use report::Shape;
+pub use turns::{Turn, Turns};
+
+use crate::types::{
+    Zone,
+    error::{Error, Result},
+};
+use percent_encoding::{AsciiSet, CONTROLS};
+use rusqlite::{
+    Connection, OptionalExtension, Statement, StatementStatus, config::DbConfig,
+    hooks::AuthContext, limits::Limit, types::Value,
+};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// The views' definitions.
+const DEFINITIONS: &str = include_str!("views.sql");
+/// The largest value such SQL may make, in bytes; a record's `data` has 1 MiB at the most.
+const VALUE_MAX_BYTES: i32 = 2 * 1024 * 1024;
+/// What else such SQL may have: so much of each that one step of SQLite's machine, which nothing can
+/// interrupt, takes neither a second nor a gigabyte.
+const LIMITS: [(Limit, i32); 7] = [
+    (Limit::SQLITE_LIMIT_LENGTH, VALUE_MAX_BYTES),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_MAX_BYTES),
+    (Limit::SQLITE_LIMIT_COLUMN, 200),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 64),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+];
+/// The longest statement, in bytes.
+const SQL_MAX_BYTES: i32 = 20_000;
+/// What the values that a statement holds at once may come to, in bytes. One without a loop cannot be
+/// interrupted, and may hold ten thousand: the more places for values it has, the less goes into each.
+const HELD_MAX_BYTES: usize = 1 << 30;
+/// The least that a place for a value takes of a prepared statement, in bytes.
+const PLACE_BYTES: usize = 40;
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS: i32 = 500;
+
+/// What means something in a file's address.
+const URI_MARKS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+
+/// A view that such SQL may read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// Its columns.
+    pub columns: Vec<String>,
+}
+
+/// A connection for such SQL.
+#[derive(Debug)]
+pub struct Sandbox {
+    connection: Connection,
+    path: PathBuf,
+    /// Under which name the file is attached.
+    name: String,
+}
+
+impl Sandbox {
+    /// Opens one on the database file.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let connection = Connection::open_in_memory()?;
+        connection.busy_timeout(Duration::from_secs(1))?;
+        // What is sorted goes to disk, where [`Leash`] sees to it: a million rows are not to be held.
+        connection.pragma_update(None, "temp_store", "FILE")?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        // Under a name that nobody can guess: a common table expression with the name of a view
+        // looks like that view to the authorizer, and must not reach past it.
+        let name = format!("file_{:016x}", getrandom::u64().map_err(Error::defect)?);
+        connection.execute(&format!("ATTACH ?1 AS {name}"), [address(path)])?;
+        connection.pragma_update(Some(name.as_str()), "cache_size", -2048)?;
+        connection.execute_batch(&DEFINITIONS.replace("file.", &format!("{name}.")))?;
+        functions::offer(&connection, zone(&connection, &name)?)?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        for (limit, most) in LIMITS {
+            connection.set_limit(limit, most)?;
+        }
+        let behind = allowed::Behind::of(&connection, &name)?;
+        connection.authorizer(Some(move |asked: AuthContext<'_>| {
+            allowed::judge(&asked, &behind)
+        }))?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+            name,
+        })
+    }
+
+    /// The views, with their columns.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn views(&self) -> Result<Vec<View>> {
+        allowed::VIEWS
+            .iter()
+            .map(|view| {
+                let statement = self
+                    .connection
+                    .prepare(&format!("SELECT * FROM {}", view.name))?;
+                let columns = statement.column_names();
+                Ok(View {
+                    name: view.name,
+                    about: view.about,
+                    columns: columns.into_iter().map(ToOwned::to_owned).collect(),
+                })
+            })
+            .collect()
+    }
+
+    /// From now on for `most`, statements run; then they are interrupted.
+    ///
+    /// # Errors
+    /// When SQLite refuses it.
+    pub fn limit(&self, most: Duration) -> Result<()> {
+        self.hold(most, &Leash::default())
+    }
+
+    /// As [`Sandbox::limit`]; the leash tells why a statement was stopped.
+    ///
+    /// # Errors
+    /// When SQLite refuses it.
+    pub fn hold(&self, most: Duration, leash: &Leash) -> Result<()> {
+        let stop = leash.hold(most, &self.path);
+        Ok(self.connection.progress_handler(STEPS, Some(stop))?)
+    }
+
+    /// Checks a statement that is to give one value for the record `:id`: alone, read-only, one
+    /// column, no other parameter.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], in SQLite's words where they are its own.
+    pub fn check_scalar(&self, sql: &str) -> Result<()> {
+        let statement = self.compiled("sql", sql)?;
+        if !statement.readonly() || statement.column_count() != 1 {
+            return Err(Error::invalid("sql: must be a SELECT of one column"));
+        }
+        for place in 1..=statement.parameter_count() {
+            if statement.parameter_name(place) != Some(":id") {
+                return Err(Error::invalid(
+                    "sql: may have the parameter :id and no other",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A statement, compiled; what is wrong is told as of the property `name`.
+    fn compiled(&self, name: &str, sql: &str) -> Result<Statement<'_>> {
+        // A longer one is refused by its length.
+        let is_short = i32::try_from(sql.len()).is_ok_and(|length| length <= SQL_MAX_BYTES);
+        if is_short && copies::too_many(sql) {
+            return Err(Error::invalid(format!(
+                "{name}: its subqueries or common table expressions multiply too often"
+            )));
+        }
+        self.connection
+            .prepare(sql)
+            .map_err(|cause| Error::invalid(format!("{name}: {}", self.told(&cause))))
+    }
+
+    /// Says how large a value may be while a statement runs: all that it can hold at once stays within
+    /// bounds, and of a statement of ordinary size each may be as large as any.
+    fn bound_values(&self, statement: &Statement<'_>) -> rusqlite::Result<()> {
+        let bytes = statement.get_status(StatementStatus::MemUsed);
+        let places = (usize::try_from(bytes).unwrap_or(usize::MAX) / PLACE_BYTES).max(1);
+        let most = i32::try_from(HELD_MAX_BYTES / places).unwrap_or(VALUE_MAX_BYTES);
+        let most = most.min(VALUE_MAX_BYTES);
+        self.connection
+            .set_limit(Limit::SQLITE_LIMIT_LENGTH, most)
+            .map(drop)
+    }
+
+    /// The value that a checked statement gives for a record: the first row's, NULL without one.
+    ///
+    /// # Errors
+    /// When it fails or is interrupted.
+    pub fn scalar(&self, sql: &str, id: i64) -> rusqlite::Result<Value> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        self.bound_values(&statement)?;
+        if statement.parameter_count() > 0 {
+            statement.raw_bind_parameter(1, id)?;
+        }
+        let mut rows = statement.raw_query();
+        match rows.next()? {
+            Some(row) => row.get(0),
+            None => Ok(Value::Null),
+        }
+    }
+}
+
+/// The instance's time zone as its settings say; UTC where they do not.
+fn zone(connection: &Connection, name: &str) -> Result<Zone> {
+    let sql = format!("SELECT value ->> '$' FROM {name}.settings WHERE name = 'timeZone'");
+    let named: Option<Option<String>> = connection
+        .query_row(&sql, [], |row| row.get(0))
+        .optional()?;
+    let zone = named.flatten().map(|named| Zone::named(&named));
+    Ok(zone.and_then(Result::ok).unwrap_or_default())
+}
+
+/// The file as SQLite is to open it: for reading.
+fn address(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "/");
+    let root = if path.chars().nth(1) == Some(':') {
+        "/"
+    } else {
+        ""
+    };
+    let path = percent_encoding::utf8_percent_encode(&path, URI_MARKS);
+    format!("file:{root}{path}?mode=ro")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{connection, migrate};
+
+    fn sandbox() -> (tempfile::TempDir, Sandbox) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        let connection = Connection::open(&path).unwrap();
+        migrate::create(&connection).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO delegates (id, public_id, first_name, sources, created_at, updated_at)
+                 VALUES (7, 'p', 'Ada', '[]', 0, 0);
+                 INSERT INTO users (email, roles, created_at, updated_at) VALUES ('a@b', '[]', 0, 0);",
+            )
+            .unwrap();
+        let sandbox = Sandbox::open(&path).unwrap();
+        (folder, sandbox)
+    }
+
+    #[test]
+    fn a_scalar_over_a_record_is_taken() {
+        let (_folder, sandbox) = sandbox();
+        for (sql, value) in [
+            (
+                "SELECT first_name FROM delegates WHERE id = :id",
+                Value::Text("Ada".into()),
+            ),
+            (
+                "SELECT count(*) FROM interactions WHERE first_delegate_id = :id",
+                Value::Integer(0),
+            ),
+            (
+                "WITH x(n) AS (SELECT 3) SELECT n + :id FROM x",
+                Value::Integer(10),
+            ),
+            (
+                "SELECT first_name FROM delegates WHERE id = -:id",
+                Value::Null,
+            ),
+            ("SELECT 4", Value::Integer(4)),
+            ("SELECT count(*) FROM delegates", Value::Integer(1)),
+            (
+                "WITH mine AS (SELECT 1 UNION SELECT 2) SELECT count(*) FROM mine",
+                Value::Integer(2),
+            ),
+            (
+                "SELECT count(*) FROM (SELECT first_name FROM delegates) AS them",
+                Value::Integer(1),
+            ),
+        ] {
+            sandbox.check_scalar(sql).unwrap();
+            assert_eq!(sandbox.scalar(sql, 7).unwrap(), value, "{sql}");
+        }
+    }
+
+    /// Reports of others are written over these.
+    #[test]
+    fn columns_of_views_stay() {
+        let (_folder, sandbox) = sandbox();
+        let columns = |view: &View| format!("{}: {}", view.name, view.columns.join(" "));
+        let views: Vec<String> = sandbox.views().unwrap().iter().map(columns).collect();
+        insta::assert_snapshot!(views.join("\n"), @r"
+        delegates: id parent_id previous_id owner_id barcode rfid external_id public_id code uhf_id slug first_name last_name email phone job_title company delegate_type raw_flags data created_at updated_at
+        devices: id parent_id code public_id external_id rfid slug name short_name description device_type device_tags category start_at end_at available data created_at updated_at
+        events: id name external_id manager_email manager_phone start_at end_at data
+        interactions: id interaction_type first_delegate_id second_delegate_id third_delegate_id first_device_id second_device_id third_device_id data admitted recorded_at created_at
+        presence: delegate_id device_id check_ins inside joined last_in_at last_out_at
+        refusals: id interaction_type delegate delegate_id device device_id code message recorded_at refused_at
+        conflicts: id interaction_id code message found_at
+        device_states: device_id seen_at pinged_at battery network status failed_uploads lat lon clock_skew_s config_version confirmed_at
+        device_pings: device_id pinged_at battery network status failed_uploads lat lon clock_skew_s
+        transactions: id code context_id total_amount notes recorded_by bought_at created_at updated_at
+        transaction_payments: transaction_id line method amount change net reference
+        transaction_items: transaction_id line code product_id quantity description unit_amount total_amount discount_amount
+        transaction_delegates: transaction_id barcode delegate_id product_id
+        ");
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        let (_folder, sandbox) = sandbox();
+        for sql in [
+            "",
+            "SELECT 1; SELECT 2",
+            "SELECT 1, 2",
+            "SELECT :other",
+            "SELECT ?",
+            "SELECT email FROM users",
+            "SELECT count(*) FROM users",
+            "SELECT 1 FROM Users",
+            "SELECT count(*) FROM sqlite_schema",
+            "SELECT count(*) FROM pragma_table_info('users')",
+            "SELECT count(*) FROM dbstat",
+            "SELECT first_name FROM main.delegates",
+            "SELECT email FROM users AS delegates",
+            "SELECT (SELECT password_hash FROM users) FROM delegates",
+            "WITH delegates AS (SELECT email FROM users) SELECT email FROM delegates",
+            "WITH delegates AS (SELECT * FROM main.delegates) SELECT id FROM delegates",
+            "SELECT sql FROM sqlite_schema",
+            "SELECT name FROM pragma_database_list",
+            "SELECT sql FROM temp.sqlite_schema",
+            "SELECT name FROM pragma_table_info('users')",
+            "SELECT c FROM delegates_search",
+            "SELECT value FROM settings",
+            "PRAGMA user_version",
+            "DELETE FROM delegates",
+            "UPDATE delegates SET first_name = 'x'",
+            "INSERT INTO delegates (id) VALUES (1) RETURNING id",
+            "CREATE TABLE x (a)",
+            "CREATE TEMP VIEW events AS SELECT email FROM main.users",
+            "DROP VIEW delegates",
+            "ATTACH ':memory:' AS x",
+            "VACUUM INTO '/tmp/x'",
+            "BEGIN",
+            "SELECT load_extension('x')",
+            "EXPLAIN SELECT 1",
+        ] {
+            assert!(sandbox.check_scalar(sql).is_err(), "{sql}");
+        }
+    }
+
+    /// One delegate at very many devices, and very often at one.
+    #[test]
+    fn presence_costs_as_much_as_there_are_interactions() {
+        let costs = [100, 400].map(|count| {
+            let (folder, sandbox) = sandbox();
+            let file = Connection::open(folder.path().join("x.db")).unwrap();
+            file.execute(
+                "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1),
+                      kind(name, device) AS (VALUES ('check-in', 1), ('check-out', 1), ('join', 1),
+                          ('cancel-booking', 1), ('join', NULL))
+                 INSERT INTO interactions (interaction_type, first_delegate_id, first_device_id,
+                     recorded_at, created_at)
+                 SELECT name, 7, coalesce(device, i + 1), 5, 5 FROM n, kind",
+                [count],
+            )
+            .unwrap();
+            connection::steps_of(&sandbox.connection, || {
+                let sql = "SELECT sum(joined) + sum(inside) * 1000000 FROM presence";
+                assert_eq!(sandbox.scalar(sql, 7).unwrap(), Value::Integer(count));
+            })
+        });
+        assert!(costs[1] < costs[0] * 5, "{costs:?}");
+    }
+
+    #[test]
+    fn what_never_ends_is_interrupted() {
+        let (_folder, sandbox) = sandbox();
+        sandbox.limit(Duration::from_millis(30)).unwrap();
+        let sql =
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+        sandbox.check_scalar(sql).unwrap();
+        assert!(sandbox.scalar(sql, 7).is_err());
+        assert!(sandbox.scalar("SELECT zeroblob(1000000000)", 7).is_err());
+    }
+}

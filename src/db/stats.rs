@@ -1,0 +1,140 @@
+//! What the writer and the readers are doing, counted for whoever looks after the server.
+
+use crate::types::observe::{DURATIONS, Histogram};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+/// Bounds of groups, in jobs.
+const GROUPS: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// The writer's figures since the store was opened.
+#[derive(Debug)]
+pub struct Stats {
+    opened: Instant,
+    queued: AtomicUsize,
+    groups: Histogram,
+    commits: Histogram,
+    groups_lost: AtomicU64,
+    lost_at: Mutex<Option<Instant>>,
+    check_ins: AtomicU64,
+    /// How long the last slice of bulk work held the writer, in microseconds.
+    slice_us: AtomicU64,
+    /// Milliseconds from `opened` to when the writer last showed that it runs.
+    beat_ms: AtomicU64,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self {
+            opened: Instant::now(),
+            queued: AtomicUsize::new(0),
+            groups: Histogram::new(GROUPS),
+            commits: Histogram::new(DURATIONS),
+            groups_lost: AtomicU64::new(0),
+            lost_at: Mutex::new(None),
+            check_ins: AtomicU64::new(0),
+            slice_us: AtomicU64::new(0),
+            beat_ms: AtomicU64::new(0),
+        }
+    }
+}
+
+/// A job's place in the queue; given up when this goes, however the job ends.
+pub(super) struct Queued(Arc<Stats>);
+
+impl Queued {
+    pub(super) fn take(stats: &Arc<Stats>) -> Self {
+        stats.queued.fetch_add(1, Relaxed);
+        Self(Arc::clone(stats))
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.0.queued.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Stats {
+    /// Writes that wait for the writer or are being committed.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.queued.load(Relaxed)
+    }
+
+    /// Jobs of each group that was committed.
+    #[must_use]
+    pub fn groups(&self) -> &Histogram {
+        &self.groups
+    }
+
+    /// How long each commit took, its fsync included.
+    #[must_use]
+    pub fn commits(&self) -> &Histogram {
+        &self.commits
+    }
+
+    /// Groups that the file did not take.
+    #[must_use]
+    pub fn groups_lost(&self) -> u64 {
+        self.groups_lost.load(Relaxed)
+    }
+
+    /// How long ago the file last refused a group; `None` when it has taken one since.
+    #[must_use]
+    pub fn refusing_since(&self) -> Option<Duration> {
+        let lost_at = self.lost_at.lock().unwrap_or_else(PoisonError::into_inner);
+        lost_at.map(|at| at.elapsed())
+    }
+
+    /// Check-ins stored, overrides included.
+    #[must_use]
+    pub fn check_ins(&self) -> u64 {
+        self.check_ins.load(Relaxed)
+    }
+
+    /// How long the last slice of bulk work held the writer, its commit included.
+    #[must_use]
+    pub fn last_slice(&self) -> Duration {
+        Duration::from_micros(self.slice_us.load(Relaxed))
+    }
+
+    pub(super) fn slice(&self, took: Duration) {
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.slice_us.store(took, Relaxed);
+    }
+
+    /// How long the writer has not shown that it runs; it does so several times a second.
+    #[must_use]
+    pub fn silent(&self) -> Duration {
+        let beat = Duration::from_millis(self.beat_ms.load(Relaxed));
+        self.opened.elapsed().saturating_sub(beat)
+    }
+
+    pub(super) fn beat(&self) {
+        let since = self.opened.elapsed().as_millis();
+        self.beat_ms
+            .store(u64::try_from(since).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    pub(super) fn committed(&self, jobs: usize, check_ins: u64, took: Duration) {
+        self.groups.record(jobs as u64);
+        self.commits.record_duration(took);
+        self.check_ins.fetch_add(check_ins, Relaxed);
+        if let Ok(mut lost_at) = self.lost_at.lock() {
+            *lost_at = None;
+        }
+    }
+
+    pub(super) fn lost(&self) {
+        self.groups_lost.fetch_add(1, Relaxed);
+        if let Ok(mut lost_at) = self.lost_at.lock() {
+            *lost_at = Some(Instant::now());
+        }
+    }
+}

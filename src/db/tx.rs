@@ -1,0 +1,287 @@
+//! What a write runs in: an open transaction, and savepoints that keep the failure of one write from
+//! its neighbours.
+
+use super::{
+    ids::Ids,
+    outside::{Place, not_yet},
+    totals,
+};
+use crate::types::{
+    DeviceId, Timestamp,
+    error::{Error, Result, panic_text},
+};
+use rusqlite::Connection;
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+};
+
+/// What is known of a transaction while its jobs run.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    /// Caches are out of date once it is committed.
+    pub stale: Cell<bool>,
+    /// Check-ins that it holds.
+    pub check_ins: Cell<u64>,
+    /// The ids of its interactions.
+    pub ids: Ids,
+    /// People who came into a device or left it and are not counted in the file yet.
+    pub people: RefCell<Vec<(DeviceId, i64)>>,
+    /// Kept for the next transaction, unless this one is rolled back.
+    pub memory: Memory,
+}
+
+impl Group {
+    /// Counts in the file who came in or left; to be called before anything else counts them, and
+    /// before the commit.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn count_people(&self, connection: &Connection) -> Result<()> {
+        let mut people = self.people.take();
+        people.sort_unstable_by_key(|(device, _)| *device);
+        for at_one in people.chunk_by(|(one, _), (other, _)| one == other) {
+            let more = at_one.iter().map(|(_, more)| more).sum();
+            if more != 0 {
+                totals::add_people(connection, at_one[0].0, more)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One value of what repeatable writes read that others will need, for as long as nobody else writes.
+#[derive(Debug, Default)]
+pub(super) struct Memory(RefCell<Option<Rc<dyn Any>>>);
+
+impl Memory {
+    pub fn forget(&self) {
+        self.0.take();
+    }
+
+    fn get<T: Default + 'static>(&self) -> Rc<T> {
+        let mut kept = self.0.borrow_mut();
+        let known = kept.clone().and_then(|kept| kept.downcast().ok());
+        known.unwrap_or_else(|| {
+            let fresh: Rc<T> = Rc::default();
+            *kept = Some(Rc::clone(&fresh) as Rc<dyn Any>);
+            fresh
+        })
+    }
+}
+
+/// What a write runs in: the open transaction and the one time of this group.
+pub struct Tx<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) now: Timestamp,
+    pub(super) group: &'a Group,
+    /// That of the group, for writes that may use it.
+    pub(super) memory: Option<&'a Memory>,
+    /// Where work without a bound is done.
+    pub(super) place: Place<'a>,
+}
+
+impl Tx<'_> {
+    /// The time at which this write was begun; `created_at` and `updated_at` of all it writes.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Tells, once this write is committed, every cache of settings, clients and tokens that it is
+    /// out of date (see [`super::Store::epoch`]).
+    pub fn outdate_caches(&self) {
+        self.group.stale.set(true);
+    }
+
+    /// An id for a new interaction, which none had before.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn new_interaction_id(&self) -> Result<i64> {
+        self.group.ids.next(self.connection)
+    }
+
+    /// The position of what arrives now in the order of events: this time, but never before the
+    /// position that was given last, so that a corrected clock changes no order.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn arrival(&self) -> Result<Timestamp> {
+        self.group.ids.arrival(self.connection, self.now)
+    }
+
+    /// What repeatable writes ([`super::Store::write_repeatable`]) read before this one, to be added to,
+    /// so that each need not read it again. It is forgotten whenever another kind of write was done, here
+    /// or by another process, and when a transaction was rolled back; not with a savepoint: what stands in
+    /// it must do no harm whether such writes are kept or not. Other writes get an empty one. There is one
+    /// value: what is asked for as another type begins anew.
+    #[must_use]
+    pub fn memory<T: Default + 'static>(&self) -> Rc<T> {
+        self.memory.map_or_else(Rc::default, Memory::get)
+    }
+
+    /// Counts a check-in, should this write be committed.
+    pub fn count_check_in(&self) {
+        let check_ins = &self.group.check_ins;
+        check_ins.set(check_ins.get() + 1);
+    }
+
+    /// Adds to how many people are inside a device. Repeatable writes are added up and counted in the
+    /// file once a transaction: each check-in changes the numbers of the place, of those above it and of
+    /// the venue.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn add_people(&self, device: DeviceId, more: i64) -> Result<()> {
+        if self.memory.is_none() {
+            return totals::add_people(self.connection, device, more);
+        }
+        self.group.people.borrow_mut().push((device, more));
+        Ok(())
+    }
+
+    /// People inside a device now, with those of this transaction.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn people(&self, device: DeviceId) -> Result<i64> {
+        let people = self.group.people.borrow();
+        let more = people.iter().filter(|(at, _)| *at == device);
+        Ok(totals::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
+    }
+
+    /// Whether work without a bound, such as validating against a schema, may be done right here: it
+    /// may not where others wait for this transaction.
+    #[must_use]
+    pub fn may_take_long(&self) -> bool {
+        matches!(self.place, Place::Within)
+    }
+
+    /// Puts such work off until this write has failed. Gives the error that it fails with; it is tried
+    /// again where somebody sees to that ([`super::Store::write_prepared`]).
+    pub fn put_off(&self, work: impl FnOnce() + Send + 'static) -> Error {
+        if let Place::After(put_off) = self.place {
+            put_off.borrow_mut().push(Box::new(work));
+        }
+        not_yet()
+    }
+
+    /// What `work` gives; nothing when it put something off, which is forgotten.
+    pub fn unless_put_off<T>(&self, work: impl FnOnce(&Tx<'_>) -> T) -> Option<T> {
+        let put_off = RefCell::default();
+        let outcome = work(&self.with_place(Place::After(&put_off)));
+        put_off.into_inner().is_empty().then_some(outcome)
+    }
+
+    pub(super) fn with_place<'b>(&'b self, place: Place<'b>) -> Tx<'b> {
+        Tx { place, ..*self }
+    }
+
+    /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
+    ///
+    /// # Errors
+    /// What `work` fails with, or SQLite.
+    pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
+        self.counting(|| savepoint(self.connection, "nested", || work(self)))
+    }
+
+    /// Runs `work`, whose check-ins and people do not count when it fails.
+    pub(super) fn counting<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let check_ins = self.group.check_ins.get();
+        let people = self.group.people.borrow().len();
+        let outcome = work();
+        if outcome.is_err() {
+            self.group.check_ins.set(check_ins);
+            self.group.people.borrow_mut().truncate(people);
+        }
+        outcome
+    }
+}
+
+impl Deref for Tx<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
+}
+
+/// Runs `work` as the only job of a transaction on a connection that nobody else uses, such as the
+/// one of a test.
+///
+/// # Errors
+/// What `work` fails with, or SQLite.
+pub fn in_transaction<T>(
+    connection: &Connection,
+    now: Timestamp,
+    work: impl FnOnce(&Tx<'_>) -> Result<T>,
+) -> Result<T> {
+    let group = Group::default();
+    savepoint(connection, "alone", || {
+        let outcome = work(&Tx {
+            connection,
+            now,
+            group: &group,
+            memory: None,
+            place: Place::Within,
+        })?;
+        group.ids.keep(connection)?;
+        Ok(outcome)
+    })
+}
+
+/// How the writer opens a transaction.
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Runs `work` in a savepoint, which is undone when it fails.
+pub(super) fn savepoint<T>(
+    connection: &Connection,
+    name: &str,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    execute(connection, &format!("SAVEPOINT {name}"))?;
+    let outcome = caught(connection, work)?;
+    let close = || {
+        if outcome.is_err() {
+            execute(connection, &format!("ROLLBACK TO {name}"))?;
+        }
+        execute(connection, &format!("RELEASE {name}"))
+    };
+    if let Err(cause) = close() {
+        // What the work wrote can be told apart from its neighbours' no more: all of it goes.
+        connection.execute_batch("ROLLBACK")?;
+        return Err(cause);
+    }
+    outcome
+}
+
+/// What `work` gives, a panic as its error; what it wrote stays.
+///
+/// # Errors
+/// When the transaction is gone.
+pub(super) fn caught<T>(
+    connection: &Connection,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<Result<T>> {
+    let outcome = catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
+    if connection.is_autocommit() {
+        let why = outcome
+            .err()
+            .map_or_else(String::new, |cause| cause.message);
+        return Err(Error::unavailable(format!(
+            "the store could not take it; the whole group was undone {why}"
+        )));
+    }
+    Ok(outcome)
+}
+
+/// Runs a statement that is prepared once.
+pub(super) fn execute(connection: &Connection, statement: &str) -> Result<()> {
+    connection.prepare_cached(statement)?.execute([])?;
+    Ok(())
+}

@@ -1,0 +1,500 @@
+//! The one writer: a thread that owns the only writing connection and commits in groups.
+//!
+//! It drains its queue, opens one transaction, runs every job such that its failure undoes nothing but
+//! its own work, commits, and only then answers, so that one fsync serves the whole group and nothing
+//! is acknowledged before it is durable. A slice of bulk work is a group of its own, after one that
+//! left nobody waiting: so who came before it need not wait for it. So is a write that is to be alone:
+//! what was acknowledged by then was committed before it.
+//!
+//! A savepoint has SQLite copy every page before its first change. So jobs that can be run again, as
+//! those of gates can, run without: when one fails after it had begun to write, the transaction is rolled
+//! back, and those before it run again in savepoints and are committed. It hardly ever happens, as what
+//! the rules refuse is no failure. The same is done after a defect: once SQLite came upon a damaged page,
+//! it commits nothing before a rollback.
+
+use super::{
+    checkpoint::Checkpointer,
+    job::{BESIDE, Guard, Job, JobOf, Turn, Work},
+    outside::Place,
+    stats::{Queued, Stats},
+    tx::{BEGIN, Group, Tx, execute},
+    watch::{self, Watch},
+};
+use crate::types::{
+    Timestamp,
+    error::{Error, Kind, Result},
+};
+use rusqlite::Connection;
+use std::{
+    cell::Cell,
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+use tokio::sync::oneshot;
+
+/// Jobs waiting for the writer; one more is refused at once (contract: 1108).
+const QUEUE_MAX_JOBS: usize = 4096;
+/// Jobs committed together at the most.
+const GROUP_MAX_JOBS: usize = 512;
+/// No group takes a job after this.
+const GROUP_MAX: Duration = Duration::from_millis(20);
+/// A job that waited longer is not run any more: its caller has been told by then.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often it is looked at a commit whether the files are in their places: a look costs more than a
+/// tenth of a small commit.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// How often the file is asked whether another process changed it.
+const FOREIGN_POLL: Duration = Duration::from_millis(200);
+
+/// A handle to the writer thread.
+pub struct Writer {
+    queue: Option<SyncSender<Box<dyn Job>>>,
+    thread: Option<JoinHandle<()>>,
+    epoch: Arc<AtomicU64>,
+    stats: Arc<Stats>,
+    watch: Arc<Watch>,
+}
+
+impl Writer {
+    /// Starts the thread on its connection.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn start(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        watch: Arc<Watch>,
+    ) -> Result<Self> {
+        let (queue, jobs) = sync_channel(QUEUE_MAX_JOBS);
+        let epoch = Arc::new(AtomicU64::new(1));
+        let stats = Arc::new(Stats::default());
+        let shared = (Arc::clone(&epoch), Arc::clone(&stats), Arc::clone(&watch));
+        let thread = std::thread::Builder::new()
+            .name("writer".into())
+            .spawn(move || Loop::new(connection, checkpointer, shared).run(&jobs))
+            .map_err(Error::defect)?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+            epoch,
+            stats,
+            watch,
+        })
+    }
+
+    /// What it is doing.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// Grows whenever something that caches hold may have changed.
+    pub fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Queues a job; the receiver gets its outcome after the commit.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Unavailable`] at once when the queue is full.
+    pub fn submit<T: Send + 'static>(
+        &self,
+        turn: Turn,
+        work: impl Work<T> + 'static,
+    ) -> Result<oneshot::Receiver<Result<T>>> {
+        if self.watch.lost().is_some() {
+            return Err(Error::unavailable(watch::REFUSED));
+        }
+        let (job, outcome) = JobOf::queued(turn, work, Queued::take(&self.stats));
+        let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        match queue.try_send(Box::new(job)) {
+            Ok(()) => Ok(outcome),
+            Err(TrySendError::Full(_)) => Err(Error::unavailable("the write queue is full")),
+            Err(TrySendError::Disconnected(_)) => Err(stopped()),
+        }
+    }
+}
+
+impl Drop for Writer {
+    /// Finishes what was queued.
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(super) fn stopped() -> Error {
+    Error::unavailable("the store is closing")
+}
+
+/// What the jobs of a group are told whose transaction is gone.
+fn undone() -> Error {
+    Error::unavailable("the store could not take it; the whole group was undone")
+}
+
+/// Whether a job waited so long that its caller has been told no by now.
+fn is_late(job: &dyn Job) -> bool {
+    job.waiting_since().elapsed() >= WAIT_MAX
+}
+
+struct Loop {
+    connection: Connection,
+    checkpointer: Checkpointer,
+    epoch: Arc<AtomicU64>,
+    waiting: Waiting,
+    group: Group,
+    stats: Arc<Stats>,
+    watch: Arc<Watch>,
+    /// When it was last looked whether the files are in their places.
+    looked_at: Cell<Instant>,
+    /// None while it is not known.
+    data_version: Option<i64>,
+}
+
+/// What was taken from the queue and not run yet.
+#[derive(Default)]
+struct Waiting {
+    alone: VecDeque<Box<dyn Job>>,
+    soon: VecDeque<Box<dyn Job>>,
+    bulk: VecDeque<Box<dyn Job>>,
+}
+
+impl Waiting {
+    fn put(&mut self, job: Box<dyn Job>) {
+        match job.turn() {
+            Turn::Soon => self.soon.push_back(job),
+            Turn::Bulk => self.bulk.push_back(job),
+            Turn::Alone(_) | Turn::Still => self.alone.push_back(job),
+        }
+    }
+
+    /// Takes what is queued by now, as long as that does not make a group too large.
+    fn take_from(&mut self, jobs: &Receiver<Box<dyn Job>>) {
+        while self.soon.len() < GROUP_MAX_JOBS
+            && let Ok(job) = jobs.try_recv()
+        {
+            self.put(job);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.alone.is_empty() && self.soon.is_empty() && self.bulk.is_empty()
+    }
+}
+
+impl Loop {
+    fn new(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        (epoch, stats, watch): (Arc<AtomicU64>, Arc<Stats>, Arc<Watch>),
+    ) -> Self {
+        Self {
+            data_version: data_version(&connection).ok(),
+            connection,
+            checkpointer,
+            epoch,
+            waiting: Waiting::default(),
+            group: Group::default(),
+            stats,
+            watch,
+            looked_at: Cell::new(Instant::now()),
+        }
+    }
+
+    fn run(mut self, jobs: &Receiver<Box<dyn Job>>) {
+        loop {
+            self.stats.beat();
+            if self.waiting.is_empty() {
+                match jobs.recv_timeout(FOREIGN_POLL) {
+                    Ok(job) => self.waiting.put(job),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if self.in_place().is_ok() {
+                            self.checkpointer.idle(&self.connection);
+                            self.notice_other_processes();
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+            self.waiting.take_from(jobs);
+            if let Some(job) = self.waiting.alone.pop_front() {
+                self.guarded(|run| run.alone(job));
+            } else {
+                if !self.waiting.soon.is_empty() {
+                    self.guarded(|run| run.group(jobs));
+                }
+                if self.waiting.soon.is_empty()
+                    && let Some(slice) = self.waiting.bulk.pop_front()
+                {
+                    self.guarded(|run| run.single(slice));
+                }
+            }
+        }
+    }
+
+    /// Runs one group. A panic outside its jobs, as from a log that cannot be written, costs this
+    /// group at the most and never the writer; who is not answered by then gets a 1108.
+    fn guarded(&mut self, group: impl FnOnce(&mut Self)) {
+        let finished = catch_unwind(AssertUnwindSafe(|| group(self)));
+        if finished.is_err() {
+            let _ = self.roll_back();
+        }
+    }
+
+    /// Runs one group: begin, jobs, commit, answers.
+    fn group(&mut self, jobs: &Receiver<Box<dyn Job>>) {
+        let mut done: Vec<Box<dyn Job>> = Vec::with_capacity(64);
+        let lost = match self.begin() {
+            Ok(()) => {
+                let ran = self.run_jobs(jobs, &mut done);
+                ran.and_then(|()| self.commit(done.len())).err()
+            }
+            Err(cause) => {
+                done.extend(self.waiting.soon.drain(..));
+                Some(cause)
+            }
+        };
+        self.settle(done, lost);
+    }
+
+    /// Runs a group of one job.
+    fn single(&mut self, mut job: Box<dyn Job>) {
+        if is_late(&*job) {
+            return job.answer(None);
+        }
+        let lost = self.begin().and_then(|()| {
+            let begun = Instant::now();
+            if self.run_job(&mut *job, Guard::Transaction).is_ok() {
+                self.commit(1)?;
+                self.stats.slice(begun.elapsed());
+                return Ok(());
+            }
+            self.still_open()?;
+            self.roll_back()
+        });
+        self.settle(vec![job], lost.err());
+    }
+
+    /// As that, with another file beside ours or an empty log.
+    fn alone(&mut self, job: Box<dyn Job>) {
+        // Left there by one that panicked; where there is none, nothing happens.
+        let _ = self.detach();
+        let attached = match job.turn() {
+            Turn::Alone(other) => self.attach(other),
+            Turn::Still => self.checkpointer.empty(&self.connection),
+            _ => Ok(()),
+        };
+        match attached {
+            Ok(()) => self.single(job),
+            Err(cause) => self.settle(vec![job], Some(cause)),
+        }
+        if let Err(cause) = self.detach() {
+            tracing::debug!("the file beside ours: {cause}");
+        }
+    }
+
+    fn attach(&self, other: &Path) -> Result<()> {
+        let address = super::open::read_only_address(other);
+        self.connection
+            .execute(&format!("ATTACH ?1 AS {BESIDE}"), [address])?;
+        Ok(())
+    }
+
+    fn detach(&self) -> Result<()> {
+        // What was prepared over it would keep it.
+        self.connection.flush_prepared_statement_cache();
+        Ok(self.connection.execute_batch(&format!("DETACH {BESIDE}"))?)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        if self.watch.lost().is_some() {
+            return Err(Error::unavailable(watch::REFUSED));
+        }
+        self.group = Group {
+            memory: std::mem::take(&mut self.group.memory),
+            ..Group::default()
+        };
+        execute(&self.connection, BEGIN)?;
+        self.notice_other_processes();
+        Ok(())
+    }
+
+    fn roll_back(&self) -> Result<()> {
+        self.group.memory.forget();
+        if !self.connection.is_autocommit() {
+            self.connection.execute_batch("ROLLBACK")?;
+        }
+        Ok(())
+    }
+
+    /// The end of a group: its answers, and what follows from it.
+    fn settle(&mut self, done: Vec<Box<dyn Job>>, lost: Option<Error>) {
+        let jobs_done = done.len();
+        if lost.is_some() {
+            self.stats.lost();
+            let _ = self.roll_back();
+        } else if self.group.stale.get() {
+            self.epoch.fetch_add(1, Ordering::AcqRel);
+        }
+        let lost = lost.map(|cause| cause.message);
+        for job in done {
+            job.answer(lost.as_deref());
+        }
+        // After the answers: a log on the same full disk may fail to take it.
+        if let Some(why) = &lost {
+            tracing::error!(jobs = jobs_done, "a group of writes was lost: {why}");
+        }
+        if self.watch.lost().is_none() {
+            self.checkpointer.after_commit(&self.connection);
+        }
+    }
+
+    /// Runs a job.
+    ///
+    /// # Errors
+    /// What kind of error it failed with.
+    fn run_job(&self, job: &mut dyn Job, guard: Guard) -> Result<(), Kind> {
+        let memory = &self.group.memory;
+        let tx = Tx {
+            connection: &self.connection,
+            now: Timestamp::now(),
+            group: &self.group,
+            memory: job.is_repeatable().then_some(memory),
+            place: Place::Nowhere,
+        };
+        let ran = job.run(&tx, guard);
+        if !job.is_repeatable() {
+            memory.forget();
+        }
+        ran
+    }
+
+    /// Runs what waits and what comes meanwhile.
+    ///
+    /// # Errors
+    /// When the transaction is gone. A savepoint does not save from everything: a full disk, an I/O
+    /// error or an interrupt can end the whole transaction, earlier jobs included.
+    fn run_jobs(
+        &mut self,
+        jobs: &Receiver<Box<dyn Job>>,
+        done: &mut Vec<Box<dyn Job>>,
+    ) -> Result<()> {
+        let begun = Instant::now();
+        // Whether all that was done can be done again.
+        let mut repeatable = true;
+        while done.len() < GROUP_MAX_JOBS && begun.elapsed() < GROUP_MAX {
+            self.waiting.take_from(jobs);
+            let Some(mut job) = self.waiting.soon.pop_front() else {
+                break;
+            };
+            if is_late(&*job) {
+                job.answer(None);
+                continue;
+            }
+            let guard = if done.is_empty() || (repeatable && job.is_repeatable()) {
+                Guard::Transaction
+            } else {
+                Guard::Savepoint
+            };
+            if !job.is_repeatable() {
+                self.group.count_people(&self.connection)?;
+            }
+            let changes = self.connection.total_changes();
+            let ran = self.run_job(&mut *job, guard);
+            let wrote = self.connection.total_changes() != changes;
+            let is_repeatable = job.is_repeatable();
+            done.push(job);
+            self.still_open()?;
+            let left_behind = guard == Guard::Transaction && wrote;
+            if let Err(kind) = ran
+                && repeatable
+                && (left_behind || kind == Kind::Defect)
+            {
+                return self.start_over(done);
+            }
+            repeatable &= is_repeatable;
+        }
+        Ok(())
+    }
+
+    /// Undoes the transaction because of the last job, and runs those before it again in another.
+    fn start_over(&mut self, done: &mut [Box<dyn Job>]) -> Result<()> {
+        self.roll_back()?;
+        self.begin()?;
+        let (_failed, before) = done.split_last_mut().unzip();
+        for job in before.into_iter().flatten() {
+            // It keeps what it came to.
+            let _ = self.run_job(&mut **job, Guard::Savepoint);
+            self.still_open()?;
+        }
+        Ok(())
+    }
+
+    fn still_open(&self) -> Result<()> {
+        if self.connection.is_autocommit() {
+            return Err(undone());
+        }
+        Ok(())
+    }
+
+    /// Commits so many jobs.
+    fn commit(&self, jobs: usize) -> Result<()> {
+        let begun = Instant::now();
+        self.group.count_people(&self.connection)?;
+        self.group.ids.keep(&self.connection)?;
+        execute(&self.connection, "COMMIT")?;
+        // What went into a file that nobody finds again is not answered as done.
+        if self.looked_at.get().elapsed() >= LOOK_EVERY {
+            self.in_place()?;
+        }
+        let check_ins = self.group.check_ins.get();
+        self.stats.committed(jobs, check_ins, begun.elapsed());
+        Ok(())
+    }
+
+    /// Whether file and log are in their places still. Once they are not, that is for good.
+    fn in_place(&self) -> Result<()> {
+        self.looked_at.set(Instant::now());
+        let known = self.watch.lost().is_some();
+        let Some(lost) = self.watch.look() else {
+            return Ok(());
+        };
+        if !known {
+            tracing::error!(
+                "{} was removed, renamed or replaced while the server runs; nothing is stored any more: end the server, put the file back or restore a backup, and start again",
+                lost.display()
+            );
+            // What was acknowledged may stand in the log alone. Copied into the file it is safe, unless
+            // another program has made a log of its own by now.
+            if !self.watch.has_another_log() && Checkpointer::copy_all(&self.connection) {
+                tracing::error!("what was acknowledged before was copied into the database file");
+            }
+        }
+        Err(Error::unavailable(watch::REFUSED))
+    }
+
+    fn notice_other_processes(&mut self) {
+        let version = data_version(&self.connection).ok();
+        if version.is_none() || version != self.data_version {
+            self.data_version = version;
+            self.group.memory.forget();
+            self.epoch.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+}
+
+/// Changes with every commit of another connection, never with one of this.
+fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached("PRAGMA data_version")?
+        .query_row([], |row| row.get(0))
+}

@@ -1,0 +1,292 @@
+//! Which configuration is in force, what the next one is to be, and who has the one in force. Every
+//! version stays in the file as it was published; the newest counts.
+
+use super::document::{Document, Settings};
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+    },
+    db::Tx,
+    types::{
+        DeviceId, Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// The version of [`Document::built_in`]: an app without a configuration says 0, and so gets it.
+const BUILT_IN_VERSION: i64 = 1;
+
+/// A configuration in force.
+#[derive(Debug, Clone)]
+pub struct Published {
+    /// Its version.
+    pub version: i64,
+    /// What it says.
+    pub document: Document,
+    /// Who published it, as the audit names them; nobody where it is the built-in one.
+    pub actor: Option<String>,
+    /// When it was published.
+    pub published_at: Option<Timestamp>,
+}
+
+/// What the next version is to be.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// What it says.
+    pub document: Document,
+    /// Who changed it last.
+    pub actor: String,
+    /// When; a form that is made from the draft carries it.
+    pub updated_at: Timestamp,
+}
+
+/// A device that runs an app, with the configuration it has.
+#[derive(Debug, Clone)]
+pub struct Holder {
+    /// The device.
+    pub device: DeviceId,
+    /// What people call it.
+    pub name: String,
+    /// The version that it named in its last ping.
+    pub version: Option<i64>,
+    /// When it named the version in force for the first time; `None` while it has another.
+    pub confirmed_at: Option<Timestamp>,
+}
+
+/// The version in force.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn version(connection: &Connection) -> Result<i64> {
+    let newest: Option<i64> = connection
+        .prepare_cached("SELECT max(version) FROM app_config")?
+        .query_row([], |row| row.get(0))?;
+    Ok(newest.unwrap_or(BUILT_IN_VERSION))
+}
+
+/// The configuration in force.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn published(connection: &Connection) -> Result<Published> {
+    let newest = connection
+        .prepare_cached(
+            "SELECT version, document, actor, published_at FROM app_config ORDER BY version DESC LIMIT 1",
+        )?
+        .query_row([], |row| {
+            Ok(Published {
+                version: row.get(0)?,
+                document: Document::stored(&row.get::<_, String>(1)?),
+                actor: row.get(2)?,
+                published_at: row.get(3)?,
+            })
+        })
+        .optional()?;
+    Ok(newest.unwrap_or_else(|| Published {
+        version: BUILT_IN_VERSION,
+        document: Document::built_in(),
+        actor: None,
+        published_at: None,
+    }))
+}
+
+/// The draft, if somebody began one.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn draft(connection: &Connection) -> Result<Option<Draft>> {
+    Ok(connection
+        .prepare_cached("SELECT document, actor, updated_at FROM app_config_draft WHERE id = 1")?
+        .query_row([], |row| {
+            Ok(Draft {
+                document: Document::stored(&row.get::<_, String>(0)?),
+                actor: row.get(1)?,
+                updated_at: row.get(2)?,
+            })
+        })
+        .optional()?)
+}
+
+/// Keeps a draft, unless it was changed since `seen` (the time of the draft that the change was made
+/// from, `None` where there was none): then it gives `None` and writes nothing. Otherwise the
+/// draft's new time.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn save_draft(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    document: &Document,
+    seen: Option<Timestamp>,
+) -> Result<Option<Timestamp>> {
+    let known = draft(tx)?;
+    let before = known.as_ref().map(|draft| draft.updated_at);
+    if before != seen {
+        return Ok(None);
+    }
+    let was = match known {
+        Some(draft) => draft.document,
+        None => published(tx)?.document,
+    };
+    // Two changes within a millisecond are two.
+    let at = before.map_or(tx.now(), |before| tx.now().max(Timestamp(before.0 + 1)));
+    tx.prepare_cached(
+        "INSERT INTO app_config_draft (id, document, actor, updated_at) VALUES (1, ?1, ?2, ?3)
+         ON CONFLICT (id) DO UPDATE SET document = excluded.document, actor = excluded.actor,
+             updated_at = excluded.updated_at",
+    )?
+    .execute(params![document.to_json().to_string(), ctx.actor, at])?;
+    audit_draft(tx, ctx, "update", &was, document)?;
+    Ok(Some(at))
+}
+
+/// Forgets the draft, which nobody wants any more.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn discard_draft(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
+    let Some(Draft { document, .. }) = draft(tx)? else {
+        return Ok(());
+    };
+    remove_draft(tx)?;
+    audit_draft(tx, ctx, "discard", &document, &published(tx)?.document)
+}
+
+/// Puts the draft in force, which ends it: the version in force from then on.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn publish_draft(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<i64> {
+    remove_draft(tx)?;
+    publish(tx, ctx, &draft.document)
+}
+
+fn remove_draft(tx: &Tx<'_>) -> Result<()> {
+    tx.prepare_cached("DELETE FROM app_config_draft")?
+        .execute([])?;
+    Ok(())
+}
+
+fn audit_draft(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    action: &'static str,
+    before: &Document,
+    after: &Document,
+) -> Result<()> {
+    if before == after {
+        return Ok(());
+    }
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: "app-config-draft",
+            record_id: None,
+            before: Some(before.to_json()),
+            after: Some(after.to_json()),
+        },
+    )
+}
+
+/// Puts a document in force: the version in force from then on. It rises unless the document says
+/// what is in force already. A draft that somebody works on stays; what it would change is shown
+/// against the new version.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn publish(tx: &Tx<'_>, ctx: &Context, document: &Document) -> Result<i64> {
+    let before = published(tx)?;
+    if before.document == *document {
+        return Ok(before.version);
+    }
+    let version = before.version + 1;
+    tx.prepare_cached(
+        "INSERT INTO app_config (version, document, actor, published_at) VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute(params![
+        version,
+        document.to_json().to_string(),
+        ctx.actor,
+        tx.now()
+    ])?;
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action: "publish",
+            record_type: "app-config",
+            record_id: Some(version),
+            before: Some(before.document.to_json()),
+            after: Some(document.to_json()),
+        },
+    )?;
+    Ok(version)
+}
+
+/// The version in force with the settings of a device, as [`Document::effective`] gives them.
+///
+/// # Errors
+/// [`Kind::DeviceNotFound`].
+pub fn effective(connection: &Connection, device: DeviceId) -> Result<(i64, Settings)> {
+    let (device_type, code): (Option<String>, String) = connection
+        .prepare_cached(
+            "SELECT device_type, code FROM devices WHERE id = ?1 AND deleted_at IS NULL",
+        )?
+        .query_row([device], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?
+        .ok_or_else(|| missing(device))?;
+    let Published {
+        version, document, ..
+    } = published(connection)?;
+    Ok((version, document.effective(device_type.as_deref(), &code)))
+}
+
+/// Whether there is such a device.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn is_alive(connection: &Connection, device: DeviceId) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
+        .exists([device])?)
+}
+
+/// The error about a device that is gone.
+pub(super) fn missing(device: DeviceId) -> Error {
+    Error::new(
+        Kind::DeviceNotFound,
+        format!("there is no device id:{device} any more"),
+    )
+}
+
+/// Every device that runs an app (it has pinged, or it is of a type of apps) and is not shut out, those that have not
+/// confirmed the version in force first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn holders(connection: &Connection) -> Result<Vec<Holder>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT d.id, coalesce(d.name, d.code), s.config_version,
+             iif(s.config_version = ?1, s.confirmed_at, NULL)
+         FROM devices d LEFT JOIN device_states s ON s.device_id = d.id
+         WHERE d.deleted_at IS NULL
+             AND (s.pinged_at IS NOT NULL OR d.device_type IN ('regoapp', 'mobileapp'))
+             -- An app that was shut out can confirm nothing.
+             AND (NOT EXISTS (SELECT 1 FROM clients c WHERE c.device_id = d.id)
+                  OR EXISTS (SELECT 1 FROM clients c WHERE c.device_id = d.id AND c.revoked_at IS NULL))
+         ORDER BY s.config_version IS ?1, 2, d.id",
+    )?;
+    let holders = statement.query_map([version(connection)?], |row| {
+        Ok(Holder {
+            device: row.get(0)?,
+            name: row.get(1)?,
+            version: row.get(2)?,
+            confirmed_at: row.get(3)?,
+        })
+    })?;
+    Ok(holders.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,210 @@
+//! The configuration of all apps as one document: what holds for every app, for devices of a type,
+//! and for one device (contract §7, §10 `appConfig`).
+
+use super::parameters;
+use crate::types::{
+    Zone,
+    error::{Error, Result},
+    text,
+};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Settings by name.
+pub type Settings = Map<String, Value>;
+
+/// What apps are to do.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Document {
+    /// For every app.
+    pub default: Settings,
+    /// For devices of a type; a setting named here takes the place of the one in `default`.
+    pub by_type: BTreeMap<String, Settings>,
+    /// For the device of a code; a setting named here takes the place of all others.
+    pub by_device: BTreeMap<String, Settings>,
+}
+
+impl Document {
+    /// What is in force in a file where nobody published anything: a gate app works with it.
+    #[must_use]
+    pub fn built_in() -> Self {
+        let default = json!({
+            "availableFeatures": ["check-in", "check-out", "delegate-search", "ping", "ping-info"],
+            "deviceHierarchy": [["event"], ["location", "room"], ["session"]],
+            "allowRejected": false,
+            "delegateType": null,
+            "enableAt": null,
+            "disableAt": null,
+            "forced": [],
+        });
+        Self {
+            default: object(&default),
+            ..Self::default()
+        }
+    }
+
+    /// Reads and checks a document; `path` is where it stands, for messages.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming what is wrong by its path.
+    pub fn parse(path: &str, document: &Value, zone: &Zone) -> Result<Self> {
+        let whole = must_be_object(path, document)?;
+        let mut read = Self::default();
+        for (name, value) in whole {
+            let place = format!("{path}.{name}");
+            match name.as_str() {
+                "default" => {
+                    read.default =
+                        parameters::checked(&place, must_be_object(&place, value)?, zone)?;
+                }
+                "byType" => read.by_type = overrides(&place, value, zone)?,
+                "byDevice" => read.by_device = overrides(&place, value, zone)?,
+                _ => {
+                    return Err(Error::invalid(format!(
+                        "{}: there are default, byType and byDevice",
+                        text::shortened(&place)
+                    )));
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// A document as it was stored. What cannot be read is passed over: apps at the door go on.
+    #[must_use]
+    pub fn stored(text: &str) -> Self {
+        let whole: Value = serde_json::from_str(text).unwrap_or_default();
+        let all = |name: &str| -> BTreeMap<String, Settings> {
+            let entries = whole[name].as_object().into_iter().flatten();
+            entries
+                .map(|(key, settings)| (key.clone(), object(settings)))
+                .collect()
+        };
+        Self {
+            default: object(&whole["default"]),
+            by_type: all("byType"),
+            by_device: all("byDevice"),
+        }
+    }
+
+    /// The document as JSON, the form it is stored and exported in.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({"default": self.default, "byType": self.by_type, "byDevice": self.by_device})
+    }
+
+    /// The settings of the device with this type and code, names in their first spelling. What the
+    /// document does not name is as in [`Document::built_in`].
+    #[must_use]
+    pub fn effective(&self, device_type: Option<&str>, code: &str) -> Settings {
+        let mut settings = Self::built_in().default;
+        let of_type = device_type.and_then(|device_type| self.by_type.get(device_type));
+        let of_device = self.by_device.get(code);
+        for layer in [Some(&self.default), of_type, of_device]
+            .into_iter()
+            .flatten()
+        {
+            for (name, value) in layer {
+                settings.insert(name.clone(), value.clone());
+            }
+        }
+        settings
+    }
+
+    /// The document with another one laid over it: settings, types and devices that the other names
+    /// are as there; the rest stays, or goes where `prune`.
+    #[must_use]
+    pub fn with(mut self, other: Self, prune: bool) -> Self {
+        if prune {
+            return other;
+        }
+        self.default.extend(other.default);
+        self.by_type.extend(other.by_type);
+        self.by_device.extend(other.by_device);
+        self
+    }
+}
+
+fn overrides(path: &str, value: &Value, zone: &Zone) -> Result<BTreeMap<String, Settings>> {
+    let mut read = BTreeMap::new();
+    for (key, settings) in must_be_object(path, value)? {
+        let place = format!("{path}.{}", text::shortened(key));
+        text::check_code(&place, key)?;
+        let settings = must_be_object(&place, settings)?;
+        read.insert(key.clone(), parameters::checked(&place, settings, zone)?);
+    }
+    Ok(read)
+}
+
+fn must_be_object<'a>(path: &str, value: &'a Value) -> Result<&'a Settings> {
+    value
+        .as_object()
+        .ok_or_else(|| Error::invalid(format!("{path}: must be an object")))
+}
+
+fn object(value: &Value) -> Settings {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(document: &Value) -> Result<Document> {
+        Document::parse("appConfig", document, &Zone::default())
+    }
+
+    #[test]
+    fn the_nearer_setting_holds() {
+        let document = parse(&json!({
+            "default": {"uiMode": "light", "allowRejected": true},
+            "byType": {"regoapp": {"uiMode": "dark", "forced": ["uiMode"]}},
+            "byDevice": {"42": {"uiMode": "contrast"}},
+        }))
+        .unwrap();
+        let mode = |device_type, code| document.effective(device_type, code)["uiMode"].clone();
+        assert_eq!(mode(None, "7"), "light");
+        assert_eq!(mode(Some("mobileapp"), "7"), "light");
+        assert_eq!(mode(Some("regoapp"), "7"), "dark");
+        assert_eq!(mode(Some("regoapp"), "42"), "contrast");
+        let settings = document.effective(Some("regoapp"), "42");
+        assert_eq!(settings["forced"], json!(["uiMode"]));
+        assert_eq!(settings["allowRejected"], true);
+        assert_eq!(settings["deviceHierarchy"][2], json!(["session"]));
+    }
+
+    #[test]
+    fn a_document_comes_back_as_it_was_stored() {
+        let document = parse(&json!({"byDevice": {"a:b": {"enabledAt": 0}}})).unwrap();
+        assert_eq!(Document::stored(&document.to_json().to_string()), document);
+        assert_eq!(Document::stored("[]"), Document::default());
+        for (given, named) in [
+            (json!([]), "appConfig: must be an object"),
+            (json!({"types": {}}), "appConfig.types"),
+            (
+                json!({"byType": {"regoapp": 1}}),
+                "appConfig.byType.regoapp",
+            ),
+            (json!({"byType": {"": {}}}), "appConfig.byType."),
+            (
+                json!({"byDevice": {"42": {"forced": 1}}}),
+                "appConfig.byDevice.42.forced",
+            ),
+        ] {
+            let message = parse(&given).unwrap_err().message;
+            assert!(message.contains(named), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_named_stays_unless_pruned() {
+        let one = parse(&json!({"default": {"a": 1, "b": 1}, "byType": {"x": {"a": 1}}})).unwrap();
+        let other = parse(&json!({"default": {"b": 2}, "byType": {"y": {}}})).unwrap();
+        let both = one.clone().with(other.clone(), false);
+        assert_eq!(
+            both.to_json(),
+            json!({"default": {"a": 1, "b": 2}, "byType": {"x": {"a": 1}, "y": {}}, "byDevice": {}})
+        );
+        assert_eq!(one.with(other.clone(), true), other);
+    }
+}

@@ -1,0 +1,57 @@
+//! The apps that run on devices (spec: Device configuration, Device endpoints; contract §7): what
+//! they are to do, whether they do, and whether they are there.
+//!
+//! # Layout
+//!
+//! - `parameters`: the settings that apps know; `document`: the settings of all apps;
+//!   `configuration`: which document is in force, the draft, who has it
+//! - `local`: what an app set by itself
+//! - `ping`: what an app tells of itself; `history`: what it told before; `presence`: whether it is
+//!   there
+
+pub mod api;
+pub mod configuration;
+pub mod document;
+pub mod history;
+pub mod local;
+pub mod parameters;
+pub mod ping;
+pub mod presence;
+
+pub use document::{Document, Settings};
+
+use crate::{identity::App, types::Timestamp};
+use std::time::Duration;
+
+/// How often is written down when devices were last seen.
+const SEEN_EVERY: Duration = Duration::from_secs(30);
+/// The history is thinned once in so many of those.
+const THINNED_EVERY: u32 = 20;
+
+/// Sees to what apps leave behind, until it is dropped: when they were last seen is written down,
+/// and the history of their pings is thinned.
+pub async fn upkeep(app: &App) {
+    let mut written = presence::Written::default();
+    let mut ticks = tokio::time::interval(SEEN_EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    for round in 0_u32.. {
+        ticks.tick().await;
+        if let Err(cause) = presence::write_down(&app.store, &app.seen, &mut written).await {
+            tracing::warn!("when devices were seen: {cause}");
+        }
+        if round % THINNED_EVERY == 0
+            && let Err(cause) = history::thin(&app.store, Timestamp::now()).await
+        {
+            tracing::warn!("the history of pings: {cause}");
+        }
+    }
+}
+
+/// Writes down, before the end, when devices were last seen.
+pub async fn at_the_end(app: &App) {
+    if let Err(cause) =
+        presence::write_down(&app.store, &app.seen, &mut presence::Written::default()).await
+    {
+        tracing::warn!("when devices were seen: {cause}");
+    }
+}

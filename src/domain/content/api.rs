@@ -1,0 +1,174 @@
+//! `/delegate/…/info` and `/device/…/info` (spec: Delegate endpoints, rule 2; Device endpoints,
+//! rule 2).
+
+use super::{Of, Subject, compose::Page};
+use crate::{
+    domain::{delegates, devices},
+    identity::{
+        App, Granted, Principal,
+        roles::{ReadDelegate, ReadDeviceOrOwn},
+    },
+    types::{
+        DelegateSelector, DeviceId, DeviceSelector, Timestamp,
+        error::{Error, Result},
+    },
+    web::{
+        Answer, Outcome,
+        schema::{Described, array, example, inline, nullable, object, text},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+    registry::MetaSchema,
+};
+use rusqlite::Connection;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+/// Renderings at once. A template may take tens of milliseconds of a processor; check-ins beside it
+/// keep the others.
+static RENDERING: Semaphore = Semaphore::const_new(2);
+
+/// What both endpoints answer.
+pub struct Regions;
+
+impl Described for Regions {
+    const NAME: &'static str = "Regions";
+
+    fn schema() -> MetaSchema {
+        let time = |about| inline(nullable(example(text(about), json!("2026-11-21 09:00:00"))));
+        let region = object(
+            "A rendered region.",
+            &[
+                "path",
+                "content",
+                "tags",
+                "references",
+                "publishedFrom",
+                "publishedTo",
+                "createdAt",
+                "updatedAt",
+            ],
+            vec![
+                ("path", inline(text("By what it was asked for."))),
+                ("content", inline(text("What its template made: HTML."))),
+                ("tags", inline(array(inline(text("")), ""))),
+                (
+                    "references",
+                    inline(array(
+                        inline(text("")),
+                        "What it refers to, as the crew wrote it down.",
+                    )),
+                ),
+                (
+                    "publishedFrom",
+                    time("In the instance's time zone; null: since ever."),
+                ),
+                ("publishedTo", time("Null: for ever.")),
+                ("createdAt", inline(text("`yyyy-mm-dd hh:mm:ss`"))),
+                ("updatedAt", inline(text("`yyyy-mm-dd hh:mm:ss`"))),
+            ],
+        );
+        example(
+            object(
+                "Regions, in the order asked for.",
+                &["regions"],
+                vec![("regions", inline(array(inline(region), "")))],
+            ),
+            json!({"regions": [{
+                "path": "/api/delegate-info", "content": "<h1>Hello Ada</h1>", "tags": ["welcome"], "references": [],
+                "publishedFrom": "2026-11-21 08:00:00", "publishedTo": null,
+                "createdAt": "2026-11-20 18:12:09", "updatedAt": "2026-11-21 07:40:00"
+            }]}),
+        )
+    }
+}
+
+/// The endpoints.
+pub struct ContentApi {
+    /// The application.
+    pub app: App,
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Content")]
+impl ContentApi {
+    /// Regions for a delegate
+    ///
+    /// Renders published regions with the delegate, as the caller sees it, as `delegate`. Needs
+    /// `ROLE_OAUTH2_DELEGATE_READ`, or `ROLE_OAUTH2_OWN_READ` for one's own delegate and those it owns.
+    #[oai(
+        path = "/delegate/:selector/info",
+        method = "get",
+        operation_id = "getDelegateInfo"
+    )]
+    async fn delegate(
+        &self,
+        caller: Granted<ReadDelegate>,
+        selector: Path<String>,
+        /// Paths of regions, separated by commas, at most 20, each starting with `/api/delegate-info`; that one without it.
+        region: Query<Option<String>>,
+    ) -> Outcome<Answer<Regions>> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let (settings, now) = (self.app.settings(), Timestamp::now());
+        let paths = Of::Delegate.asked(region.0.as_deref());
+        let page = self.app.store.look_up(|connection| {
+            let id = delegates::find_readable(connection, &selector, &caller)?;
+            let visible = caller.visible_properties.as_deref();
+            let subject = Subject::delegate(connection, id, visible, &settings)?;
+            Page::gather(connection, subject, &paths?, now)
+        })?;
+        Ok(self.answer(page, now).await?)
+    }
+
+    /// Regions for a device
+    ///
+    /// Renders published regions with the device as `device`. Needs `ROLE_OAUTH2_DEVICE_READ`;
+    /// `ROLE_OAUTH2_OWN_READ` for a device that one's delegate owns through an `own` interaction; or
+    /// nothing for the device that the token's client is bound to.
+    #[oai(
+        path = "/device/:selector/info",
+        method = "get",
+        operation_id = "getDeviceInfo"
+    )]
+    async fn device(
+        &self,
+        caller: Granted<ReadDeviceOrOwn>,
+        selector: Path<String>,
+        /// Paths of regions, separated by commas, at most 20, each starting with `/api/device-info`; that one without it.
+        region: Query<Option<String>>,
+    ) -> Outcome<Answer<Regions>> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let (settings, now) = (self.app.settings(), Timestamp::now());
+        let paths = Of::Device.asked(region.0.as_deref());
+        let page = self.app.store.look_up(|connection| {
+            let id = readable_device(connection, &selector, &caller)?;
+            let subject = Subject::device(connection, id, &settings)?;
+            Page::gather(connection, subject, &paths?, now)
+        })?;
+        Ok(self.answer(page, now).await?)
+    }
+}
+
+impl ContentApi {
+    async fn answer(&self, page: Page, now: Timestamp) -> Result<Answer<Regions>> {
+        let settings = self.app.settings();
+        let _turn = RENDERING.acquire().await.map_err(Error::defect)?;
+        let answer = tokio::task::spawn_blocking(move || page.answer(&settings, now))
+            .await
+            .map_err(Error::defect)??;
+        Ok(Answer::of(&answer.to_string()))
+    }
+}
+
+/// As [`devices::find_readable`]; an app may read the device that it runs on.
+fn readable_device(
+    connection: &Connection,
+    selector: &DeviceSelector,
+    caller: &Principal,
+) -> Result<DeviceId> {
+    match (devices::find(connection, selector), caller.device) {
+        (Ok(id), Some(own)) if id == own => Ok(id),
+        _ => devices::find_readable(connection, selector, caller),
+    }
+}

@@ -1,0 +1,381 @@
+//! `/delegate/...` (spec: Delegate endpoints).
+
+use super::{RESOURCE, SEARCHED, erase, find, find_readable};
+use crate::{
+    core::{
+        records::{Selection, input::check_visible, list::Records, write},
+        search::Search,
+    },
+    identity::{
+        App, Granted,
+        roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
+    },
+    types::{DelegateSelector, error::Result},
+    web::{
+        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
+        NoContent, Outcome, RequestId,
+        page::window,
+        record::{Embedded, answered, created, found, sent},
+        schema::{Described, example},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+    registry::{MetaSchema, Registry},
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+
+/// A delegate as it is answered.
+pub struct Delegate;
+
+impl Described for Delegate {
+    const NAME: &'static str = "Delegate";
+
+    fn schema() -> MetaSchema {
+        let interaction = crate::domain::interactions::api::InteractionShape::NAME;
+        let parts = [
+            ("firstInteractions", interaction),
+            ("secondInteractions", interaction),
+            ("thirdInteractions", interaction),
+        ];
+        example(
+            answered(
+                &RESOURCE,
+                "An attendee; only properties that have a value appear.",
+                &parts,
+            ),
+            json!({
+                "id": 7, "_type": "delegate", "barcode": "TICKET-0007", "publicId": "5b0c8f5e-4c1c-4f62-9d2b-0d7f1c1c9b11",
+                "firstName": "Ada", "lastName": "Lovelace", "email": "ada@example.org", "sources": ["api"],
+                "data": {"Data": {"dietaryNeeds": "vegan"}},
+                "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
+            }),
+        )
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        Embedded::register(registry);
+        crate::domain::interactions::api::InteractionShape::register(registry);
+    }
+}
+
+/// A delegate as it is sent.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct DelegateInput(
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+);
+
+impl Described for DelegateInput {
+    const NAME: &'static str = "DelegateInput";
+
+    fn schema() -> MetaSchema {
+        example(
+            sent(
+                &RESOURCE,
+                "Properties of a delegate; in a PATCH only those to change, `null` clears one.",
+            ),
+            json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "TICKET-0007", "data": {"Data": {"dietaryNeeds": "vegan"}}}),
+        )
+    }
+}
+
+/// The endpoints.
+pub struct DelegatesApi {
+    /// The application.
+    pub app: App,
+}
+
+impl DelegatesApi {
+    /// The JSON of one delegate that stands, for an answer.
+    fn shown(
+        &self,
+        caller: &crate::identity::Principal,
+        id: i64,
+        fields: Option<&str>,
+    ) -> Result<Answer<Delegate>> {
+        let selection = Selection::parse(&RESOURCE, fields, caller.visible_properties.as_deref())?;
+        found(&self.app, &selection, |_| Ok(id))
+    }
+
+    /// A page of the list; with links where it has an address.
+    async fn page(
+        &self,
+        caller: &crate::identity::Principal,
+        query: ListQuery,
+        address: Option<&Address>,
+    ) -> Outcome<List<Delegate>> {
+        let visible = caller.visible_properties.as_deref();
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, query.fields.as_deref(), visible)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        let search = Search::asked(&SEARCHED, query.search.as_deref(), &records.zone, visible)?;
+        let window = window(query.limit, query.offset, query.total)?;
+        List::of(&self.app, records, search, window, address).await
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Delegates")]
+impl DelegatesApi {
+    /// List delegates
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    #[oai(
+        path = "/delegate/list",
+        method = "get",
+        operation_id = "listDelegates"
+    )]
+    async fn list(
+        &self,
+        caller: Granted<ReadDelegates>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
+        /// records match.
+        total: Query<Option<bool>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+        /// A search expression in JSON; all without it.
+        search: Query<Option<String>>,
+    ) -> Outcome<List<Delegate>> {
+        let query = ListQuery {
+            search: search.0,
+            fields: fields.0,
+            limit: limit.0,
+            offset: offset.0,
+            total: total.0,
+        };
+        self.page(&caller, query, Some(&address)).await
+    }
+
+    /// List delegates by a long search
+    ///
+    /// As `GET /delegate/list`, for a search that is too long for an address; without `next` and
+    /// `previous`. Needs `ROLE_OAUTH2_DELEGATE_READ`.
+    #[oai(
+        path = "/delegate/list",
+        method = "post",
+        operation_id = "searchDelegates"
+    )]
+    async fn search(
+        &self,
+        caller: Granted<ReadDelegates>,
+        body: Body<ListInput>,
+    ) -> Outcome<List<Delegate>> {
+        self.page(&caller, body.parse()?.into(), None).await
+    }
+
+    /// Create a delegate
+    ///
+    /// With an `Idempotency-Key` the answer is kept for 7 days and given again. Needs
+    /// `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(
+        path = "/delegate/new",
+        method = "post",
+        operation_id = "createDelegate"
+    )]
+    async fn create(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Created<Delegate>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
+        let visible = caller.visible_properties.clone();
+        Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, visible).await?)
+    }
+
+    /// Your own delegate
+    ///
+    /// Needs a user's token (password grant); a client's gets 401.
+    #[oai(path = "/delegate/myself", method = "get", operation_id = "getMyself")]
+    async fn myself(
+        &self,
+        caller: Granted<UserToken>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Delegate>> {
+        let own = own_delegate(&caller)?;
+        Ok(self.shown(&caller, own, fields.0.as_deref())?)
+    }
+
+    /// Change your own delegate
+    ///
+    /// `firstName lastName email phone jobTitle company`, `data.Data` and the flags `p s v`. Needs
+    /// a user's token.
+    #[oai(
+        path = "/delegate/myself",
+        method = "patch",
+        operation_id = "patchMyself"
+    )]
+    async fn patch_myself(
+        &self,
+        caller: Granted<UserToken>,
+        request_id: RequestId,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Answer<Delegate>> {
+        let own = own_delegate(&caller)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
+        self.app
+            .store
+            .write_prepared(move |tx| {
+                if_match.check(tx, &RESOURCE, own)?;
+                let flags: Option<String> = tx
+                    .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1")?
+                    .query_row([own], |row| row.get(0))?;
+                super::check_own_changes(&input, flags.as_deref().unwrap_or_default())?;
+                write::patch(tx, &ctx, &RESOURCE, own, input.clone())
+            })
+            .await?;
+        Ok(self.shown(&caller, own, None)?)
+    }
+
+    /// Delete yourself
+    ///
+    /// For good: the user, its delegate and all their interactions, with everything that is kept
+    /// elsewhere of them. Every token of the user ends at once. It cannot be taken back.
+    ///
+    /// Needs a user's token.
+    #[oai(
+        path = "/delegate/myself",
+        method = "delete",
+        operation_id = "deleteMyself"
+    )]
+    async fn delete_myself(
+        &self,
+        caller: Granted<UserToken>,
+        request_id: RequestId,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+    ) -> Outcome<NoContent> {
+        let own = own_delegate(&caller)?;
+        let store = &self.app.store;
+        store.look_up(|connection| if_match.check(connection, &RESOURCE, own))?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let copies = erase::erase(&self.app, ctx, own, caller.user).await?;
+        if !copies.is_empty() {
+            tracing::warn!(
+                "delegate {own} erased itself; these copies of the file still have them: {}",
+                copies.join(", ")
+            );
+        }
+        Ok(NoContent)
+    }
+
+    /// Get a delegate
+    ///
+    /// Needs `ROLE_OAUTH2_DELEGATE_READ`, or `ROLE_OAUTH2_OWN_READ` for one's own delegate and
+    /// those it owns.
+    #[oai(
+        path = "/delegate/:selector",
+        method = "get",
+        operation_id = "getDelegate"
+    )]
+    async fn get(
+        &self,
+        caller: Granted<ReadDelegate>,
+        selector: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Delegate>> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let visible = caller.visible_properties.as_deref();
+        let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), visible)?;
+        let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
+        Ok(found(&self.app, &selection, find)?)
+    }
+
+    /// Change a delegate
+    ///
+    /// Absent means unchanged, `null` cleared; `data` merges by key (RFC 7396). Needs
+    /// `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(
+        path = "/delegate/:selector",
+        method = "patch",
+        operation_id = "patchDelegate"
+    )]
+    async fn patch(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+        body: Body<DelegateInput>,
+    ) -> Outcome<Answer<Delegate>> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DelegateInput(input) = body.parse()?;
+        check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
+        let id = self
+            .app
+            .store
+            .write_prepared(move |tx| {
+                let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
+                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
+                Ok(id)
+            })
+            .await?;
+        Ok(self.shown(&caller, id, None)?)
+    }
+
+    /// Delete a delegate
+    ///
+    /// Softly: it is out of every answer and its codes are free again; its interactions stay.
+    /// Needs `ROLE_OAUTH2_DELEGATE_WRITE`.
+    #[oai(
+        path = "/delegate/:selector",
+        method = "delete",
+        operation_id = "deleteDelegate"
+    )]
+    async fn delete(
+        &self,
+        caller: Granted<WriteDelegates>,
+        request_id: RequestId,
+        selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+    ) -> Outcome<NoContent> {
+        let selector = DelegateSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
+                write::delete(tx, &ctx, &RESOURCE, id)
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}
+
+/// The delegate of a user's token.
+fn own_delegate(caller: &crate::identity::Principal) -> Result<i64> {
+    caller.delegate.map(|id| id.0).ok_or_else(|| {
+        crate::types::error::Error::new(
+            crate::types::error::Kind::DelegateNotFound,
+            "this user belongs to no delegate; an administrator can tie them",
+        )
+    })
+}

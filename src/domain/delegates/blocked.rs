@@ -1,0 +1,325 @@
+//! Blocked codes: those of badges that were lost. Nobody gets in with one, nobody may be given it,
+//! and whoever scans it is told why. Looked at only where a code was not found.
+
+use super::{RESOURCE, find};
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+        records::{Changes, write},
+        settings,
+    },
+    db::Tx,
+    types::{
+        DelegateCode, DelegateId, DelegateSelector, Timestamp,
+        error::{Error, Kind, Result},
+        text,
+    },
+};
+use rusqlite::{Connection, OptionalExtension, Row, types::Value as Sql};
+use serde_json::{Map, Value, json};
+
+/// Reasons that complete "this badge was …".
+pub const REASONS: &[&str] = &[
+    "reported lost",
+    "reported stolen",
+    "found damaged",
+    "handed to somebody else",
+];
+/// The reason when two records became one.
+pub const MERGED: &str = "merged with another of the same person";
+/// The longest reason, in characters.
+const REASON_MAX_CHARS: usize = 200;
+/// A code that is shorter would be told whole by its end.
+const END_SHOWN_FROM_CHARS: usize = 6;
+
+/// A blocked code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blocked {
+    /// Which of the unique codes it was, by its name in the API.
+    pub kind: String,
+    /// The code.
+    pub value: String,
+    /// Whose it was.
+    pub delegate: DelegateId,
+    /// Why.
+    pub reason: String,
+    /// Who blocked it.
+    pub actor: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+const COLUMNS: &str = "kind, value, delegate_id, reason, actor, at";
+
+impl Blocked {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            kind: row.get(0)?,
+            value: row.get(1)?,
+            delegate: row.get(2)?,
+            reason: row.get(3)?,
+            actor: row.get(4)?,
+            at: row.get(5)?,
+        })
+    }
+}
+
+/// The unique code of a name, such as `barcode`.
+#[must_use]
+pub fn code_named(name: &str) -> Option<DelegateCode> {
+    DelegateCode::ALL
+        .iter()
+        .copied()
+        .find(|code| code.name() == name)
+}
+
+/// A blocked code.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn get(connection: &Connection, kind: &str, value: &str) -> Result<Option<Blocked>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM blocked_codes WHERE kind = ?1 AND value = ?2"
+        ))?
+        .query_row([kind, value], Blocked::read)
+        .optional()?)
+}
+
+/// Codes of a delegate that are blocked, the newest first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn of(connection: &Connection, delegate: i64) -> Result<Vec<Blocked>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM blocked_codes WHERE delegate_id = ?1 ORDER BY at DESC, kind"
+    ))?;
+    let blocked = statement.query_map([delegate], Blocked::read)?;
+    Ok(blocked.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The blocked code that a selector means.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn meant(connection: &Connection, selector: &DelegateSelector) -> Result<Option<Blocked>> {
+    match selector {
+        DelegateSelector::Id(_) => Ok(None),
+        DelegateSelector::Code(code, value) => get(connection, code.name(), value),
+    }
+}
+
+/// The error for a selector by which nobody was found: of a blocked code it says what happened.
+///
+/// # Errors
+/// When that cannot be read.
+pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<Error> {
+    let Some(blocked) = meant(connection, selector)? else {
+        return Ok(RESOURCE.missing(selector));
+    };
+    Ok(Error::new(
+        Kind::DelegateNotFound,
+        told(connection, &blocked)?,
+    ))
+}
+
+/// What a steward tells whoever comes with a blocked code.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn told(connection: &Connection, blocked: &Blocked) -> Result<String> {
+    let zone = settings::load(connection)?.zone;
+    let when = zone.spoken(blocked.at, Timestamp::now());
+    let reason = blocked.reason.as_str();
+    let known = reason == MERGED || REASONS.contains(&reason);
+    let mut told = if known {
+        format!("this badge was {reason} at {when}")
+    } else {
+        format!("this badge was blocked at {when}: {reason}")
+    };
+    if let Some(new) = replacement(connection, blocked)? {
+        told.push_str(if known {
+            " and replaced"
+        } else {
+            "; it was replaced"
+        });
+        if new.chars().count() >= END_SHOWN_FROM_CHARS {
+            let end: Vec<char> = new.chars().rev().take(2).collect();
+            told.push_str("; the new one ends in …");
+            told.extend(end.iter().rev());
+        }
+    }
+    Ok(told)
+}
+
+/// The code that the holder of a blocked one has now.
+fn replacement(connection: &Connection, blocked: &Blocked) -> Result<Option<String>> {
+    let Some(property) = RESOURCE.property(&blocked.kind) else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "SELECT {} FROM delegates WHERE id = ?1 AND deleted_at IS NULL",
+        property.column
+    );
+    Ok(connection
+        .prepare_cached(&sql)?
+        .query_row([blocked.delegate], |row| row.get(0))
+        .optional()?
+        .flatten())
+}
+
+/// Checks that no code which a delegate is to get is blocked.
+///
+/// # Errors
+/// [`Kind::CodeTaken`], naming the code.
+pub fn check(connection: &Connection, changes: &Changes) -> Result<()> {
+    for (column, name) in RESOURCE.codes() {
+        if let Some(Sql::Text(value)) = changes.get(column)
+            && let Some(blocked) = get(connection, name, value)?
+        {
+            return Err(refused(&blocked));
+        }
+    }
+    Ok(())
+}
+
+/// The error when somebody is to get a blocked code.
+#[must_use]
+pub fn refused(blocked: &Blocked) -> Error {
+    Error::new(
+        Kind::CodeTaken,
+        format!(
+            "{}: \"{}\" is blocked ({}); take another, or unblock it in the console",
+            blocked.kind,
+            text::shortened(&blocked.value),
+            blocked.reason
+        ),
+    )
+}
+
+/// Blocks a code that a delegate has and puts another in its place; without one the delegate is
+/// left without, but for a `publicId`, of which the server makes a new one. What was blocked.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`]; [`Kind::Invalid`] when it has no such code or the reason is
+/// unusable; [`Kind::CodeTaken`] when the other code is another's, or blocked.
+pub fn block(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    code: DelegateCode,
+    reason: &str,
+    new: Option<&str>,
+) -> Result<String> {
+    find(tx, &DelegateSelector::Id(delegate))?;
+    let name = code.name();
+    let value = stored(tx, delegate, code)?
+        .ok_or_else(|| Error::invalid(format!("{name}: this delegate has none")))?;
+    if new == Some(value.as_str()) {
+        return Err(Error::invalid(format!(
+            "{name}: the new code is the one that is to be blocked"
+        )));
+    }
+    put(tx, ctx, delegate, name, &value, reason)?;
+    let new = new.map_or(Value::Null, Value::from);
+    let body = Map::from_iter([(name.to_owned(), new)]);
+    write::patch(tx, ctx, &RESOURCE, delegate.0, body)?;
+    Ok(value)
+}
+
+fn stored(tx: &Tx<'_>, delegate: DelegateId, code: DelegateCode) -> Result<Option<String>> {
+    let column = RESOURCE
+        .property(code.name())
+        .map_or("NULL", |property| property.column);
+    Ok(tx
+        .prepare_cached(&format!("SELECT {column} FROM delegates WHERE id = ?1"))?
+        .query_row([delegate], |row| row.get(0))?)
+}
+
+/// Notes a code as blocked; it is nobody's any more, or will not be when this transaction ends.
+pub(super) fn put(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    delegate: DelegateId,
+    name: &str,
+    value: &str,
+    reason: &str,
+) -> Result<()> {
+    let reason = reason.trim();
+    if reason.is_empty() || reason.chars().count() > REASON_MAX_CHARS {
+        return Err(Error::invalid(format!(
+            "reason: must have 1 to {REASON_MAX_CHARS} characters"
+        )));
+    }
+    text::check_text("reason", reason)?;
+    tx.prepare_cached(
+        "INSERT INTO blocked_codes (kind, value, delegate_id, reason, actor, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(rusqlite::params![
+        name,
+        value,
+        delegate,
+        reason,
+        ctx.actor,
+        tx.now()
+    ])?;
+    audit(
+        tx,
+        ctx,
+        "block",
+        delegate,
+        json!({"code": {name: value}, "reason": reason}),
+    )
+}
+
+/// Unblocks a code; `give_back` makes it its holder's again, in place of what that has now. Whose
+/// it was.
+///
+/// # Errors
+/// [`Kind::Invalid`] when it is not blocked; as [`write::patch`] when it is given back.
+pub fn unblock(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    name: &str,
+    value: &str,
+    give_back: bool,
+) -> Result<DelegateId> {
+    let blocked = get(tx, name, value)?
+        .ok_or_else(|| Error::invalid(format!("{name}: this code is not blocked")))?;
+    tx.prepare_cached("DELETE FROM blocked_codes WHERE kind = ?1 AND value = ?2")?
+        .execute([name, value])?;
+    audit(
+        tx,
+        ctx,
+        "unblock",
+        blocked.delegate,
+        json!({"code": {name: value}}),
+    )?;
+    if give_back {
+        let body = Map::from_iter([(name.to_owned(), Value::from(value))]);
+        write::patch(tx, ctx, &RESOURCE, blocked.delegate.0, body)?;
+    }
+    Ok(blocked.delegate)
+}
+
+fn audit(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    action: &'static str,
+    delegate: DelegateId,
+    after: Value,
+) -> Result<()> {
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: RESOURCE.name,
+            record_id: Some(delegate.0),
+            before: None,
+            after: Some(after),
+        },
+    )
+}

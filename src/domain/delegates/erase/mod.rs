@@ -1,0 +1,132 @@
+//! Erasing a person (contract §8): out of everything, record, users, interactions, purchases, audit,
+//! stored answers, refusals, messages and the search index, merged records included. What a backup
+//! holds, it still holds; whoever erases is told which those are.
+//!
+//! First the record is deleted softly, so that nothing is added to it; then what it left is found,
+//! beside the writer, and what others quote of it is taken out; then all of it goes in one transaction. Interrupted between, it is a deleted
+//! record, which can be erased again. Last the search index and the write-ahead log are rid of what
+//! they have; a start goes on with that where it was cut off.
+
+mod answers;
+mod quotes;
+mod take_out;
+mod traces;
+mod wipe;
+
+pub(super) use take_out::remove_user;
+pub use wipe::wipe_soon;
+
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+        records::write,
+    },
+    db::Tx,
+    domain::delegates::{RESOURCE, copies},
+    identity::{App, users},
+    types::{
+        UserId,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::OptionalExtension;
+use serde_json::json;
+use take_out::take_out;
+use traces::Traces;
+
+/// Erases a delegate, deleted or not: what copies of the file still have them. `leaver` is the user
+/// who asks to be erased, and goes too whatever else it may do; other users of the crew are only
+/// untied.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`]; [`Kind::Forbidden`] for the last administrator who can sign in; what
+/// keeps the store from writing.
+pub async fn erase(
+    app: &App,
+    ctx: Context,
+    id: i64,
+    leaver: Option<UserId>,
+) -> Result<Vec<String>> {
+    let store = &app.store;
+    let of_begin = ctx.clone();
+    store
+        .write(move |tx| begin(tx, &of_begin, id, leaver))
+        .await?;
+    let database = store.path().to_owned();
+    let (traces, copies) = store
+        .read(move |connection| {
+            let traces = Traces::find(connection, id)?;
+            Ok((traces, copies::of(connection, &database, id)?))
+        })
+        .await?;
+    let newest = quotes::take_out(store, traces.purchases.contacts()).await?;
+    let told = copies.clone();
+    store
+        .write(move |tx| {
+            quotes::take_out_late(tx, traces.purchases.contacts(), newest)?;
+            finish(tx, &ctx, id, leaver, &traces, &copies)
+        })
+        .await?;
+    store.wipe_log();
+    wipe::wipe_soon(app);
+    Ok(told)
+}
+
+/// Erases a delegate within one transaction, for a file that nobody waits for.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn at_once(tx: &Tx<'_>, id: i64) -> Result<()> {
+    let traces = Traces::find(tx, id)?;
+    quotes::take_out_at_once(tx, traces.purchases.contacts())?;
+    take_out(tx, &traces, None)
+}
+
+fn begin(tx: &Tx<'_>, ctx: &Context, id: i64, leaver: Option<UserId>) -> Result<()> {
+    if let Some(user) = leaver {
+        check_leaver(tx, user)?;
+    }
+    let alive: Option<bool> = tx
+        .prepare_cached("SELECT deleted_at IS NULL FROM delegates WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    match alive {
+        None => Err(RESOURCE.missing(&id)),
+        Some(true) => write::delete(tx, ctx, &RESOURCE, id),
+        Some(false) => Ok(()),
+    }
+}
+
+fn check_leaver(tx: &Tx<'_>, user: UserId) -> Result<()> {
+    if users::is_last_administrator(tx, user)? {
+        return Err(Error::new(
+            Kind::Forbidden,
+            "this user is the last administrator who can sign in; make another user administrator first",
+        ));
+    }
+    Ok(())
+}
+
+fn finish(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    leaver: Option<UserId>,
+    traces: &Traces,
+    copies: &[String],
+) -> Result<()> {
+    take_out(tx, traces, leaver)?;
+    let after = (!copies.is_empty()).then(|| json!({"stillInCopies": copies}));
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action: "erase",
+            record_type: RESOURCE.name,
+            record_id: Some(id),
+            before: None,
+            after,
+        },
+    )
+}

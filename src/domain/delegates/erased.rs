@@ -1,0 +1,213 @@
+//! Who was erased, as far as the file may still know it: an id and a salted hash of it with the moment
+//! at which the record was made. By these an older state of the file, such as a backup that takes its
+//! place, is rid of them again (contract §8).
+
+use super::erase;
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+    },
+    db::Tx,
+    types::{
+        Timestamp, UserId,
+        error::{Error, Result},
+        secret::{self, Digest},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// The length of a salt.
+const SALT_BYTES: usize = 16;
+
+/// What kind of record was erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A delegate.
+    Delegate,
+    /// A user that the delegate signed in as.
+    User,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Delegate => "delegate",
+            Self::User => "user",
+        }
+    }
+
+    fn made_at(self, connection: &Connection, id: i64) -> Result<Option<Timestamp>> {
+        let sql = match self {
+            Self::Delegate => "SELECT created_at FROM delegates WHERE id = ?1",
+            Self::User => "SELECT created_at FROM users WHERE id = ?1",
+        };
+        Ok(connection
+            .prepare_cached(sql)?
+            .query_row([id], |row| row.get(0))
+            .optional()?)
+    }
+}
+
+/// An erasure, as it is kept.
+#[derive(Clone)]
+struct Row {
+    kind: Kind,
+    id: i64,
+    salt: [u8; SALT_BYTES],
+    hash: Digest,
+    at: Timestamp,
+}
+
+impl Row {
+    fn new(kind: Kind, id: i64, made_at: Timestamp, at: Timestamp) -> Result<Self> {
+        let mut salt = [0; SALT_BYTES];
+        getrandom::fill(&mut salt).map_err(Error::defect)?;
+        Ok(Self {
+            kind,
+            id,
+            salt,
+            hash: hash(kind, id, made_at, salt),
+            at,
+        })
+    }
+
+    /// Whether it is of the record of this id that was made then, and not of another one.
+    fn is_of(&self, made_at: Timestamp) -> bool {
+        hash(self.kind, self.id, made_at, self.salt) == self.hash
+    }
+
+    fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            kind: match row.get_ref(0)?.as_str()? {
+                "user" => Kind::User,
+                _ => Kind::Delegate,
+            },
+            id: row.get(1)?,
+            salt: row.get(2)?,
+            hash: row.get(3)?,
+            at: row.get(4)?,
+        })
+    }
+
+    /// Has the file know of it.
+    fn keep(&self, tx: &Tx<'_>) -> Result<()> {
+        tx.prepare_cached(
+            "INSERT OR IGNORE INTO erasures (record_type, record_id, salt, hash, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![self.kind.name(), self.id, self.salt, self.hash, self.at])?;
+        Ok(())
+    }
+}
+
+fn hash(kind: Kind, id: i64, made_at: Timestamp, salt: [u8; SALT_BYTES]) -> Digest {
+    let mut text = salt.to_vec();
+    text.extend_from_slice(format!("{} {id} {}", kind.name(), made_at.0).as_bytes());
+    secret::digest(&text)
+}
+
+/// Notes that a record is about to be erased; it is there still.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn note(tx: &Tx<'_>, kind: Kind, id: i64) -> Result<()> {
+    let Some(made_at) = kind.made_at(tx, id)? else {
+        return Ok(());
+    };
+    // Erased anew, where an older state brought the record back, it is one erasure still.
+    let known = read(tx)?
+        .into_iter()
+        .find(|row| (row.kind, row.id) == (kind, id) && row.is_of(made_at));
+    match known {
+        Some(row) => {
+            tx.prepare_cached("UPDATE erasures SET wiped_at = NULL WHERE hash = ?1")?
+                .execute([row.hash])?;
+            Ok(())
+        }
+        None => Row::new(kind, id, made_at, tx.now())?.keep(tx),
+    }
+}
+
+fn read(connection: &Connection) -> Result<Vec<Row>> {
+    // Users first: a delegate takes along only those that are tied to it in this state.
+    let mut statement = connection.prepare_cached(
+        "SELECT record_type, record_id, salt, hash, at FROM erasures ORDER BY record_type DESC, record_id",
+    )?;
+    let rows = statement.query_map([], Row::read)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What one file knows of who was erased, to be held against another.
+pub struct Known(Vec<Row>);
+
+impl Known {
+    /// What a file knows. One of before erasures were noted knows nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(connection: &Connection) -> Result<Self> {
+        let notes = connection
+            .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'erasures'")?
+            .exists([])?;
+        Ok(Self(if notes { read(connection)? } else { Vec::new() }))
+    }
+
+    /// Erases whoever of these is in the file; how many delegates and users that were. The file knows
+    /// of all of them from then on.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn erase_from(&self, tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
+        let mut erased = 0;
+        for row in &self.0 {
+            row.keep(tx)?;
+            let made_at = row.kind.made_at(tx, row.id)?;
+            if !made_at.is_some_and(|made_at| row.is_of(made_at)) {
+                continue;
+            }
+            match row.kind {
+                Kind::User => erase::remove_user(tx, UserId(row.id))?,
+                Kind::Delegate => erase::at_once(tx, row.id)?,
+            }
+            let change = Change {
+                action: "erase",
+                record_type: row.kind.name(),
+                record_id: Some(row.id),
+                before: None,
+                after: None,
+            };
+            audit::append(tx, ctx, &change)?;
+            erased += 1;
+        }
+        Ok(erased)
+    }
+}
+
+/// Erases whoever was erased before and came back with an older state; how many records.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn again(tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
+    Known::read(tx)?.erase_from(tx, ctx)
+}
+
+/// Whether there are erasures whose last traces may be left.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_unfinished(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare("SELECT 1 FROM erasures WHERE wiped_at IS NULL")?
+        .exists([])?)
+}
+
+/// The moment up to which everybody's last traces will have been looked for.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Defect`] for a clock that no file can hold.
+pub fn mark_wiped(tx: &Tx<'_>, begun: Timestamp) -> Result<()> {
+    tx.prepare_cached("UPDATE erasures SET wiped_at = ?2 WHERE wiped_at IS NULL AND at <= ?1")?
+        .execute(params![begun, tx.now()])
+        .map_err(Error::from)?;
+    Ok(())
+}

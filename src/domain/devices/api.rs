@@ -1,0 +1,334 @@
+//! `/device/...` (spec: Device endpoints).
+
+use super::{RESOURCE, SEARCHED, find, find_readable};
+use crate::{
+    core::{
+        records::{Selection, list::Records, write},
+        search::Search,
+    },
+    identity::{
+        App, Granted,
+        roles::{ReadDevice, ReadDevices, WriteDevices},
+    },
+    types::{DeviceSelector, error::Result},
+    web::{
+        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
+        NoContent, Outcome, RequestId,
+        page::window,
+        record::{Embedded, answered, created, found, sent},
+        schema::{Described, bounded_integer, example, inline, nullable, object, text},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+    registry::{MetaSchema, MetaSchemaRef, Registry},
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+
+/// The rules of entry at a device, as they are answered.
+struct AccessRules;
+
+impl Described for AccessRules {
+    const NAME: &'static str = "AccessRules";
+
+    fn schema() -> MetaSchema {
+        access_rules(|rule| rule)
+    }
+}
+
+/// The rules as they are sent: `null` removes one.
+struct AccessRulesInput;
+
+impl Described for AccessRulesInput {
+    const NAME: &'static str = "AccessRulesInput";
+
+    fn schema() -> MetaSchema {
+        nullable(access_rules(nullable))
+    }
+}
+
+fn access_rules(each: impl Fn(MetaSchema) -> MetaSchema) -> MetaSchema {
+    let choice = |names: [&str; 2], about| {
+        let mut names: Vec<Value> = names.into_iter().map(Value::from).collect();
+        let schema = each(text(about));
+        if schema.nullable {
+            names.push(Value::Null);
+        }
+        inline(MetaSchema {
+            enum_items: names,
+            ..schema
+        })
+    };
+    let count = |about| inline(each(bounded_integer(0.0, f64::from(u32::MAX), about)));
+    object(
+        "Who may enter, and how often. What is not set comes from the instance's settings.",
+        &[],
+        vec![
+            (
+                "ruleSet",
+                choice(
+                    ["open", "simple"],
+                    "`open`: everybody with a known code; `simple`: registered attendees only.",
+                ),
+            ),
+            (
+                "entry",
+                choice(
+                    ["multiple", "single"],
+                    "`single`: not again before a check-out.",
+                ),
+            ),
+            ("maxCheckIns", count("Check-ins of one delegate.")),
+            ("capacity", count("Delegates inside at a time.")),
+            (
+                "opensBefore",
+                count("Minutes before `startAt` from which check-ins pass."),
+            ),
+            (
+                "closesAfter",
+                count("Minutes after `endAt` until which check-ins pass."),
+            ),
+        ],
+    )
+}
+
+/// The schema with the rules in its `data`.
+fn with_rules(mut schema: MetaSchema, rules: MetaSchemaRef) -> MetaSchema {
+    let data = schema
+        .properties
+        .iter_mut()
+        .find(|(name, _)| *name == "data");
+    if let Some((_, MetaSchemaRef::Inline(data))) = data {
+        data.properties.push(("Access", rules));
+    }
+    schema
+}
+
+/// A device as it is answered.
+pub struct Device;
+
+impl Described for Device {
+    const NAME: &'static str = "Device";
+
+    fn schema() -> MetaSchema {
+        let shape = answered(
+            &RESOURCE,
+            "Anything a delegate can meet; only properties that have a value appear.",
+            &[],
+        );
+        example(
+            with_rules(shape, AccessRules::reference()),
+            json!({
+                "id": 3, "_type": "device", "parent": {"id": 1, "_type": "device"}, "code": "gate-b",
+                "publicId": "0f7d7d1a-92f2-4b1c-8f05-6a4f1f0a7c55", "name": "Gate B", "deviceType": "room",
+                "available": true, "sources": ["api"], "data": {"Access": {"ruleSet": "simple", "entry": "single"}},
+                "createdAt": "2026-11-21T08:00:00+00:00", "updatedAt": "2026-11-21T08:00:00+00:00"
+            }),
+        )
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        Embedded::register(registry);
+        AccessRules::register(registry);
+    }
+}
+
+/// A device as it is sent.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct DeviceInput(
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+);
+
+impl Described for DeviceInput {
+    const NAME: &'static str = "DeviceInput";
+
+    fn schema() -> MetaSchema {
+        let shape = sent(
+            &RESOURCE,
+            "Properties of a device; in a PATCH only those to change, `null` clears one.",
+        );
+        example(
+            with_rules(shape, AccessRulesInput::reference()),
+            json!({"name": "Gate B", "code": "gate-b", "deviceType": "room", "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}),
+        )
+    }
+
+    fn register_parts(registry: &mut Registry) {
+        AccessRulesInput::register(registry);
+    }
+}
+
+/// The endpoints.
+pub struct DevicesApi {
+    /// The application.
+    pub app: App,
+}
+
+impl DevicesApi {
+    /// A record after it was written.
+    fn shown(&self, id: i64) -> Result<Answer<Device>> {
+        found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
+    }
+
+    /// A page of the list; with links where it has an address.
+    async fn page(&self, query: ListQuery, address: Option<&Address>) -> Outcome<List<Device>> {
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, query.fields.as_deref(), None)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        let search = Search::asked(&SEARCHED, query.search.as_deref(), &records.zone, None)?;
+        let window = window(query.limit, query.offset, query.total)?;
+        List::of(&self.app, records, search, window, address).await
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Devices")]
+impl DevicesApi {
+    /// List devices
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_DEVICE_READ`.
+    #[oai(path = "/device/list", method = "get", operation_id = "listDevices")]
+    async fn list(
+        &self,
+        _caller: Granted<ReadDevices>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
+        /// records match.
+        total: Query<Option<bool>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+        /// A search expression in JSON; all without it.
+        search: Query<Option<String>>,
+    ) -> Outcome<List<Device>> {
+        let query = ListQuery {
+            search: search.0,
+            fields: fields.0,
+            limit: limit.0,
+            offset: offset.0,
+            total: total.0,
+        };
+        self.page(query, Some(&address)).await
+    }
+
+    /// List devices by a long search
+    ///
+    /// As `GET /device/list`, for a search that is too long for an address; without `next` and
+    /// `previous`. Needs `ROLE_OAUTH2_DEVICE_READ`.
+    #[oai(path = "/device/list", method = "post", operation_id = "searchDevices")]
+    async fn search(
+        &self,
+        _caller: Granted<ReadDevices>,
+        body: Body<ListInput>,
+    ) -> Outcome<List<Device>> {
+        self.page(body.parse()?.into(), None).await
+    }
+
+    /// Create a device
+    ///
+    /// With an `Idempotency-Key` the answer is kept for 7 days and given again. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(path = "/device/new", method = "post", operation_id = "createDevice")]
+    async fn create(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<DeviceInput>,
+    ) -> Outcome<Created<Device>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DeviceInput(input) = body.parse()?;
+        Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, None).await?)
+    }
+
+    /// Get a device
+    ///
+    /// Needs `ROLE_OAUTH2_DEVICE_READ`, or `ROLE_OAUTH2_OWN_READ` for a device that one's delegate
+    /// owns through an `own` interaction.
+    #[oai(path = "/device/:selector", method = "get", operation_id = "getDevice")]
+    async fn get(
+        &self,
+        caller: Granted<ReadDevice>,
+        selector: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Device>> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
+        let find = |connection: &Connection| Ok(find_readable(connection, &selector, &caller)?.0);
+        Ok(found(&self.app, &selection, find)?)
+    }
+
+    /// Change a device
+    ///
+    /// Absent means unchanged, `null` cleared; `data` merges by key (RFC 7396), and `data.Access`
+    /// is checked strictly. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(
+        path = "/device/:selector",
+        method = "patch",
+        operation_id = "patchDevice"
+    )]
+    async fn patch(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+        body: Body<DeviceInput>,
+    ) -> Outcome<Answer<Device>> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let DeviceInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write_prepared(move |tx| {
+                let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
+                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
+                Ok(id)
+            })
+            .await?;
+        Ok(self.shown(id)?)
+    }
+
+    /// Delete a device
+    ///
+    /// Softly: it is out of every answer and its codes are free again; its interactions stay. Clients
+    /// that are bound to it are revoked, so that their tokens end at once. Needs `ROLE_OAUTH2_DEVICE_WRITE`.
+    #[oai(
+        path = "/device/:selector",
+        method = "delete",
+        operation_id = "deleteDevice"
+    )]
+    async fn delete(
+        &self,
+        caller: Granted<WriteDevices>,
+        request_id: RequestId,
+        selector: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+    ) -> Outcome<NoContent> {
+        let selector = DeviceSelector::parse(&selector.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?;
+                if_match.check(tx, &RESOURCE, id.0)?;
+                super::delete(tx, &ctx, id).map(|_| ())
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}

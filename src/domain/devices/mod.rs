@@ -1,0 +1,254 @@
+//! Devices: rooms, sessions, readers, apps, products, and events, which are devices of the type
+//! `event` (spec: Device; contract §4).
+
+pub mod api;
+pub mod deleted;
+
+use crate::{
+    core::{
+        Context,
+        records::{
+            Attachments, Changes, Kind, Property, Resource, Selection,
+            catalogue::{attach_children, searchable},
+            write,
+        },
+        rules::AccessRules,
+        search::{Counted, Subject},
+    },
+    db::Tx,
+    identity::{Principal, Role, clients, roles::lacking},
+    types::{
+        DeviceId, DeviceSelector, Zone,
+        error::{self, Error, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
+use serde_json::Value;
+use std::sync::{LazyLock, OnceLock};
+
+/// Everything a device has.
+#[rustfmt::skip]
+pub const PROPERTIES: &[Property] = &[
+    Property::new("id", "id", Kind::Id, "Never changes, never means another device."),
+    Property::new("_type", "", Kind::Type, "Always `device`."),
+    Property::new("parent", "parent_id", Kind::Reference, "For example a session's room, or a room's event; send an id or `{\"id\": …}`."),
+    Property::new("children", "", Kind::Attached, "Devices whose parent this is, at most 1,000."),
+    Property::new("code", "code", Kind::Code, "Unique code; a UUID made by the server when absent."),
+    Property::new("publicId", "public_id", Kind::Code, "Unique code; a UUID made by the server when absent."),
+    Property::new("externalId", "external_id", Kind::Code, "Unique code."),
+    Property::new("rfid", "rfid", Kind::Code, "Unique code."),
+    Property::new("slug", "slug", Kind::Code, "Unique code."),
+    Property::new("name", "name", Kind::Text, "What a steward calls it; refusals say it."),
+    Property::new("shortName", "short_name", Kind::Text, ""),
+    Property::new("description", "description", Kind::Text, ""),
+    Property::new("deviceType", "device_type", Kind::Text, "`event`, `room`, `session`, `sponsor`, `rfidreader`, `regoapp`, `mobileapp`, `bookable`, or another."),
+    Property::new("deviceTags", "device_tags", Kind::Text, ""),
+    Property::new("category", "category", Kind::Text, ""),
+    Property::new("startAt", "start_at", Kind::Time, ""),
+    Property::new("endAt", "end_at", Kind::Time, ""),
+    Property::new("available", "available", Kind::Flag, "`true` unless set; a device that is not available refuses check-ins (743)."),
+    Property::new("sources", "sources", Kind::Sources, "Where the record came from."),
+    Property::new("data", "data", Kind::Document, "Named sections; a PATCH merges by key (RFC 7396). `Access` holds the rules of entry: `ruleSet` (`open`, `simple`), `entry` (`multiple`, `single`), `maxCheckIns`, `capacity`, `opensBefore`, `closesAfter` (minutes)."),
+    Property::new("createdAt", "created_at", Kind::Stamp, ""),
+    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
+];
+
+/// Whom to call about an event.
+pub const MANAGER: [Property; 2] = [
+    Property::new("eventManagerEmail", "manager_email", Kind::Text, ""),
+    Property::new("eventManagerPhone", "manager_phone", Kind::Text, ""),
+];
+
+const LISTED_PROPERTIES: [Property; PROPERTIES.len() + MANAGER.len()] =
+    Property::joined(PROPERTIES, &MANAGER);
+
+/// Devices as lists have them, which are exported and imported: with what only events have.
+pub static LISTED: Resource = records(&LISTED_PROPERTIES);
+
+/// Devices, as records.
+pub static RESOURCE: Resource = records(PROPERTIES);
+
+const fn records(properties: &'static [Property]) -> Resource {
+    Resource {
+        name: "device",
+        table: "devices",
+        alive: "deleted_at IS NULL",
+        alive_index: None,
+        total: None,
+        properties,
+        not_found: error::Kind::DeviceNotFound,
+        check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
+        attach,
+        own: OnceLock::new(),
+    }
+}
+
+/// What can be searched.
+pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
+    name: RESOURCE.name,
+    table: RESOURCE.table,
+    alive: RESOURCE.alive,
+    fields: searchable(PROPERTIES, &[]),
+    text_index: None,
+    beginnings: &[],
+    kind: None,
+    stretches: None,
+    document: "iif(json_valid(data), data, NULL)",
+    shared: None,
+    counted: Some(counted()),
+    statements: true,
+    messages: None,
+    batches: Some(
+        "id IN (SELECT record_id FROM batch_rows JOIN batches ON batches.id = batch_id
+                WHERE kind = 'devices' AND undone_at IS NULL
+                AND (:device IS NULL OR device_id = :device))",
+    ),
+});
+
+/// The interactions that a search for devices counts.
+pub(crate) fn counted() -> Counted {
+    Counted {
+        table: "interactions",
+        kind: "interaction_type",
+        own: ["first_device_id", "second_device_id", "third_device_id"],
+        others: [
+            ("firstDelegate", "first_delegate_id"),
+            ("secondDelegate", "second_delegate_id"),
+            ("thirdDelegate", "third_delegate_id"),
+        ],
+        shown_as: ["", "", ""],
+    }
+}
+
+/// Completes and checks a change to a device, of an event too; `times` are what start and end are
+/// called there.
+///
+/// # Errors
+/// [`error::Kind::Invalid`] for access rules that are not, and for an end before the start.
+pub fn check(tx: &Tx<'_>, id: Option<i64>, changes: &mut Changes, times: [&str; 2]) -> Result<()> {
+    let creating = id.is_none();
+    for code in ["code", "public_id"] {
+        changes.set_default(code, creating, || {
+            Sql::Text(uuid::Uuid::new_v4().to_string())
+        });
+    }
+    changes.set_default("available", creating, || Sql::Integer(1));
+    check_access(tx, id, changes)?;
+    check_times(tx, id, changes, times)
+}
+
+/// Access rules are checked as they will be after the merge.
+fn check_access(tx: &Tx<'_>, id: Option<i64>, changes: &Changes) -> Result<()> {
+    let Some(patch) = changes.data.as_ref().and_then(|data| data.get("Access")) else {
+        return Ok(());
+    };
+    let stored: Option<String> = match id {
+        Some(id) => tx
+            .prepare_cached("SELECT data FROM devices WHERE id = ?1")?
+            .query_row([id], |row| row.get(0))?,
+        None => None,
+    };
+    let mut access = stored
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok())
+        .and_then(|mut data| data.get_mut("Access").map(Value::take))
+        .unwrap_or(Value::Null);
+    crate::types::json::merge_patch(&mut access, patch.clone());
+    if !access.is_null() {
+        AccessRules::parse("data.Access", &access)?;
+    }
+    Ok(())
+}
+
+fn check_times(
+    tx: &Tx<'_>,
+    id: Option<i64>,
+    changes: &Changes,
+    [start, end]: [&str; 2],
+) -> Result<()> {
+    if changes.get("start_at").is_none() && changes.get("end_at").is_none() {
+        return Ok(());
+    }
+    let stored: (Option<i64>, Option<i64>) = match id {
+        Some(id) => tx
+            .prepare_cached("SELECT start_at, end_at FROM devices WHERE id = ?1")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?,
+        None => (None, None),
+    };
+    let after = |column, stored| match changes.get(column) {
+        Some(Sql::Integer(time)) => Some(*time),
+        Some(_) => None,
+        None => stored,
+    };
+    match (after("start_at", stored.0), after("end_at", stored.1)) {
+        (Some(start_at), Some(end_at)) if end_at < start_at => {
+            Err(Error::invalid(format!("{end}: must not be before {start}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn attach(
+    connection: &Connection,
+    selection: &Selection,
+    ids: &[i64],
+    _: &Zone,
+) -> Result<Attachments> {
+    let mut attachments = Attachments::default();
+    if selection.shows("children") {
+        attach_children(connection, &RESOURCE, ids, &mut attachments)?;
+    }
+    Ok(attachments)
+}
+
+/// The id of the living device that a selector means.
+///
+/// # Errors
+/// [`error::Kind::DeviceNotFound`].
+pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<DeviceId> {
+    let id = match selector {
+        DeviceSelector::Id(id) => connection
+            .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
+            .query_row([id], |row| row.get(0)),
+        DeviceSelector::Code(code, value) => connection
+            .prepare_cached(code.find_sql())?
+            .query_row([value], |row| row.get(0)),
+    };
+    id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
+}
+
+/// Deletes a device softly, and shuts out the apps that sign in as it: who deletes a lost phone means
+/// that nobody gets in with it. How many clients were revoked.
+///
+/// # Errors
+/// [`error::Kind::DeviceNotFound`].
+pub fn delete(tx: &Tx<'_>, ctx: &Context, device: DeviceId) -> Result<usize> {
+    write::delete(tx, ctx, &RESOURCE, device.0)?;
+    clients::revoke_of_device(tx, ctx, device)
+}
+
+/// The device that a selector means, if the caller may read it: with the role all, otherwise those
+/// that the caller's delegate owns through an `own` interaction (contract §9).
+///
+/// # Errors
+/// [`error::Kind::DeviceNotFound`] or [`error::Kind::Forbidden`].
+pub fn find_readable(
+    connection: &Connection,
+    selector: &DeviceSelector,
+    caller: &Principal,
+) -> Result<DeviceId> {
+    let found = find(connection, selector);
+    if caller.has(Role::DeviceRead) {
+        return found;
+    }
+    let own = match (found, caller.delegate) {
+        (Ok(id), Some(own)) => connection
+            .prepare_cached(
+                "SELECT 1 FROM interactions
+                 WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND interaction_type = 'own'",
+            )?
+            .exists(rusqlite::params![own, id])?
+            .then_some(id),
+        _ => None,
+    };
+    own.ok_or_else(|| lacking(&[Role::DeviceRead]))
+}

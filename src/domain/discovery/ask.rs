@@ -1,0 +1,389 @@
+//! An app asks to be let in, and asks again until it knows (spec: Device endpoints, rule 7; contract
+//! §7).
+
+use super::{
+    DAY_MS, Discovery,
+    credentials::{self, Salt},
+};
+use crate::{
+    db::Tx,
+    identity::{
+        handover::{self, Standing},
+        throttle::{Account, Door, counted},
+    },
+    types::{
+        ClientId, DeviceId, Timestamp,
+        error::{Error, Kind, Result},
+        secret::{self, Digest},
+        text,
+    },
+};
+use rusqlite::{Connection, Row, params};
+use std::{net::IpAddr, time::Instant};
+
+/// Requests that wait at the most.
+const WAITING_MAX: usize = 200;
+/// Requests that wait from one address at the most.
+const WAITING_OF_ADDRESS_MAX: usize = 10;
+/// When one who found no room may try again.
+const RETRY_S: u32 = 60;
+/// The shortest secret, in characters: what a person could guess, or type by mistake, is none. An
+/// app makes it at random (spec: Device request), so that it is longer anyway.
+pub const SECRET_MIN_CHARS: usize = 8;
+/// Characters kept of how an app names itself.
+const AGENT_MAX_CHARS: usize = 200;
+
+/// What an app sends.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The code chosen for the app.
+    pub code: String,
+    /// The app's own secret.
+    pub secret: String,
+    /// What the app wants to be.
+    pub preferred_type: Option<String>,
+    /// How the app names itself.
+    pub agent: Option<String>,
+    /// Where it came from.
+    pub address: IpAddr,
+}
+
+/// A request as its app may see it.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// Its id.
+    pub id: i64,
+    /// The app's code.
+    pub code: String,
+    /// How the app named itself.
+    pub agent: Option<String>,
+    /// When it came.
+    pub created_at: Timestamp,
+    /// When it was decided upon last.
+    pub updated_at: Timestamp,
+    /// When it was decided upon first.
+    pub cleared_at: Option<Timestamp>,
+    /// `added` or `dismissed`.
+    pub cleared_status: Option<String>,
+    /// What the app signs in with, for ten minutes after it was added.
+    pub credentials: Option<Credentials>,
+}
+
+/// What an app signs in with.
+#[derive(Debug, Clone)]
+pub struct Credentials {
+    /// The device that it is.
+    pub device: DeviceId,
+    /// The client's public id.
+    pub client_id: String,
+    /// The client's secret.
+    pub client_secret: String,
+}
+
+/// What the server says to an app.
+pub struct Answered {
+    /// Whether the request is new.
+    pub new: bool,
+    /// The request.
+    pub record: Record,
+}
+
+impl Ask {
+    fn check(&self) -> Result<()> {
+        text::check_code("code", &self.code)?;
+        if self.secret.chars().count() < SECRET_MIN_CHARS {
+            return Err(Error::invalid(format!(
+                "secret: must have {SECRET_MIN_CHARS} to {} characters, made at random",
+                text::CODE_MAX_CHARS
+            )));
+        }
+        text::check_code("secret", &self.secret)?;
+        match &self.preferred_type {
+            Some(preferred) => text::check_code("preferredType", preferred),
+            None => Ok(()),
+        }
+    }
+
+    fn digest(&self) -> Digest {
+        secret::digest(self.secret.as_bytes())
+    }
+}
+
+impl Discovery {
+    /// Takes an app's request, or tells how the one it made before stands.
+    ///
+    /// # Errors
+    /// [`Kind::DiscoveryClosed`] for a new one while the window is closed, [`Kind::RequestCodeTaken`]
+    /// for the code of another one, [`Kind::TooManyAttempts`] for one too many that waits or for
+    /// guesses at secrets, [`Kind::Invalid`].
+    pub async fn ask(&self, ask: Ask) -> Result<Answered> {
+        ask.check()?;
+        let now = Instant::now();
+        let (code, address) = (ask.code.clone(), ask.address);
+        // These secrets are the app's own and may be short: guesses at one code are counted first.
+        let account = Account::known(Door::DeviceRequest, &code);
+        let throttle = &self.app.throttle;
+        throttle.check(account, address, now)?;
+        let open = self.window.left(now).is_some();
+        let known = self
+            .app
+            .store
+            .look_up(|connection| known(connection, &ask, Timestamp::now()))?;
+        let outcome = match known {
+            // Most of what comes is this: an app that waits. It costs no write.
+            Known::Same(row) if !row.awaits_secret => Ok(Answered {
+                new: false,
+                record: row.record,
+            }),
+            Known::Other if !open => {
+                throttle.failed(account, address, now)?;
+                Err(closed())
+            }
+            Known::Free if !open => Err(closed()),
+            _ => self.app.store.write(move |tx| settle(tx, &ask, open)).await,
+        };
+        match &outcome {
+            Ok(_) => throttle.succeeded(account, address),
+            Err(error) if error.kind == Kind::RequestCodeTaken => {
+                throttle.failed(account, address, now)?;
+            }
+            Err(_) => {}
+        }
+        outcome
+    }
+}
+
+fn closed() -> Error {
+    Error::new(
+        Kind::DiscoveryClosed,
+        "discovery is closed; open the Discovery page of the console and try again",
+    )
+}
+
+/// What is known of an app that asks.
+enum Known {
+    /// It asked before.
+    Same(Box<Kept>),
+    /// Somebody else holds its code.
+    Other,
+    /// Nobody holds its code.
+    Free,
+}
+
+/// A request in the file.
+struct Kept {
+    record: Record,
+    secret_hash: Digest,
+    device: Option<DeviceId>,
+    client: Option<ClientId>,
+    /// The client's public id; none once it is revoked.
+    client_id: Option<String>,
+    shown_until: Option<Timestamp>,
+    salt: Option<Salt>,
+    /// The app is to get its credentials, and its client does not have the secret yet.
+    awaits_secret: bool,
+}
+
+impl Kept {
+    fn is(&self, status: &str) -> bool {
+        self.record.cleared_status.as_deref() == Some(status)
+    }
+
+    fn is_young(&self, now: Timestamp) -> bool {
+        now.0 - self.record.created_at.0 < DAY_MS
+    }
+
+    /// Whether another app may take the code (contract §7).
+    fn is_free(&self, now: Timestamp) -> bool {
+        let revoked = self.is("added") && self.client_id.is_none();
+        self.is("dismissed") || revoked || !self.is_young(now)
+    }
+
+    /// Whether the app that made it hears of it still. One that was added can be given its
+    /// credentials again at any time; one that was dismissed is not to come back with its next poll.
+    fn is_told(&self, now: Timestamp) -> bool {
+        match self.client_id {
+            Some(_) => true,
+            None => !self.is("added") && self.is_young(now),
+        }
+    }
+
+    /// Adds what the app signs in with, as long as it is shown.
+    fn show_credentials(
+        &mut self,
+        connection: &Connection,
+        app_secret: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        let (Some(device), Some(client), Some(client_id), Some(salt), Some(until)) = (
+            self.device,
+            self.client,
+            &self.client_id,
+            &self.salt,
+            self.shown_until,
+        ) else {
+            return Ok(());
+        };
+        // A clock that was put back must not show them for longer.
+        if !(self.record.updated_at..until).contains(&now) {
+            return Ok(());
+        }
+        let client_secret = credentials::client_secret(app_secret, salt)?;
+        match handover::standing(connection, client, &client_secret)? {
+            // The client was given another secret since, on the page of clients.
+            Standing::Other => return Ok(()),
+            Standing::Awaited => self.awaits_secret = true,
+            Standing::InForce => {}
+        }
+        self.record.credentials = Some(Credentials {
+            device,
+            client_id: client_id.clone(),
+            client_secret,
+        });
+        Ok(())
+    }
+}
+
+fn known(connection: &Connection, ask: &Ask, now: Timestamp) -> Result<Known> {
+    let digest = ask.digest();
+    let mut statement = connection.prepare_cached(
+        "SELECT r.id, r.code, r.agent, r.created_at, r.updated_at, r.cleared_at, r.cleared_status,
+             r.secret_hash, r.device_id, r.client_id, c.client_id, r.shown_until, r.salt
+         FROM device_requests r LEFT JOIN clients c ON c.id = r.client_id AND c.revoked_at IS NULL
+         WHERE r.code = ?1 ORDER BY r.id DESC",
+    )?;
+    let kept = statement
+        .query_map([&ask.code], kept)?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let held = kept.iter().any(|kept| !kept.is_free(now));
+    let own = kept
+        .into_iter()
+        .find(|kept| secret::same(&kept.secret_hash, &digest))
+        .filter(|kept| kept.is_told(now));
+    Ok(match own {
+        Some(mut own) => {
+            own.show_credentials(connection, &ask.secret, now)?;
+            Known::Same(Box::new(own))
+        }
+        None if held => Known::Other,
+        None => Known::Free,
+    })
+}
+
+fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    Ok(Kept {
+        record: Record {
+            id: row.get(0)?,
+            code: row.get(1)?,
+            agent: row.get(2)?,
+            created_at: row.get(3)?,
+            updated_at: row.get(4)?,
+            cleared_at: row.get(5)?,
+            cleared_status: row.get(6)?,
+            credentials: None,
+        },
+        secret_hash: row.get(7)?,
+        device: row.get(8)?,
+        client: row.get(9)?,
+        client_id: row.get(10)?,
+        shown_until: row.get(11)?,
+        salt: row.get(12)?,
+        awaits_secret: false,
+    })
+}
+
+/// What has to be written: a new request, or the secret that the app is about to be shown.
+fn settle(tx: &Tx<'_>, ask: &Ask, open: bool) -> Result<Answered> {
+    match known(tx, ask, tx.now())? {
+        Known::Same(row) => {
+            if let (true, Some(client), Some(shown)) =
+                (row.awaits_secret, row.client, &row.record.credentials)
+            {
+                handover::give(tx, client, &shown.client_secret)?;
+            }
+            Ok(Answered {
+                new: false,
+                record: row.record,
+            })
+        }
+        _ if !open => Err(closed()),
+        Known::Other => Err(Error::new(
+            Kind::RequestCodeTaken,
+            format!(
+                "code: \"{}\" is that of another request, or this is not its secret; choose another code",
+                text::shortened(&ask.code)
+            ),
+        )),
+        Known::Free => Ok(Answered {
+            new: true,
+            record: insert(tx, ask)?,
+        }),
+    }
+}
+
+fn insert(tx: &Tx<'_>, ask: &Ask) -> Result<Record> {
+    let young = Timestamp(tx.now().0 - DAY_MS);
+    // What nobody added is of no use after a day.
+    tx.prepare_cached(
+        "DELETE FROM device_requests WHERE created_at <= ?1 AND cleared_status IS NOT 'added'",
+    )?
+    .execute([young])?;
+    check_room(tx, ask)?;
+    let agent = ask.agent.as_ref().map(|agent| {
+        let agent: String = agent.chars().take(AGENT_MAX_CHARS).collect();
+        agent
+    });
+    tx.prepare_cached(
+        "INSERT INTO device_requests (code, secret_hash, preferred_type, agent, address, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
+    )?
+    .execute(params![
+        ask.code,
+        ask.digest(),
+        ask.preferred_type,
+        agent,
+        ask.address.to_canonical().to_string(),
+        tx.now(),
+    ])?;
+    Ok(Record {
+        id: tx.last_insert_rowid(),
+        code: ask.code.clone(),
+        agent,
+        created_at: tx.now(),
+        updated_at: tx.now(),
+        cleared_at: None,
+        cleared_status: None,
+        credentials: None,
+    })
+}
+
+/// So many requests wait at the most, in all and from one address: a prankster in the room must not
+/// bury the others.
+fn check_room(tx: &Tx<'_>, ask: &Ask) -> Result<()> {
+    let addresses = tx
+        .prepare_cached("SELECT address FROM device_requests WHERE cleared_status IS NULL")?
+        .query_map([], |row| row.get::<_, String>(0))?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let own = counted(ask.address);
+    let of_address = addresses
+        .iter()
+        .filter(|address| address.parse().is_ok_and(|address| counted(address) == own))
+        .count();
+    let full = |what: &str| {
+        Err(Error::new(
+            Kind::TooManyAttempts {
+                retry_after_s: RETRY_S,
+            },
+            format!("{what} wait already; add or dismiss some in the console first"),
+        ))
+    };
+    if addresses.len() >= WAITING_MAX {
+        return full(&format!("{WAITING_MAX} requests"));
+    }
+    if of_address >= WAITING_OF_ADDRESS_MAX {
+        return full(&format!(
+            "{WAITING_OF_ADDRESS_MAX} requests from this address"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! What the Discovery page shows: who asks, and who was let in.
+
+use super::{DAY_MS, credentials};
+use crate::{
+    identity::handover,
+    types::{ClientId, DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, params};
+
+/// A request that waits.
+#[derive(Debug, Clone)]
+pub struct Waiting {
+    /// Its id.
+    pub id: i64,
+    /// The app's code.
+    pub code: String,
+    /// How the app names itself.
+    pub agent: Option<String>,
+    /// Where it came from.
+    pub address: String,
+    /// What the app wants to be.
+    pub preferred_type: Option<String>,
+    /// The four digits that the app may show, too.
+    pub digits: String,
+    /// When it came.
+    pub created_at: Timestamp,
+    /// The device that has the code already: the app was set up anew.
+    pub known: Option<(DeviceId, String)>,
+}
+
+/// A request that was added.
+#[derive(Debug, Clone)]
+pub struct GivenOut {
+    /// Its id.
+    pub id: i64,
+    /// The app's code.
+    pub code: String,
+    /// The device that the app is.
+    pub device: DeviceId,
+    /// What people call the device.
+    pub name: String,
+    /// When it was added.
+    pub added_at: Timestamp,
+    /// Until when the app is shown its credentials, if that is not over.
+    pub shown_until: Option<Timestamp>,
+    /// Whether the app has fetched them.
+    pub fetched: bool,
+    /// Whether the client was revoked since.
+    pub revoked: bool,
+}
+
+/// The requests that wait, the newest first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn waiting(connection: &Connection, now: Timestamp) -> Result<Vec<Waiting>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT r.id, r.code, r.agent, r.address, r.preferred_type, r.secret_hash, r.created_at,
+             d.id, coalesce(d.name, d.code)
+         FROM device_requests r LEFT JOIN devices d ON d.code = r.code AND d.deleted_at IS NULL
+         WHERE r.cleared_status IS NULL AND r.created_at > ?1 ORDER BY r.id DESC",
+    )?;
+    let rows = statement.query_map([now.0 - DAY_MS], |row| {
+        let known: Option<DeviceId> = row.get(7)?;
+        let name: Option<String> = row.get(8)?;
+        Ok(Waiting {
+            id: row.get(0)?,
+            code: row.get(1)?,
+            agent: row.get(2)?,
+            address: row.get(3)?,
+            preferred_type: row.get(4)?,
+            digits: credentials::check_digits(&row.get(5)?),
+            created_at: row.get(6)?,
+            known: known.zip(name),
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The requests that were added, the one added last first, at most `most`.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn given_out(connection: &Connection, now: Timestamp, most: usize) -> Result<Vec<GivenOut>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT r.id, r.code, r.device_id, coalesce(d.name, d.code), r.cleared_at,
+             iif(r.salt IS NOT NULL AND r.shown_until > ?1 AND r.updated_at <= ?1, r.shown_until, NULL),
+             c.id, c.revoked_at IS NOT NULL
+         FROM device_requests r JOIN clients c ON c.id = r.client_id JOIN devices d ON d.id = r.device_id
+         WHERE r.cleared_status = 'added' ORDER BY r.updated_at DESC, r.id DESC LIMIT ?2",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![now, most], |row| {
+        let client: ClientId = row.get(6)?;
+        Ok((
+            GivenOut {
+                id: row.get(0)?,
+                code: row.get(1)?,
+                device: row.get(2)?,
+                name: row.get(3)?,
+                added_at: row.get(4)?,
+                shown_until: row.get(5)?,
+                fetched: false,
+                revoked: row.get(7)?,
+            },
+            client,
+        ))
+    })?;
+    rows.map(|row| {
+        let (mut given, client) = row?;
+        given.fetched = !handover::is_withheld(connection, client)?;
+        Ok(given)
+    })
+    .collect()
+}

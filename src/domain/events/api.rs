@@ -1,0 +1,209 @@
+//! `/event/...` (spec: Event endpoints).
+
+use super::{RESOURCE, SEARCHED, find};
+use crate::{
+    core::{
+        records::{Selection, list::Records, write},
+        search::Search,
+    },
+    identity::{
+        App, Granted,
+        roles::{ReadEvents, WriteEvents},
+    },
+    types::{EventSelector, error::Result},
+    web::{
+        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, NoContent, Outcome,
+        RequestId,
+        page::window,
+        record::{answered, created, found, sent},
+        schema::{Described, example},
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+    registry::MetaSchema,
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value, json};
+
+/// An event as it is answered.
+pub struct Event;
+
+impl Described for Event {
+    const NAME: &'static str = "Event";
+
+    fn schema() -> MetaSchema {
+        example(
+            answered(&RESOURCE, "A top-level device under its event names.", &[]),
+            json!({
+                "id": 1, "_type": "event", "eventName": "Summit 2026", "eventExternalID": "SUMMIT-26",
+                "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00", "sources": ["api"],
+                "createdAt": "2026-11-01T08:00:00+00:00", "updatedAt": "2026-11-01T08:00:00+00:00"
+            }),
+        )
+    }
+}
+
+/// An event as it is sent.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct EventInput(
+    #[serde(deserialize_with = "crate::types::json::no_property_twice")] pub Map<String, Value>,
+);
+
+impl Described for EventInput {
+    const NAME: &'static str = "EventInput";
+
+    fn schema() -> MetaSchema {
+        example(
+            sent(
+                &RESOURCE,
+                "Properties of an event; in a PATCH only those to change, `null` clears one.",
+            ),
+            json!({"eventName": "Summit 2026", "eventExternalID": "SUMMIT-26", "eventStartAt": "2026-11-21 00:00:00", "eventEndAt": "2026-11-22 00:00:00"}),
+        )
+    }
+}
+
+/// The endpoints.
+pub struct EventsApi {
+    /// The application.
+    pub app: App,
+}
+
+impl EventsApi {
+    /// A record after it was written.
+    fn shown(&self, id: i64) -> Result<Answer<Event>> {
+        found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Events")]
+impl EventsApi {
+    /// List events
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_EVENT_READ`.
+    #[oai(path = "/event/list", method = "get", operation_id = "listEvents")]
+    async fn list(
+        &self,
+        _caller: Granted<ReadEvents>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// `false` leaves `totalItems` and `totalPages` out and counts nothing.
+        total: Query<Option<bool>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+        /// A search expression in JSON; all without it.
+        search: Query<Option<String>>,
+    ) -> Outcome<List<Event>> {
+        let records = Records {
+            selection: Selection::parse(&RESOURCE, fields.0.as_deref(), None)?,
+            zone: self.app.settings().zone.clone(),
+        };
+        let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, None)?;
+        let window = window(limit.0, offset.0, total.0)?;
+        List::of(&self.app, records, search, window, Some(&address)).await
+    }
+
+    /// Create an event
+    ///
+    /// With an `Idempotency-Key` the answer is kept for 7 days and given again. Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    #[oai(path = "/event/new", method = "post", operation_id = "createEvent")]
+    async fn create(
+        &self,
+        caller: Granted<WriteEvents>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<EventInput>,
+    ) -> Outcome<Created<Event>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let EventInput(input) = body.parse()?;
+        Ok(created(&self.app, ctx, &RESOURCE, input, idempotency_key, None).await?)
+    }
+
+    /// Get an event
+    ///
+    /// By `820`, `id:820` or `externalId:X`. Needs `ROLE_OAUTH2_EVENT_READ`.
+    #[oai(path = "/event/:event", method = "get", operation_id = "getEvent")]
+    async fn get(
+        &self,
+        _caller: Granted<ReadEvents>,
+        /// `820`, `id:820` or `externalId:X`
+        event: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<Event>> {
+        let selector = EventSelector::parse(&event.0)?;
+        let selection = Selection::parse(&RESOURCE, fields.0.as_deref(), None)?;
+        let find = |connection: &Connection| Ok(find(connection, &selector)?.0);
+        Ok(found(&self.app, &selection, find)?)
+    }
+
+    /// Change an event
+    ///
+    /// Absent means unchanged, `null` cleared. Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    #[oai(path = "/event/:event", method = "patch", operation_id = "patchEvent")]
+    async fn patch(
+        &self,
+        caller: Granted<WriteEvents>,
+        request_id: RequestId,
+        /// `820`, `id:820` or `externalId:X`
+        event: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+        body: Body<EventInput>,
+    ) -> Outcome<Answer<Event>> {
+        let selector = EventSelector::parse(&event.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let EventInput(input) = body.parse()?;
+        let id = self
+            .app
+            .store
+            .write_prepared(move |tx| {
+                let id = find(tx, &selector)?.0;
+                if_match.check(tx, &RESOURCE, id)?;
+                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
+                Ok(id)
+            })
+            .await?;
+        Ok(self.shown(id)?)
+    }
+
+    /// Delete an event
+    ///
+    /// Softly: getting or changing it gives 404 from then on. Needs `ROLE_OAUTH2_EVENT_WRITE`.
+    #[oai(
+        path = "/event/:event",
+        method = "delete",
+        operation_id = "deleteEvent"
+    )]
+    async fn delete(
+        &self,
+        caller: Granted<WriteEvents>,
+        request_id: RequestId,
+        /// `820`, `id:820` or `externalId:X`
+        event: Path<String>,
+        /// The `ETag` that the record had: 412 when it has changed since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+    ) -> Outcome<NoContent> {
+        let selector = EventSelector::parse(&event.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let id = find(tx, &selector)?;
+                if_match.check(tx, &RESOURCE, id.0)?;
+                super::delete(tx, &ctx, id)
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}

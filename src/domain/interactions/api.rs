@@ -1,0 +1,323 @@
+//! `/interaction/...` (spec: Interaction endpoints).
+
+use super::{
+    answers::{render_one, render_tried},
+    batch::{self, BATCH_MAX_BYTES, Batch},
+    draft::{BatchInput, Draft, InteractionInput},
+    list::{Interactions, SEARCHED},
+    record, remove,
+    rows::{self, Interaction},
+};
+use crate::{
+    core::{
+        idempotency::{self, Key},
+        search::Search,
+    },
+    identity::{
+        App, Granted,
+        roles::{ReadInteractions, WriteInteractions},
+    },
+    types::{
+        Timestamp, Zone,
+        error::{Error, Kind},
+        json,
+        selector::{self, whole_number},
+    },
+    web::{
+        Address, Answer, Body, CreatedOnce, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
+        NoContent, Outcome, RequestId, Tried, page::window,
+    },
+};
+use poem_openapi::{
+    OpenApi,
+    param::{Path, Query},
+};
+use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Batches that are parsed at once.
+static PARSED_AT_ONCE: Semaphore = Semaphore::const_new(2);
+
+pub use super::schemas::{BatchAnswer, InteractionShape, TestedInteraction};
+
+/// The endpoints.
+pub struct InteractionsApi {
+    /// The application.
+    pub app: App,
+}
+
+impl InteractionsApi {
+    /// A page of the list; with links where it has an address.
+    async fn page(
+        &self,
+        query: ListQuery,
+        address: Option<&Address>,
+    ) -> Outcome<List<InteractionShape>> {
+        let listing = Interactions {
+            fields: rows::fields(query.fields.as_deref())?,
+            zone: self.app.settings().zone.clone(),
+        };
+        let search = Search::asked(&SEARCHED, query.search.as_deref(), &listing.zone, None)?;
+        let window = window(query.limit, query.offset, query.total)?;
+        List::of(&self.app, listing, search, window, address).await
+    }
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Interactions")]
+impl InteractionsApi {
+    /// List interactions
+    ///
+    /// Ordered by id. Needs `ROLE_OAUTH2_INTERACTION_READ`.
+    #[oai(
+        path = "/interaction/list",
+        method = "get",
+        operation_id = "listInteractions"
+    )]
+    async fn list(
+        &self,
+        _caller: Granted<ReadInteractions>,
+        address: Address,
+        /// Items on a page, 1 to 50,000; 5,000 without it.
+        limit: Query<Option<i64>>,
+        /// Items passed over; 0 without it.
+        offset: Query<Option<i64>>,
+        /// `false` leaves `totalItems` and `totalPages` out and counts nothing: much faster where many
+        /// records match.
+        total: Query<Option<bool>>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+        /// A search expression in JSON; all without it.
+        search: Query<Option<String>>,
+    ) -> Outcome<List<InteractionShape>> {
+        let query = ListQuery {
+            search: search.0,
+            fields: fields.0,
+            limit: limit.0,
+            offset: offset.0,
+            total: total.0,
+        };
+        self.page(query, Some(&address)).await
+    }
+
+    /// List interactions by a long search
+    ///
+    /// As `GET /interaction/list`, for a search that is too long for an address; without `next` and
+    /// `previous`. Needs `ROLE_OAUTH2_INTERACTION_READ`.
+    #[oai(
+        path = "/interaction/list",
+        method = "post",
+        operation_id = "searchInteractions"
+    )]
+    async fn search(
+        &self,
+        _caller: Granted<ReadInteractions>,
+        body: Body<ListInput>,
+    ) -> Outcome<List<InteractionShape>> {
+        self.page(body.parse()?.into(), None).await
+    }
+
+    /// Get an interaction
+    ///
+    /// Also by its id alone: `/interaction/41`. Needs `ROLE_OAUTH2_INTERACTION_READ`.
+    #[oai(
+        path = "/interaction/:interaction",
+        method = "get",
+        operation_id = "getInteraction"
+    )]
+    async fn get(
+        &self,
+        _caller: Granted<ReadInteractions>,
+        /// `41` or `id:41`
+        interaction: Path<String>,
+        /// Properties to show, separated by commas; all without it.
+        fields: Query<Option<String>>,
+    ) -> Outcome<Answer<InteractionShape>> {
+        let id = interaction_id(&interaction.0)?;
+        let fields = rows::fields(fields.0.as_deref())?;
+        let found = self
+            .app
+            .store
+            .look_up(|connection| rows::find(connection, id))?;
+        let interaction = found.ok_or_else(|| remove::missing(id))?;
+        let mut json = String::new();
+        interaction.write(&self.app.settings().zone, fields.as_deref(), &mut json);
+        Ok(Answer::of(&json).with_etag(Some(etag(&interaction))))
+    }
+
+    /// Record an interaction
+    ///
+    /// A `check-in` or `check-out` is judged by the rules of the device (412 when refused). With a
+    /// `nonce` or an `Idempotency-Key` a resend creates nothing twice. Where the crew left a note
+    /// about the first delegate, the answer to a `check-in`, `check-out` or `check-in-override`
+    /// carries it, refused or not: `meta.note` is `{"level": "info" | "warning" | "stop", "note"}`.
+    /// A gate shows it; `stop` red, for a steward to decide: the server does not refuse by it. Needs
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(
+        path = "/interaction/new/:interaction_type",
+        method = "post",
+        operation_id = "createInteraction"
+    )]
+    async fn create(
+        &self,
+        caller: Granted<WriteInteractions>,
+        request_id: RequestId,
+        /// The interaction type: `[a-z0-9][a-z0-9-]{0,63}`, but not `connected`.
+        interaction_type: Path<String>,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<InteractionInput>,
+    ) -> Outcome<CreatedOnce<InteractionShape>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let kind = interaction_type.0;
+        let draft = Draft::new(&kind, body.parse()?, &Arc::default(), &ctx.settings.zone)?;
+        let operation = format!("POST /interaction/new/{kind}");
+        let key = Key::of(&ctx, idempotency_key.read()?, operation, || {
+            Ok(json::fingerprint(&json::parse::<Value>(body.text())?))
+        })?;
+        let ctx = Arc::new(ctx);
+        let of_write = Arc::clone(&ctx);
+        let recorded = self
+            .app
+            .store
+            .write_repeatable(move |tx| {
+                idempotency::once(
+                    tx,
+                    key.as_ref(),
+                    || record::record(tx, &of_write, &draft),
+                    |outcome| render_one(&outcome, &of_write),
+                )
+            })
+            .await?;
+        let stored = recorded.rendered(|outcome| render_one(&outcome, &ctx));
+        Ok(CreatedOnce::stored(stored.status, stored.body))
+    }
+
+    /// Try an interaction
+    ///
+    /// Answers what recording it would, `meta.note` included, with `id` null, and writes nothing
+    /// at all. Needs
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(
+        path = "/interaction/test/:interaction_type",
+        method = "post",
+        operation_id = "testInteraction"
+    )]
+    async fn test(
+        &self,
+        caller: Granted<WriteInteractions>,
+        request_id: RequestId,
+        /// The interaction type: `[a-z0-9][a-z0-9-]{0,63}`, but not `connected`.
+        interaction_type: Path<String>,
+        body: Body<InteractionInput>,
+    ) -> Outcome<Tried<TestedInteraction>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let zone = &ctx.settings.zone;
+        let draft = Draft::new(&interaction_type.0, body.parse()?, &Arc::default(), zone)?;
+        let now = Timestamp::now();
+        let tested = self
+            .app
+            .store
+            .look_up(|connection| record::test(connection, &ctx, &draft, now))?;
+        let told = render_tried(&tested, &ctx);
+        Ok(Tried::stored(told.status, told.body))
+    }
+
+    /// Record many interactions
+    ///
+    /// In the order of their keys; one that fails fails alone. Up to 10,000 items and 32 MiB. When
+    /// the whole answers 503, resend it with the same nonces or `Idempotency-Key`: what was stored
+    /// is not stored again. Needs `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(
+        path = "/interaction/batch",
+        method = "post",
+        operation_id = "createInteractions"
+    )]
+    async fn batch(
+        &self,
+        caller: Granted<WriteInteractions>,
+        request_id: RequestId,
+        /// Makes a resend of the same request safe.
+        #[oai(name = "Idempotency-Key")]
+        idempotency_key: IdempotencyKey,
+        body: Body<BatchInput, BATCH_MAX_BYTES, true>,
+    ) -> Outcome<Answer<BatchAnswer>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        // Parsed, a batch may take half a gigabyte for a moment.
+        let turn = PARSED_AT_ONCE.acquire().await.map_err(Error::defect)?;
+        // Parsing 32 MiB takes a while; gates are not to wait for it.
+        let (ctx, batch, key) = tokio::task::spawn_blocking(move || {
+            let batch = Batch::new(body.parse()?, &ctx)?;
+            let key = idempotency_key.read()?;
+            let key = Key::of(&ctx, key, "POST /interaction/batch", || {
+                // An item that fails alone may keep it from being parsed as a whole.
+                let whole = json::parse(body.text())
+                    .unwrap_or_else(|_| String::from_utf8_lossy(body.text()).into());
+                Ok(json::fingerprint(&whole))
+            })?;
+            Ok::<_, Error>((ctx, batch, key))
+        })
+        .await
+        .map_err(Error::defect)??;
+        drop(turn);
+        let answers = batch::record_all(&self.app.store, ctx, batch, key).await?;
+        Ok(Answer::of(&answers))
+    }
+
+    /// Delete an interaction
+    ///
+    /// As if it had never been: it no longer counts for any rule. Needs
+    /// `ROLE_OAUTH2_INTERACTION_WRITE`.
+    #[oai(
+        path = "/interaction/:interaction",
+        method = "delete",
+        operation_id = "deleteInteraction"
+    )]
+    async fn delete(
+        &self,
+        caller: Granted<WriteInteractions>,
+        request_id: RequestId,
+        /// `41` or `id:41`
+        interaction: Path<String>,
+        /// The `ETag` that the interaction had: 412 when it is another since.
+        #[oai(name = "If-Match")]
+        if_match: IfMatch,
+    ) -> Outcome<NoContent> {
+        let id = interaction_id(&interaction.0)?;
+        let ctx = self.app.context(&caller, request_id.as_str());
+        self.app
+            .store
+            .write(move |tx| {
+                let current = || Ok(rows::find(tx, id)?.as_ref().map(etag));
+                if_match.check_against(current, "interaction")?;
+                remove::remove(tx, &ctx, id)
+            })
+            .await?;
+        Ok(NoContent)
+    }
+}
+
+/// Reads `41` or `id:41`.
+fn interaction_id(selector: &str) -> Result<i64, Error> {
+    if let Some(id) = selector.strip_prefix("id:") {
+        return whole_number(id);
+    }
+    if selector.contains(':') {
+        return Err(Error::new(
+            Kind::UnknownIdType,
+            "an interaction is selected by {id} or id:{id}",
+        ));
+    }
+    if selector::LITERALS.contains(&selector) {
+        return Err(Error::new(Kind::NoSuchPath, "there is no such path"));
+    }
+    whole_number(selector)
+}
+
+/// The version of an interaction. Nothing changes one but the erasure of somebody in it.
+fn etag(interaction: &Interaction) -> String {
+    let shown = Value::String(interaction.to_json(&Zone::default()));
+    let fingerprint = json::fingerprint(&shown);
+    format!("\"{:x}\"", u128::from_be_bytes(fingerprint))
+}

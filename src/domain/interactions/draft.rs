@@ -1,0 +1,476 @@
+//! An interaction as a client sends it: parsed, completed and checked as far as that goes without
+//! the store (contract §6).
+
+use super::{forms, shared::SharedValues};
+use crate::types::{
+    DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
+    error::{Error, Kind, Result},
+    json::in_plain_words,
+    text::{self, INTERACTION_TYPE_MAX_BYTES},
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json, value::RawValue};
+use std::{fmt, sync::Arc};
+
+/// The longest nonce, in characters (contract §6).
+pub(super) const NONCE_MAX_CHARS: usize = 128;
+/// A type that only the server makes.
+pub(super) const CONNECTED: &str = "connected";
+
+/// The body of an interaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct InteractionInput {
+    delegate: Option<Participant>,
+    first_delegate: Option<Participant>,
+    second_delegate: Option<Participant>,
+    third_delegate: Option<Participant>,
+    device: Option<Participant>,
+    first_device: Option<Participant>,
+    second_device: Option<Participant>,
+    third_device: Option<Participant>,
+    recorded_at: Option<Value>,
+    #[serde(deserialize_with = "crate::types::json::anything_whole")]
+    data: Option<Value>,
+    nonce: Option<String>,
+    admitted: Option<bool>,
+    /// In a batch the item says its type; elsewhere the path does.
+    pub interaction_type: Option<String>,
+    #[serde(rename = "id")]
+    _id: serde::de::IgnoredAny,
+    #[serde(rename = "_type")]
+    _type: serde::de::IgnoredAny,
+    #[serde(rename = "createdAt")]
+    _created_at: serde::de::IgnoredAny,
+    #[serde(rename = "updatedAt")]
+    _updated_at: serde::de::IgnoredAny,
+}
+
+/// A participant as sent: an id, or a selector such as `barcode:ABC`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "must be an id or a selector such as \"barcode:ABC\""
+)]
+enum Participant {
+    Id(i64),
+    Selector(String),
+}
+
+/// One, two or three participants, in order.
+pub type Three<T> = [Option<T>; 3];
+
+/// A checked draft.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// The interaction type.
+    pub kind: String,
+    /// First, second and third delegate.
+    pub delegates: Three<DelegateSelector>,
+    /// First, second and third device.
+    pub devices: Three<DeviceSelector>,
+    /// When it happened, where the client says so.
+    pub recorded_at: Option<Timestamp>,
+    /// `data`, reshaped, as text; shared values stand in it as they were sent.
+    pub data: Option<String>,
+    /// Where shared values belong in `data`.
+    pub shared: super::shared::Places,
+    /// The shared values of its batch.
+    pub values: Arc<SharedValues>,
+    /// The client's nonce, with the fingerprint of what was sent with it.
+    pub nonce: Option<(String, [u8; 16])>,
+    /// The gate let the person in already.
+    pub admitted: bool,
+}
+
+impl Draft {
+    /// Checks a body. `kind` is the type that the path names.
+    ///
+    /// # Errors
+    /// [`Kind::InteractionType`], [`Kind::Participants`], [`Kind::InteractionContent`],
+    /// [`Kind::UnknownIdType`] or [`Kind::Invalid`], naming what is at fault.
+    pub fn new(
+        kind: &str,
+        input: InteractionInput,
+        values: &Arc<SharedValues>,
+        zone: &Zone,
+    ) -> Result<Self> {
+        check_type(kind)?;
+        if input.interaction_type.is_some_and(|sent| sent != kind) {
+            return Err(Error::new(
+                Kind::InteractionType,
+                format!("interactionType: differs from \"{kind}\" in the path"),
+            ));
+        }
+        let (name, first) = one_of(
+            ("delegate", input.delegate),
+            ("firstDelegate", input.first_delegate),
+        )?;
+        let delegates = in_order(
+            [name, "secondDelegate", "thirdDelegate"],
+            [first, input.second_delegate, input.third_delegate],
+            |id| DelegateSelector::Id(DelegateId(id)),
+            DelegateSelector::parse,
+        )?;
+        let (name, first) = one_of(
+            ("device", input.device),
+            ("firstDevice", input.first_device),
+        )?;
+        let devices = in_order(
+            [name, "secondDevice", "thirdDevice"],
+            [first, input.second_device, input.third_device],
+            |id| DeviceSelector::Id(DeviceId(id)),
+            DeviceSelector::parse,
+        )?;
+        if delegates[0].is_none() && devices[0].is_none() {
+            return Err(participants("neither a delegate nor a device takes part"));
+        }
+        let recorded_at = input
+            .recorded_at
+            .filter(|sent| !sent.is_null())
+            .map(|sent| zone.read("recordedAt", &sent))
+            .transpose()
+            .map_err(|cause| Error::new(Kind::InteractionContent, cause.message))?;
+        let mut draft = Self {
+            kind: kind.to_owned(),
+            delegates,
+            devices,
+            recorded_at,
+            data: None,
+            shared: Vec::new(),
+            values: Arc::clone(values),
+            nonce: None,
+            admitted: input.admitted.unwrap_or(false),
+        };
+        let data = input.data.filter(|sent| !sent.is_null());
+        if let Some(nonce) = input.nonce {
+            check_nonce(&nonce)?;
+            let fingerprint = draft.fingerprint(data.as_ref());
+            draft.nonce = Some((nonce, fingerprint));
+        }
+        draft.take_data(data)?;
+        Ok(draft)
+    }
+
+    /// Checks the body of what happened elsewhere: its type stands in it, `connected` is one that
+    /// it may have, and it counts as admitted.
+    ///
+    /// # Errors
+    /// As [`Draft::new`].
+    pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
+        let Some(Value::String(kind)) = body.remove("interactionType") else {
+            return Err(Error::new(
+                Kind::InteractionType,
+                "interactionType: is missing",
+            ));
+        };
+        let input: InteractionInput = serde_path_to_error::deserialize(Value::Object(body))
+            .map_err(|cause| {
+                let fault = in_plain_words(&cause.inner().to_string());
+                Error::invalid(format!("{}: {fault}", cause.path()))
+            })?;
+        if input.nonce.is_some() {
+            return Err(Error::invalid("nonce: cannot be imported"));
+        }
+        let checked_as = if kind == CONNECTED { "connect" } else { &kind };
+        let mut draft = Self::new(checked_as, input, &Arc::default(), zone)?;
+        draft.kind = kind;
+        draft.admitted = true;
+        Ok(draft)
+    }
+
+    fn take_data(&mut self, data: Option<Value>) -> Result<()> {
+        let mut data = match data {
+            None => return Ok(()),
+            Some(Value::Object(data)) => data,
+            Some(_) => {
+                return Err(Error::new(
+                    Kind::InteractionContent,
+                    "data: must be an object",
+                ));
+            }
+        };
+        self.values.check(&data)?;
+        self.values.unfold_form(&mut data)?;
+        forms::reshape(&mut data, &self.values)?;
+        self.shared = self.values.places(&data)?;
+        if !data.is_empty() {
+            self.data = Some(Value::Object(data).to_string());
+        }
+        Ok(())
+    }
+
+    /// What two requests under one nonce are compared by.
+    fn fingerprint(&self, data: Option<&Value>) -> [u8; 16] {
+        let shown = |participant: Option<String>| participant.map_or(Value::Null, Value::String);
+        let body = json!([
+            self.kind,
+            self.delegates
+                .each_ref()
+                .map(|one| shown(one.as_ref().map(ToString::to_string))),
+            self.devices
+                .each_ref()
+                .map(|one| shown(one.as_ref().map(ToString::to_string))),
+            self.recorded_at.map(|at| at.0),
+            data,
+            self.admitted,
+        ]);
+        self.values.fingerprint(&body)
+    }
+
+    /// When it happened, as stored.
+    #[must_use]
+    pub fn recorded_at(&self, now: Timestamp) -> Timestamp {
+        self.recorded_at.unwrap_or(now)
+    }
+}
+
+/// Checks that a type is well formed and one that clients may post.
+///
+/// # Errors
+/// [`Kind::InteractionType`].
+pub fn check_type(kind: &str) -> Result<()> {
+    if !text::is_interaction_type(kind) {
+        return Err(Error::new(
+            Kind::InteractionType,
+            format!(
+                "interaction type \"{}\" is malformed: it has 1 to {INTERACTION_TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
+                text::shortened(kind)
+            ),
+        ));
+    }
+    if kind == CONNECTED {
+        return Err(Error::new(
+            Kind::InteractionType,
+            "connected is made by the server when two delegates connect to each other",
+        ));
+    }
+    Ok(())
+}
+
+fn check_nonce(nonce: &str) -> Result<()> {
+    let length = nonce.chars().count();
+    if length == 0 || length > NONCE_MAX_CHARS || nonce.contains('\0') {
+        return Err(Error::invalid(format!(
+            "nonce: must have 1 to {NONCE_MAX_CHARS} characters, none of them NUL"
+        )));
+    }
+    Ok(())
+}
+
+fn participants(message: impl Into<String>) -> Error {
+    Error::new(Kind::Participants, message)
+}
+
+/// A participant that may be sent under a short name or its full one, with the name that it was sent
+/// under.
+fn one_of(
+    short: (&'static str, Option<Participant>),
+    full: (&'static str, Option<Participant>),
+) -> Result<(&'static str, Option<Participant>)> {
+    match (&short.1, &full.1) {
+        (Some(_), Some(_)) => Err(participants(format!(
+            "{}: stands beside its full form; send one of them",
+            short.0
+        ))),
+        (Some(_), None) => Ok(short),
+        (None, _) => Ok(full),
+    }
+}
+
+fn in_order<T: fmt::Debug>(
+    names: [&str; 3],
+    sent: Three<Participant>,
+    by_id: impl Fn(i64) -> T,
+    by_selector: impl Fn(&str) -> Result<T>,
+) -> Result<Three<T>> {
+    for later in 1..3 {
+        if sent[later].is_some() && sent[later - 1].is_none() {
+            return Err(participants(format!(
+                "{}: there is no {} before it",
+                names[later],
+                names[later - 1]
+            )));
+        }
+    }
+    let mut read = [None, None, None];
+    for (place, participant) in sent.into_iter().enumerate() {
+        read[place] = match participant {
+            None => None,
+            Some(Participant::Id(id)) => Some(by_id(id)),
+            Some(Participant::Selector(selector)) => {
+                Some(by_selector(&selector).map_err(|cause| {
+                    Error::new(cause.kind, format!("{}: {}", names[place], cause.message))
+                })?)
+            }
+        };
+    }
+    Ok(read)
+}
+
+/// The body of a batch: items in the order of their keys, each parsed on its own, so that one that
+/// is malformed fails alone.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BatchInput {
+    /// The items, as JSON text.
+    pub interactions: Items,
+    /// The values they share, as JSON text: parsed all at once they would take many times as much
+    /// memory.
+    #[serde(default)]
+    pub shared_values: Items,
+}
+
+/// The items of a batch, or its shared values, in their order.
+#[derive(Debug, Default)]
+pub struct Items(pub Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Items {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Items;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Items, A::Error> {
+                let mut items = Vec::new();
+                let mut keys = std::collections::HashSet::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    if !keys.insert(key.clone()) {
+                        return Err(serde::de::Error::custom(format!(
+                            "the key \"{}\" stands twice",
+                            text::shortened(&key)
+                        )));
+                    }
+                    items.push((key, map.next_value()?));
+                }
+                Ok(Items(items))
+            }
+        }
+
+        deserializer.deserialize_map(Visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(kind: &str, body: &Value) -> Result<Draft> {
+        let input = crate::types::json::parse(body.to_string().as_bytes())?;
+        Draft::new(kind, input, &Arc::default(), &Zone::default())
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_the_name_that_was_sent() {
+        for name in ["delegate", "firstDelegate", "device", "firstDevice"] {
+            let told = draft("check-in", &json!({name: "12"})).unwrap_err().message;
+            assert!(told.starts_with(&format!("{name}: ")), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_kind() {
+        for (kind, body, expected) in [
+            ("check-in", json!({}), Kind::Participants),
+            (
+                "check-in",
+                json!({"delegate": 1, "firstDelegate": 1}),
+                Kind::Participants,
+            ),
+            ("check-in", json!({"secondDelegate": 1}), Kind::Participants),
+            (
+                "check-in",
+                json!({"delegate": 1, "thirdDelegate": 1}),
+                Kind::Participants,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "secondDevice": 1}),
+                Kind::Participants,
+            ),
+            ("check-in", json!({"delegate": true}), Kind::Invalid),
+            ("check-in", json!({"delegate": 1.5}), Kind::Invalid),
+            ("check-in", json!({"delegate": "ABC"}), Kind::UnknownIdType),
+            ("check-in", json!({"delegate": "12"}), Kind::UnknownIdType),
+            (
+                "check-in",
+                json!({"delegate": 1, "recordedAt": "soon"}),
+                Kind::InteractionContent,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "data": []}),
+                Kind::InteractionContent,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "nonce": ""}),
+                Kind::Invalid,
+            ),
+            (
+                "check-in",
+                json!({"delegate": 1, "nonce": "x".repeat(129)}),
+                Kind::Invalid,
+            ),
+            ("check-in", json!({"delegate": 1, "typo": 1}), Kind::Invalid),
+            (
+                "check-in",
+                json!({"delegate": 1, "interactionType": "lead"}),
+                Kind::InteractionType,
+            ),
+            ("connected", json!({"delegate": 1}), Kind::InteractionType),
+            ("Check-in", json!({"delegate": 1}), Kind::InteractionType),
+            ("-x", json!({"delegate": 1}), Kind::InteractionType),
+            ("", json!({"delegate": 1}), Kind::InteractionType),
+        ] {
+            assert_eq!(
+                draft(kind, &body).unwrap_err().kind,
+                expected,
+                "{kind} {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_imported_form_expands_no_further_than_a_sent_one() {
+        let field = format!("k0{}", ".999".repeat(31));
+        let body = json!({
+            "interactionType": "lead", "delegate": 1,
+            "data": {"form": "f", "answers": [{"field": field, "answer": 1}]},
+        });
+        let Value::Object(body) = body else {
+            unreachable!("it is an object");
+        };
+        let refused = Draft::of_past(body, &Zone::default()).unwrap_err();
+        assert_eq!(refused.kind, Kind::InteractionContent);
+    }
+
+    #[test]
+    fn a_nonce_compares_what_was_meant() {
+        let of = |body: Value| draft("check-in", &body).unwrap().nonce.unwrap().1;
+        let one =
+            of(json!({"nonce": "n", "delegate": 1, "device": "code:a", "data": {"a": 1, "b": 2}}));
+        let same = of(
+            json!({"data": {"b": 2, "a": 1}, "firstDevice": "code:a", "firstDelegate": 1, "nonce": "n"}),
+        );
+        let other =
+            of(json!({"nonce": "n", "delegate": 1, "device": "code:b", "data": {"a": 1, "b": 2}}));
+        assert_eq!(one, same);
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_refused() {
+        let parsed =
+            crate::types::json::parse::<BatchInput>(br#"{"interactions": {"a": 1, "a": 2}}"#);
+        assert!(parsed.unwrap_err().message.contains("\"a\" stands twice"));
+    }
+}

@@ -1,0 +1,139 @@
+//! The people inside a device, there or at anything below it, those who came last first.
+
+use super::{
+    places::Places,
+    presence::{Effect, History},
+};
+use crate::{
+    db::totals,
+    types::{DelegateId, DeviceId, InteractionId, Timestamp, error::Result},
+};
+use rusqlite::Connection;
+use std::collections::{HashMap, VecDeque};
+
+/// Somebody who is inside.
+#[derive(Debug, Clone, Copy)]
+pub struct Inside {
+    /// Who.
+    pub delegate: DelegateId,
+    /// The check-in since when.
+    pub interaction: InteractionId,
+    /// The device of that check-in.
+    pub device: DeviceId,
+    /// Its position in the order of events.
+    pub since: Timestamp,
+}
+
+/// People inside a device whose last check-in there came before `before`, at most `limit`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn people(
+    connection: &Connection,
+    device: DeviceId,
+    before: Option<InteractionId>,
+    limit: usize,
+) -> Result<Vec<Inside>> {
+    let places = Places::default();
+    let below = occupied_below(connection, device)?;
+    let mut latest: HashMap<DelegateId, Option<Inside>> = HashMap::new();
+    let mut entries = Entries::of(&below, before.map_or(i64::MAX, |before| before.0));
+    let mut people = Vec::new();
+    while people.len() < limit
+        && let Some((id, delegate)) = entries.next(connection)?
+    {
+        let last = if let Some(last) = latest.get(&delegate) {
+            *last
+        } else {
+            let last = last_entry(connection, &places, delegate, &below)?;
+            latest.insert(delegate, last);
+            last
+        };
+        people.extend(last.filter(|last| last.interaction.0 == id));
+    }
+    Ok(people)
+}
+
+/// The last check-in of a delegate at one of the devices that keeps them inside.
+fn last_entry(
+    connection: &Connection,
+    places: &Places,
+    delegate: DelegateId,
+    devices: &[DeviceId],
+) -> Result<Option<Inside>> {
+    let entered = History::of(connection, delegate)?.entered(connection, places)?;
+    let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
+    let last = here.max_by_key(|(_, since)| since.id);
+    Ok(last.map(|(device, since)| Inside {
+        delegate,
+        interaction: InteractionId(since.id),
+        device,
+        since: since.at,
+    }))
+}
+
+/// The device and those below it where somebody may be.
+fn occupied_below(connection: &Connection, device: DeviceId) -> Result<Vec<DeviceId>> {
+    if totals::people(connection, device)? <= 0 {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE below (id) AS (
+             SELECT ?1 UNION SELECT d.id FROM below JOIN devices d ON d.parent_id = below.id)
+         SELECT below.id FROM below JOIN occupancy o ON o.device_id = below.id WHERE o.inside > 0",
+    )?;
+    let below = statement.query_map([device], |row| row.get(0))?;
+    Ok(below.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Check-ins read ahead at a device.
+const AHEAD: i64 = 64;
+
+/// The check-ins at several devices, the newest first.
+struct Entries(Vec<EntriesAt>);
+
+struct EntriesAt {
+    device: DeviceId,
+    ahead: VecDeque<(i64, DelegateId)>,
+    /// Where what was not read yet begins; none once all is.
+    before: Option<i64>,
+}
+
+impl Entries {
+    fn of(devices: &[DeviceId], before: i64) -> Self {
+        let at = |device: &DeviceId| EntriesAt {
+            device: *device,
+            ahead: VecDeque::new(),
+            before: Some(before),
+        };
+        Self(devices.iter().map(at).collect())
+    }
+
+    fn next(&mut self, connection: &Connection) -> Result<Option<(i64, DelegateId)>> {
+        for at in &mut self.0 {
+            if at.ahead.is_empty()
+                && let Some(before) = at.before
+            {
+                at.read(connection, before)?;
+            }
+        }
+        let newest = self.0.iter_mut().max_by_key(|at| at.ahead.front().copied());
+        Ok(newest.and_then(|at| at.ahead.pop_front()))
+    }
+}
+
+impl EntriesAt {
+    fn read(&mut self, connection: &Connection, before: i64) -> Result<()> {
+        let mut statement = connection.prepare_cached(
+            "SELECT id, first_delegate_id FROM interactions
+             WHERE first_device_id = ?1 AND id < ?2 AND effect = ?3 AND first_delegate_id IS NOT NULL
+             ORDER BY id DESC LIMIT ?4",
+        )?;
+        let rows = statement.query_map((self.device, before, Effect::Enter, AHEAD), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        self.ahead = rows.collect::<rusqlite::Result<_>>()?;
+        self.before = self.ahead.back().map(|(id, _)| *id);
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! Gathers the facts that the rules need for one interaction, from one state of the store, and has
+//! them judged.
+
+use super::{
+    places::{Known, Places},
+    presence::{self, History},
+};
+use crate::{
+    core::{
+        rules::{self, AccessRules, Facts, Passage, Room, Standing},
+        settings::Settings,
+    },
+    types::{
+        DelegateId, DeviceId, Timestamp,
+        error::{Error, Kind, Refusal, Result},
+    },
+};
+use rusqlite::Connection;
+
+/// What is asked: may this delegate pass at this device?
+pub struct Question<'a> {
+    /// In or out.
+    pub passage: Passage,
+    /// Who.
+    pub delegate: DelegateId,
+    /// Where.
+    pub device: DeviceId,
+    /// What the delegate did so far.
+    pub history: &'a History,
+    /// Devices the delegate is inside of, in order.
+    pub inside: &'a [DeviceId],
+    /// Counts the delegates inside a device.
+    pub people: &'a dyn Fn(DeviceId) -> Result<i64>,
+    /// When it happened: the earlier of recording and arrival.
+    pub at: Timestamp,
+    /// Now.
+    pub now: Timestamp,
+    /// The settings in force.
+    pub settings: &'a Settings,
+}
+
+/// The passage that an interaction type asks for; only these are judged.
+#[must_use]
+pub fn passage(kind: &str) -> Option<Passage> {
+    match kind {
+        "check-in" => Some(Passage::In),
+        "check-out" => Some(Passage::Out),
+        _ => None,
+    }
+}
+
+/// Answers by the rules.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Refused`], and when the facts cannot be read.
+pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) -> Result<()> {
+    let settings = question.settings;
+    let known = places.get(connection, question.device)?;
+    let entering = question.passage == Passage::In;
+    let rules = in_force(connection, places, question, known.rules)?;
+    let needed = rules.unwrap_or_default();
+    let standing = question
+        .history
+        .standing(connection, places, question.device)?;
+    let joined = entering && needed.needs_join() && is_joined(connection, places, question)?;
+    let entries = match needed.max_check_ins {
+        Some(most) if entering => {
+            presence::entries(connection, question.delegate, question.device, most)?
+        }
+        _ => 0,
+    };
+    let rooms = if entering {
+        rooms(connection, places, question, &needed)?
+    } else {
+        Vec::new()
+    };
+    rules::judge(&Facts {
+        passage: question.passage,
+        place: &known.place,
+        rules,
+        standing: &standing,
+        inside: question.inside.binary_search(&question.device).is_ok(),
+        entries,
+        joined,
+        rooms: &rooms,
+        at: question.at,
+        now: question.now,
+        zone: &settings.zone,
+    })
+}
+
+/// The rules in force at the device: its own; its `ruleSet`, if it sets none, from the nearest place
+/// above that sets one; the rest from the settings. `None` where its own cannot be read, which is for
+/// the rules to say.
+///
+/// # Errors
+/// [`Refusal::NotAvailable`] naming a place above whose rules count and cannot be read.
+fn in_force(
+    connection: &Connection,
+    places: &Places,
+    question: &Question<'_>,
+    own: Option<AccessRules>,
+) -> Result<Option<AccessRules>> {
+    let Some(mut rules) = own else {
+        return Ok(None);
+    };
+    if question.passage == Passage::In {
+        for above in &places.path(connection, question.device)?[1..] {
+            let known = places.get(connection, *above)?;
+            if known.alive {
+                rules.rule_set = rules.rule_set.or(readable(&known)?.rule_set);
+            }
+        }
+    }
+    Ok(Some(rules.or(question.settings.access)))
+}
+
+fn readable(known: &Known) -> Result<AccessRules> {
+    known.rules.ok_or_else(|| {
+        Error::new(
+            Kind::Refused(Refusal::NotAvailable),
+            rules::unreadable(&known.place.name),
+        )
+    })
+}
+
+/// The device and the places above it that have a capacity and that the delegate is not inside of yet.
+fn rooms(
+    connection: &Connection,
+    places: &Places,
+    question: &Question<'_>,
+    rules: &AccessRules,
+) -> Result<Vec<Room>> {
+    let mut rooms = Vec::new();
+    for device in places.path(connection, question.device)?.iter() {
+        let known = places.get(connection, *device)?;
+        let capacity = if *device == question.device {
+            rules.capacity
+        } else {
+            known
+                .rules
+                .filter(|_| known.alive)
+                .and_then(|own| own.capacity)
+        };
+        if let Some(capacity) = capacity
+            && question.inside.binary_search(device).is_err()
+        {
+            rooms.push(Room {
+                name: known.place.name.clone(),
+                capacity,
+                inside: (question.people)(*device)?,
+            });
+        }
+    }
+    Ok(rooms)
+}
+
+/// Whether the delegate is joined with the device or with one above it; one that was deleted admits
+/// nobody.
+fn is_joined(connection: &Connection, places: &Places, question: &Question<'_>) -> Result<bool> {
+    for device in places.path(connection, question.device)?.iter() {
+        if *device != question.device && !places.get(connection, *device)?.alive {
+            continue;
+        }
+        let standing = question.history.at(*device);
+        if joined_at(connection, places, question.delegate, *device, &standing)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// As [`presence::is_joined`], and quicker where nobody was ever uninvited by another.
+fn joined_at(
+    connection: &Connection,
+    places: &Places,
+    delegate: DelegateId,
+    device: DeviceId,
+    standing: &Standing,
+) -> Result<bool> {
+    Ok(standing.last_join > standing.last_leave
+        && (!places.has_uninvites(connection)?
+            || presence::is_joined(connection, delegate, device, standing)?))
+}

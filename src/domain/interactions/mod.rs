@@ -1,0 +1,53 @@
+//! Interactions: what delegates did at devices (spec: Interaction; contract §6). The heart of
+//! Gatepost: who is let in is decided here.
+//!
+//! - `draft`: a body to a checked draft, before the store is asked anything
+//! - `forms`, `shared`: what happens to its `data`
+//! - `judge`, `places`: the facts that the rules of entry (`crate::core::rules`) need
+//! - `record`: the use case: replay, judge, store, all in one transaction; `follow`: what follows
+//! - `presence`: what a delegate did at devices, as rules need it; `inside`: the people inside one;
+//!   `recount`: are those inside counted right?
+//! - `batch`: many at once, in slices
+//! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
+//! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a
+//!   person who has two records, or is erased
+
+mod answers;
+pub mod api;
+pub mod batch;
+pub mod draft;
+pub mod embed;
+mod follow;
+pub mod forget;
+pub mod forms;
+pub mod inside;
+pub mod judge;
+pub mod list;
+pub mod nonces;
+pub mod places;
+pub mod presence;
+pub mod reassign;
+pub mod record;
+pub mod recount;
+pub mod refusals;
+pub mod remove;
+pub mod rows;
+mod schemas;
+pub mod shared;
+
+/// Types that are met at most events, to be offered where one is chosen; others may come.
+pub const USUAL_TYPES: &[&str] = &[
+    "check-in",
+    "check-in-override",
+    "check-out",
+    "join",
+    "booking",
+    "cancel-booking",
+    "uninvite",
+    "lead",
+    "feedback",
+    "order",
+    "order-cleared",
+    "connect",
+    "connected",
+];

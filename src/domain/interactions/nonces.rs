@@ -1,0 +1,131 @@
+//! Nonces: what makes a resend safe, however often and however late (contract §6).
+
+use super::rows::{self, Interaction};
+use crate::{
+    core::keyed::Key,
+    db::Tx,
+    types::{
+        ClientId,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension};
+
+/// What a nonce stands for already, as it is stored; `None` when it is new. The inner is `None` when
+/// the interaction was deleted since.
+///
+/// # Errors
+/// [`Kind::KeyReused`] when it came with another type or body.
+pub fn recall(
+    tx: &Tx<'_>,
+    client: ClientId,
+    nonce: &str,
+    fingerprint: &[u8; 16],
+) -> Result<Option<Option<Interaction>>> {
+    let found: Option<([u8; 16], i64)> = tx
+        .prepare_cached(
+            "SELECT fingerprint, interaction_id FROM nonces WHERE client_id = ?1 AND nonce = ?2",
+        )?
+        .query_row(rusqlite::params![client, nonce], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    match found {
+        None if is_erased(tx, client, nonce, fingerprint)? => Ok(Some(None)),
+        None => Ok(None),
+        Some((known, interaction)) if known == *fingerprint => {
+            Ok(Some(rows::find_stored(tx, interaction)?))
+        }
+        Some(_) => Err(reused()),
+    }
+}
+
+fn reused() -> Error {
+    Error::new(
+        Kind::KeyReused,
+        "nonce: used before with another type or body; use a new one for a new interaction",
+    )
+}
+
+/// Whether a nonce is among those that are kept as hashes; there is a key once somebody was erased.
+fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16]) -> Result<bool> {
+    let Some(key) = Key::find(tx)? else {
+        return Ok(false);
+    };
+    let found: Option<Vec<u8>> = tx
+        .prepare_cached("SELECT fingerprint FROM erased_nonces WHERE client_id = ?1 AND hash = ?2")?
+        .query_row(
+            rusqlite::params![client, key.hash(nonce.as_bytes())?],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match found {
+        None => Ok(false),
+        Some(known) if known == key.hash(fingerprint)? => Ok(true),
+        Some(_) => Err(reused()),
+    }
+}
+
+/// Nonces of interactions. There is no index of these: it takes a while, so it is not for the
+/// writer.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn of(connection: &Connection, interactions: &[i64]) -> Result<Vec<(ClientId, String)>> {
+    let mut statement = connection.prepare(
+        "SELECT client_id, nonce FROM nonces
+         WHERE interaction_id IN (SELECT value FROM json_each(?1))",
+    )?;
+    let ids = serde_json::json!(interactions).to_string();
+    let nonces = statement.query_map([ids], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(nonces.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Keeps no more of nonces than keyed hashes, by which a resend is still known (contract §8).
+///
+/// # Errors
+/// When they cannot be written.
+pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
+    if nonces.is_empty() {
+        return Ok(());
+    }
+    let key = Key::find_or_make(tx)?;
+    for (client, nonce) in nonces {
+        let fingerprint: Option<[u8; 16]> = tx
+            .prepare_cached(
+                "DELETE FROM nonces WHERE client_id = ?1 AND nonce = ?2 RETURNING fingerprint",
+            )?
+            .query_row(rusqlite::params![client, nonce], |row| row.get(0))
+            .optional()?;
+        let Some(fingerprint) = fingerprint else {
+            continue;
+        };
+        tx.prepare_cached(
+            "INSERT OR REPLACE INTO erased_nonces (client_id, hash, fingerprint) VALUES (?1, ?2, ?3)",
+        )?
+        .execute(rusqlite::params![
+            client,
+            key.hash(nonce.as_bytes())?,
+            key.hash(&fingerprint)?
+        ])?;
+    }
+    Ok(())
+}
+
+/// Uses a nonce up, in the transaction of its interaction.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn use_up(
+    tx: &Tx<'_>,
+    client: ClientId,
+    nonce: &str,
+    fingerprint: &[u8; 16],
+    interaction: i64,
+) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO nonces (client_id, nonce, fingerprint, interaction_id) VALUES (?1, ?2, ?3, ?4)",
+    )?
+    .execute(rusqlite::params![client, nonce, fingerprint, interaction])?;
+    Ok(())
+}

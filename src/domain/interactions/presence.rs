@@ -1,0 +1,389 @@
+//! What a delegate did at a device, as the rules need it, read from one index of interactions
+//! (`interactions_first_delegate`): in it stands together what the first delegate did at one device, by
+//! effect and in order, so that a decision costs the same however many interactions the file has. Only
+//! how many are inside is kept beside it (`occupancy`), counted up and down.
+//!
+//! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
+//! or at anything above it (contract §6).
+
+use super::places::Places;
+use crate::{
+    core::rules::{Moment, Standing},
+    db::Tx,
+    types::{DelegateId, DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
+
+/// What an interaction type means for presence; the numbers are those of the column `effect`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Entered: `check-in`, `check-in-override`.
+    Enter = 0,
+    /// Left: `check-out`.
+    Exit = 1,
+    /// Allowed in: `join`, `booking`.
+    Join = 2,
+    /// Taken back: `uninvite`, `cancel-booking`.
+    Leave = 3,
+}
+
+impl ToSql for Effect {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok((*self as i64).into())
+    }
+}
+
+impl Effect {
+    /// What a type does to who is inside; `None` for most.
+    #[must_use]
+    pub fn of_passage(kind: &str) -> Option<Self> {
+        match kind {
+            "check-in" | "check-in-override" => Some(Self::Enter),
+            "check-out" => Some(Self::Exit),
+            _ => None,
+        }
+    }
+
+    /// The effect of a number in the file.
+    fn of_number(number: i64) -> Option<Self> {
+        [Self::Enter, Self::Exit, Self::Join, Self::Leave]
+            .into_iter()
+            .find(|effect| *effect as i64 == number)
+    }
+
+    /// A standing after it.
+    #[must_use]
+    pub fn after(self, mut standing: Standing, moment: Moment) -> Standing {
+        let latest = match self {
+            Self::Enter => &mut standing.last_in,
+            Self::Exit => &mut standing.last_out,
+            Self::Join => &mut standing.last_join,
+            Self::Leave => &mut standing.last_leave,
+        };
+        *latest = (*latest).max(Some(moment));
+        standing
+    }
+}
+
+fn moment(row: &Row<'_>) -> rusqlite::Result<Moment> {
+    Ok(Moment {
+        at: row.get(0)?,
+        id: row.get(1)?,
+    })
+}
+
+/// So many earlier ones of an effect are stepped over; then the next effect is looked for.
+const STEPS_MAX: usize = 4;
+
+/// What one delegate last did at each device, and with it where they are inside.
+#[derive(Debug, Clone, Default)]
+pub struct History(Vec<(DeviceId, Standing)>);
+
+impl History {
+    /// Reads what a delegate did, from the index alone.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(connection: &Connection, delegate: DelegateId) -> Result<Self> {
+        let mut statement = connection.prepare_cached(
+            "SELECT moment, id, first_device_id, effect FROM interactions
+             WHERE first_delegate_id = ?1 AND (first_device_id, effect) < (?2, ?3)
+             ORDER BY first_device_id DESC, effect DESC, moment DESC, id DESC",
+        )?;
+        let mut history = Self::default();
+        let (mut last, mut steps) = ((i64::MAX, i64::MAX), 0);
+        let mut rows = statement.query((delegate, last.0, last.1))?;
+        while let Some(row) = rows.next()? {
+            let device: i64 = row.get(2)?;
+            // Most types have no effect; those rows come last.
+            let effect = row.get::<_, Option<i64>>(3)?.unwrap_or(-1);
+            if (device, effect) != last {
+                (last, steps) = ((device, effect), 0);
+                if let Some(effect) = Effect::of_number(effect) {
+                    history.record(DeviceId(device), effect, moment(row)?);
+                }
+            } else if steps < STEPS_MAX {
+                steps += 1;
+            } else {
+                // Without an effect there is nothing more at this device.
+                last.1 = effect.max(0);
+                drop(rows);
+                rows = statement.query((delegate, last.0, last.1))?;
+            }
+        }
+        Ok(history)
+    }
+
+    /// Adds something the delegate did.
+    pub fn record(&mut self, device: DeviceId, effect: Effect, moment: Moment) {
+        let at = self.0.iter().rposition(|(at, _)| *at == device);
+        let at = at.unwrap_or_else(|| {
+            self.0.push((device, Standing::default()));
+            self.0.len() - 1
+        });
+        self.0[at].1 = effect.after(self.0[at].1, moment);
+    }
+
+    /// What the delegate last did at a device itself.
+    #[must_use]
+    pub fn at(&self, device: DeviceId) -> Standing {
+        let found = self.0.iter().find(|(at, _)| *at == device);
+        found.map_or_else(Standing::default, |(_, standing)| *standing)
+    }
+
+    /// The position of the last check-in or check-out anywhere.
+    #[must_use]
+    pub fn latest_passage(&self) -> Option<Timestamp> {
+        let passages = self.0.iter().map(|(_, at)| at.last_in.max(at.last_out));
+        passages.max().flatten().map(|moment| moment.at)
+    }
+
+    /// As [`History::at`], but leaving a place above means leaving this one too.
+    ///
+    /// # Errors
+    /// When the devices cannot be read.
+    pub fn standing(
+        &self,
+        connection: &Connection,
+        places: &Places,
+        device: DeviceId,
+    ) -> Result<Standing> {
+        let mut standing = self.at(device);
+        if standing.last_in.is_some() {
+            for above in places.path(connection, device)?.iter().skip(1) {
+                standing.last_out = standing.last_out.max(self.at(*above).last_out);
+            }
+        }
+        Ok(standing)
+    }
+
+    /// Devices at which the delegate checked in and which they did not leave since, and since when. A
+    /// deleted device holds nobody.
+    ///
+    /// # Errors
+    /// When the devices cannot be read.
+    pub fn entered(
+        &self,
+        connection: &Connection,
+        places: &Places,
+    ) -> Result<Vec<(DeviceId, Moment)>> {
+        let mut entered = Vec::new();
+        for (device, own) in &self.0 {
+            if !own.is_inside() || !places.get(connection, *device)?.alive {
+                continue;
+            }
+            let standing = self.standing(connection, places, *device)?;
+            if let Some(since) = standing.last_in.filter(|_| standing.is_inside()) {
+                entered.push((*device, since));
+            }
+        }
+        Ok(entered)
+    }
+
+    /// Every device the delegate is inside of: where they entered, everything above it, and
+    /// [`ANYWHERE`]; in order.
+    ///
+    /// # Errors
+    /// When the devices cannot be read.
+    pub fn inside(&self, connection: &Connection, places: &Places) -> Result<Vec<DeviceId>> {
+        let mut inside = Vec::new();
+        for (device, _) in self.entered(connection, places)? {
+            inside.extend_from_slice(&places.path(connection, device)?);
+        }
+        if !inside.is_empty() {
+            inside.push(ANYWHERE);
+            inside.sort_unstable();
+            inside.dedup();
+        }
+        Ok(inside)
+    }
+}
+
+/// Stands for the whole venue where people inside are counted; no device has this id.
+pub const ANYWHERE: DeviceId = DeviceId(0);
+
+/// How often a delegate entered a device (overrides included), counted up to `most`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn entries(
+    connection: &Connection,
+    delegate: DelegateId,
+    device: DeviceId,
+    most: u32,
+) -> Result<u32> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM (
+                 SELECT 1 FROM interactions
+                 WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 LIMIT ?4)",
+        )?
+        .query_row((delegate, device, Effect::Enter, most), |row| row.get(0))?)
+}
+
+/// Check-ins of a delegate at a device before another one there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeat {
+    /// How many, up to [`REPEAT_MAX`].
+    pub count: u32,
+    /// When the first of them was recorded.
+    pub first_at: Timestamp,
+}
+
+/// Earlier check-ins are counted so far.
+pub const REPEAT_MAX: u32 = 1_000;
+
+/// The check-ins of a delegate at a device so far, if there are any.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn repeat(
+    connection: &Connection,
+    history: &History,
+    delegate: DelegateId,
+    device: DeviceId,
+) -> Result<Option<Repeat>> {
+    if history.at(device).last_in.is_none() {
+        return Ok(None);
+    }
+    let first_at = connection
+        .prepare_cached(
+            "SELECT recorded_at FROM interactions
+             WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3
+             ORDER BY moment, id LIMIT 1",
+        )?
+        .query_row((delegate, device, Effect::Enter), |row| row.get(0))?;
+    Ok(Some(Repeat {
+        count: entries(connection, delegate, device, REPEAT_MAX)?,
+        first_at,
+    }))
+}
+
+/// Whether there is an `uninvite` of a second delegate at all.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM interactions
+             WHERE interaction_type = 'uninvite' AND second_delegate_id IS NOT NULL LIMIT 1",
+        )?
+        .exists([])?)
+}
+
+/// Whether a delegate of this standing is joined or booked with a device itself, and not taken back
+/// since. An `uninvite` takes back its second delegate, where there is one, otherwise its first.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_joined(
+    connection: &Connection,
+    delegate: DelegateId,
+    device: DeviceId,
+    standing: &Standing,
+) -> Result<bool> {
+    if standing.last_join <= standing.last_leave {
+        return Ok(false);
+    }
+    let uninvited = connection
+        .prepare_cached(
+            "SELECT moment, id FROM interactions
+             WHERE second_delegate_id = ?1 AND first_device_id = ?2 AND interaction_type = 'uninvite'
+             ORDER BY moment DESC, id DESC LIMIT 1",
+        )?
+        .query_row((delegate, device), moment)
+        .optional()?;
+    Ok(standing.last_join > uninvited)
+}
+
+/// Calls back with every delegate's history; goes through all interactions.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn each_history(
+    connection: &Connection,
+    mut found: impl FnMut(DelegateId, &History) -> Result<()>,
+) -> Result<()> {
+    // In the order of the index, and out of it alone.
+    let mut statement = connection.prepare_cached(
+        "SELECT moment, id, first_delegate_id, first_device_id, effect FROM interactions
+         WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect <= 1
+         ORDER BY first_delegate_id, first_device_id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut current: Option<(DelegateId, History)> = None;
+    while let Some(row) = rows.next()? {
+        let delegate = row.get(2)?;
+        if current.as_ref().is_none_or(|(of, _)| *of != delegate)
+            && let Some((of, history)) = current.replace((delegate, History::default()))
+        {
+            found(of, &history)?;
+        }
+        if let (Some((_, history)), Some(effect)) = (&mut current, Effect::of_number(row.get(4)?)) {
+            history.record(row.get(3)?, effect, moment(row)?);
+        }
+    }
+    current.map_or(Ok(()), |(of, history)| found(of, &history))
+}
+
+/// Counts somebody in and out who was inside some devices before and is inside others now, both in
+/// order.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()> {
+    let differ = |these: &[DeviceId], those: &[DeviceId], step: i64| -> Result<()> {
+        for device in these {
+            if those.binary_search(device).is_err() {
+                tx.add_people(*device, step)?;
+            }
+        }
+        Ok(())
+    };
+    differ(before, after, -1)?;
+    differ(after, before, 1)
+}
+
+/// Where delegates were inside before interactions of theirs are taken out or moved, so that they can
+/// be counted afterwards.
+#[derive(Debug)]
+pub struct Before(Vec<(DelegateId, Vec<DeviceId>)>);
+
+impl Before {
+    /// Remembers where delegates are inside.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(
+        connection: &Connection,
+        delegates: impl IntoIterator<Item = DelegateId>,
+    ) -> Result<Self> {
+        let places = Places::default();
+        let inside = |delegate| {
+            let history = History::of(connection, delegate)?;
+            Ok((delegate, history.inside(connection, &places)?))
+        };
+        delegates
+            .into_iter()
+            .map(inside)
+            .collect::<Result<_>>()
+            .map(Self)
+    }
+
+    /// Counts who came in or went out by it.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn count(self, tx: &Tx<'_>) -> Result<()> {
+        let places = Places::default();
+        for (delegate, before) in self.0 {
+            let after = History::of(tx, delegate)?.inside(tx, &places)?;
+            count(tx, &before, &after)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

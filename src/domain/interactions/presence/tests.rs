@@ -1,0 +1,222 @@
+use super::*;
+use crate::db::{migrate, sandbox::Sandbox};
+use proptest::{collection::vec, prelude::*};
+use rusqlite::types::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every type that means something here, and two that do not.
+const KINDS: [&str; 9] = [
+    "check-in",
+    "check-in-override",
+    "check-out",
+    "join",
+    "booking",
+    "uninvite",
+    "cancel-booking",
+    "lead",
+    "connect",
+];
+
+#[derive(Debug, Clone)]
+struct Happened {
+    kind: &'static str,
+    first: Option<i64>,
+    second: Option<i64>,
+    device: Option<i64>,
+    recorded_at: i64,
+    created_at: i64,
+    order_at: Option<i64>,
+}
+
+/// Few people, places and moments, so that they meet.
+fn happened() -> impl Strategy<Value = Happened> {
+    let somebody = || prop::option::weighted(0.9, 1_i64..4);
+    (
+        prop::sample::select(KINDS.to_vec()),
+        somebody(),
+        prop::option::weighted(0.3, 1_i64..4),
+        prop::option::weighted(0.9, 1..=DEVICES),
+        (0_i64..6, 0_i64..6),
+        prop::option::weighted(0.3, 0_i64..6),
+    )
+        .prop_map(
+            |(kind, first, second, device, (recorded_at, created_at), order_at)| Happened {
+                kind,
+                first,
+                second,
+                device,
+                recorded_at,
+                created_at,
+                order_at,
+            },
+        )
+}
+
+/// A hall with two sessions, one of them with a corner of its own, and a place by itself.
+const PARENTS: [Option<i64>; 5] = [None, Some(1), Some(1), Some(3), None];
+const DEVICES: i64 = 5;
+
+/// A device and what is above it.
+fn path(device: i64) -> Vec<i64> {
+    std::iter::successors(Some(device), |at| PARENTS[usize::try_from(at - 1).unwrap()]).collect()
+}
+
+fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
+    let file = Connection::open(path).unwrap();
+    migrate::create(&file).unwrap();
+    for (device, parent) in (1..).zip(PARENTS) {
+        file.execute(
+            "INSERT INTO devices (id, parent_id, code, public_id, sources, created_at, updated_at)
+             VALUES (?1, ?2, ?1, ?1, '[]', 0, 0)",
+            (device, parent),
+        )
+        .unwrap();
+    }
+    for one in all {
+        file.execute(
+            "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+                 first_device_id, recorded_at, created_at, order_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            rusqlite::params![
+                one.kind,
+                one.first,
+                one.second,
+                one.device,
+                one.recorded_at,
+                one.created_at,
+                one.order_at
+            ],
+        )
+        .unwrap();
+    }
+    file
+}
+
+/// What contract §6 says of one delegate at one device itself, found by reading everything.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+struct Expected {
+    standing: Standing,
+    entries: u32,
+}
+
+impl Expected {
+    fn of(all: &[Happened], delegate: i64, device: i64) -> Self {
+        let mut expected = Self::default();
+        for (id, one) in (1..).zip(all) {
+            let of = match one.kind {
+                "uninvite" => one.second.or(one.first),
+                _ => one.first,
+            };
+            if of != Some(delegate) || one.device != Some(device) {
+                continue;
+            }
+            let latest = match one.kind {
+                "check-in" | "check-in-override" => {
+                    expected.entries += 1;
+                    &mut expected.standing.last_in
+                }
+                "check-out" => &mut expected.standing.last_out,
+                "join" | "booking" => &mut expected.standing.last_join,
+                "uninvite" | "cancel-booking" => &mut expected.standing.last_leave,
+                _ => continue,
+            };
+            let at = one.order_at.unwrap_or(one.recorded_at.min(one.created_at));
+            let at = Timestamp(at);
+            *latest = (*latest).max(Some(Moment { at, id }));
+        }
+        expected
+    }
+}
+
+/// Since when a delegate is inside a device by a check-in at that device itself.
+fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Moment> {
+    let last_in = Expected::of(all, delegate, device).standing.last_in;
+    let last_out = path(device)
+        .into_iter()
+        .map(|at| Expected::of(all, delegate, at).standing.last_out)
+        .max()
+        .flatten();
+    last_in.filter(|_| last_in > last_out)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The rules, the whole-file passes, the console and the reports' view all see what was recorded.
+    #[test]
+    fn the_index_tells_what_the_interactions_say(all in vec(happened(), 0..80)) {
+        let folder = tempfile::tempdir().unwrap();
+        let file_path = folder.path().join("x.db");
+        let file = file(&file_path, &all);
+        let places = Places::default();
+        let reports = Sandbox::open(&file_path).unwrap();
+        let of_view = |column: &str, delegate: i64, device: i64| {
+            let sql = format!("SELECT coalesce((SELECT {column} FROM presence \
+                WHERE delegate_id = {delegate} AND device_id = {device}), 0)");
+            reports.scalar(&sql, 0).unwrap()
+        };
+        let mut passed = BTreeMap::new();
+        each_history(&file, |delegate, history| {
+            assert!(passed.insert(delegate.0, history.clone()).is_none());
+            Ok(())
+        })
+        .unwrap();
+        for delegate in 1..4 {
+            let who = DelegateId(delegate);
+            let history = History::of(&file, who).unwrap();
+            let in_pass = passed.remove(&delegate).unwrap_or_default();
+            let mut inside = BTreeSet::new();
+            for device in 1..=DEVICES {
+                let expected = Expected::of(&all, delegate, device);
+                let place = DeviceId(device);
+                let since = entered(&all, delegate, device);
+                let is_in = expected.standing.last_join > expected.standing.last_leave;
+                let found = history.at(place);
+                let passage = |of: Standing| (of.last_in, of.last_out);
+                prop_assert_eq!(passage(found), passage(expected.standing));
+                prop_assert_eq!(passage(in_pass.at(place)), passage(expected.standing));
+                prop_assert_eq!(found.last_join, expected.standing.last_join);
+                let standing = history.standing(&file, &places, place).unwrap();
+                prop_assert_eq!(standing.is_inside(), since.is_some());
+                prop_assert_eq!(entries(&file, who, place, 99).unwrap(), expected.entries);
+                prop_assert_eq!(entries(&file, who, place, 2).unwrap(), expected.entries.min(2));
+                prop_assert_eq!(is_joined(&file, who, place, &found).unwrap(), is_in);
+                for (column, value) in [
+                    ("inside", i64::from(since.is_some())),
+                    ("joined", i64::from(is_in)),
+                    ("check_ins", i64::from(expected.entries)),
+                ] {
+                    prop_assert_eq!(of_view(column, delegate, device), Value::Integer(value), "{}", column);
+                }
+                if since.is_some() {
+                    inside.insert(ANYWHERE);
+                    inside.extend(path(device).into_iter().map(DeviceId));
+                }
+            }
+            let inside: Vec<_> = inside.into_iter().collect();
+            prop_assert_eq!(&history.inside(&file, &places).unwrap(), &inside);
+            prop_assert_eq!(&in_pass.inside(&file, &places).unwrap(), &inside);
+        }
+        prop_assert!(passed.is_empty(), "{:?}", passed);
+    }
+}
+
+/// A decision must not read the interactions themselves, nor go through many.
+#[test]
+fn decisions_are_read_from_the_index_alone() {
+    let file = Connection::open_in_memory().unwrap();
+    migrate::create(&file).unwrap();
+    let plan: String = file
+        .query_row(
+            "EXPLAIN QUERY PLAN SELECT moment, id, first_device_id, effect FROM interactions
+             WHERE first_delegate_id = 1 AND (first_device_id, effect) < (2, 9)
+             ORDER BY first_device_id DESC, effect DESC, moment DESC, id DESC",
+            [],
+            |row| row.get(3),
+        )
+        .unwrap();
+    assert_eq!(
+        plan,
+        "SEARCH interactions USING INDEX interactions_first_delegate \
+         (first_delegate_id=? AND (first_device_id,effect)<(?,?))"
+    );
+}

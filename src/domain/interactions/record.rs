@@ -1,0 +1,471 @@
+//! The use case: an interaction is recorded, replayed or refused, in one transaction with its
+//! presence, its nonce, its refusal and its conflict, so that two gates that scan one ticket at
+//! once never both succeed.
+
+use super::{
+    draft::{CONNECTED, Draft, Three},
+    follow,
+    judge::{self, Question},
+    nonces,
+    places::Places,
+    presence::{self, Effect, History, Repeat},
+    refusals,
+    rows::Interaction,
+};
+use crate::{
+    core::{
+        Context,
+        rules::{Moment, Passage},
+    },
+    db::{Tx, totals},
+    domain::delegates::{
+        self, blocked,
+        note::{self, Note},
+    },
+    types::{
+        DelegateId, DeviceId, InteractionId, Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::Connection;
+use std::rc::Rc;
+
+/// What a draft came to, and what the gate is to show with it.
+#[derive(Debug)]
+pub struct Recorded {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// The note of its first delegate, when somebody passes or wants to.
+    pub note: Option<Note>,
+    /// The check-ins before, where a check-in passed.
+    pub repeat: Option<Repeat>,
+}
+
+/// What became of a draft.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is stored.
+    Created(Interaction),
+    /// Its nonce had stored it before; `None` when it was deleted since.
+    Replayed(Option<Interaction>),
+    /// It is not stored; the refusal is kept.
+    Refused(Error),
+}
+
+/// The records that take part, as far as they were found.
+#[derive(Debug, Default)]
+pub struct Participants {
+    /// First, second and third delegate.
+    pub delegates: Three<DelegateId>,
+    /// First, second and third device.
+    pub devices: Three<DeviceId>,
+}
+
+/// Records an interaction.
+///
+/// # Errors
+/// [`Kind::DeviceNotFound`], [`Kind::KeyReused`], and whatever keeps the store from writing. What
+/// the rules or an unknown code refuse is no error here: the refusal is to be committed.
+pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
+    let mut participants = Participants::default();
+    let (outcome, repeat) = settle(tx, ctx, draft, &mut participants)?;
+    let first = match &outcome {
+        Outcome::Replayed(earlier) => earlier.as_ref().and_then(|earlier| earlier.delegates[0]),
+        Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
+    };
+    Ok(Recorded {
+        note: note(tx, &tx.memory::<Places>(), draft, first)?,
+        outcome,
+        repeat,
+    })
+}
+
+/// The note that a gate shows: of whoever passes there, or wants to.
+fn note(
+    connection: &Connection,
+    places: &Places,
+    draft: &Draft,
+    first: Option<DelegateId>,
+) -> Result<Option<Note>> {
+    match first {
+        Some(delegate)
+            if Effect::of_passage(&draft.kind).is_some() && places.has_notes(connection)? =>
+        {
+            note::of(connection, delegate)
+        }
+        _ => Ok(None),
+    }
+}
+
+fn settle(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &mut Participants,
+) -> Result<(Outcome, Option<Repeat>)> {
+    if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
+        && let Some(mut earlier) = nonces::recall(tx, client, nonce, fingerprint)?
+    {
+        if let Some(earlier) = &mut earlier {
+            as_answered(tx, draft, earlier)?;
+        }
+        return Ok((Outcome::Replayed(earlier), None));
+    }
+    let places: Rc<Places> = tx.memory();
+    let assessed = find_participants(tx, &places, draft, participants).and_then(|()| {
+        let people = |device| tx.people(device);
+        assess(tx, ctx, &places, draft, participants, tx.now(), &people)
+    });
+    let assessment = match assessed {
+        Ok(assessment) => assessment,
+        Err(refusal) if refusals::is_kept(refusal.kind) => {
+            refusals::keep(tx, ctx, draft, participants, &refusal)?;
+            return Ok((Outcome::Refused(refusal), None));
+        }
+        Err(other) => return Err(other),
+    };
+    let inserted = insert(tx, ctx, draft, participants, assessment.motion.as_ref())?;
+    places.recorded(&draft.kind);
+    if let Some(motion) = assessment.motion {
+        motion.count(tx, &places, &inserted)?;
+    }
+    if matches!(&*draft.kind, "check-in" | "check-in-override") {
+        tx.count_check_in();
+    }
+    let Inserted {
+        id, interaction, ..
+    } = inserted;
+    if let Some(refusal) = &assessment.conflict {
+        refusals::keep_conflict(tx, id, refusal)?;
+    }
+    if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client) {
+        nonces::use_up(tx, client, nonce, fingerprint, id)?;
+    }
+    follow::from(tx, ctx, &interaction)?;
+    Ok((Outcome::Created(interaction), assessment.repeat))
+}
+
+/// Shows an interaction again as it was answered first: references to shared values stand in it where
+/// they stand in what is sent again.
+fn as_answered(connection: &Connection, draft: &Draft, earlier: &mut Interaction) -> Result<()> {
+    if draft.shared.is_empty() {
+        return earlier.complete(connection);
+    }
+    if earlier.shared.take().is_some() {
+        earlier.data.clone_from(&draft.data);
+    }
+    Ok(())
+}
+
+/// What became of a draft of the past.
+#[derive(Debug, Clone, Copy)]
+pub struct Past {
+    /// The interaction; none where it is there already, as a `connected` can be.
+    pub id: Option<i64>,
+    /// The `connected` that it brought about.
+    pub connected: Option<i64>,
+}
+
+/// Records what happened elsewhere, such as a line of an imported list: it happened, so the rules
+/// are not asked, and it is stored as admitted. A type of `connected` is taken here, once for two.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`], and whatever keeps the store from writing.
+pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
+    let participants = find_past(tx, draft)?;
+    let [first, second, _] = participants.delegates;
+    if let (CONNECTED, Some(one), Some(other)) = (&*draft.kind, first, second)
+        && follow::are_connected(tx, one, other)?
+    {
+        return Ok(Past {
+            id: None,
+            connected: None,
+        });
+    }
+    let places = tx.memory::<Places>();
+    let motion = Motion::of(tx, &places, draft, &participants)?;
+    let inserted = insert(tx, ctx, draft, &participants, motion.as_ref())?;
+    if let Some(motion) = motion {
+        motion.count(tx, &places, &inserted)?;
+    }
+    Ok(Past {
+        id: Some(inserted.id),
+        connected: follow::from(tx, ctx, &inserted.interaction)?,
+    })
+}
+
+/// Finds who and what takes part in a draft of the past.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`].
+pub fn find_past(connection: &Connection, draft: &Draft) -> Result<Participants> {
+    let mut participants = Participants::default();
+    find_participants(connection, &Places::default(), draft, &mut participants)?;
+    Ok(participants)
+}
+
+/// What recording the draft would give, without writing anything.
+///
+/// # Errors
+/// As [`record`].
+pub fn test(
+    connection: &Connection,
+    ctx: &Context,
+    draft: &Draft,
+    now: Timestamp,
+) -> Result<Recorded> {
+    let mut participants = Participants::default();
+    let places = Places::default();
+    let assessed =
+        find_participants(connection, &places, draft, &mut participants).and_then(|()| {
+            let people = |device| totals::people(connection, device);
+            assess(connection, ctx, &places, draft, &participants, now, &people)
+        });
+    let note = note(connection, &places, draft, participants.delegates[0])?;
+    let (outcome, repeat) = match assessed {
+        Ok(assessment) => (
+            Outcome::Created(tried(draft, participants, now)),
+            assessment.repeat,
+        ),
+        Err(refusal) if refusals::is_kept(refusal.kind) => (Outcome::Refused(refusal), None),
+        Err(other) => return Err(other),
+    };
+    Ok(Recorded {
+        outcome,
+        note,
+        repeat,
+    })
+}
+
+fn tried(draft: &Draft, participants: Participants, now: Timestamp) -> Interaction {
+    Interaction {
+        id: None,
+        kind: draft.kind.clone(),
+        delegates: participants.delegates,
+        devices: participants.devices,
+        data: draft.data.clone(),
+        shared: None,
+        recorded_at: draft.recorded_at(now),
+        created_at: now,
+    }
+}
+
+/// Finds who and what takes part; the devices first, so that a refusal for an unknown code tells
+/// where it was scanned.
+fn find_participants(
+    connection: &Connection,
+    places: &Places,
+    draft: &Draft,
+    found: &mut Participants,
+) -> Result<()> {
+    for (place, selector) in draft.devices.iter().enumerate() {
+        if let Some(selector) = selector {
+            found.devices[place] = Some(places.find(connection, selector)?);
+        }
+    }
+    for (place, selector) in draft.delegates.iter().enumerate() {
+        if let Some(selector) = selector {
+            found.delegates[place] = match delegates::find(connection, selector) {
+                Ok(id) => Some(id),
+                Err(missing) => {
+                    // Whose lost badge it is, so that the refusal stands in that record.
+                    if let Some(lost) = blocked::meant(connection, selector)? {
+                        found.delegates[place] = Some(lost.delegate);
+                    }
+                    return Err(missing);
+                }
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Somebody who goes in or out.
+struct Motion {
+    delegate: DelegateId,
+    device: DeviceId,
+    effect: Effect,
+    /// What they did before.
+    history: History,
+    /// Where they are inside by that.
+    inside: Vec<DeviceId>,
+}
+
+impl Motion {
+    /// Who goes in or out by a draft, if anybody does.
+    fn of(
+        connection: &Connection,
+        places: &Places,
+        draft: &Draft,
+        participants: &Participants,
+    ) -> Result<Option<Self>> {
+        let (Some(effect), Some(delegate), Some(device)) = (
+            Effect::of_passage(&draft.kind),
+            participants.delegates[0],
+            participants.devices[0],
+        ) else {
+            return Ok(None);
+        };
+        let history = History::of(connection, delegate)?;
+        Ok(Some(Self {
+            delegate,
+            device,
+            effect,
+            inside: history.inside(connection, places)?,
+            history,
+        }))
+    }
+
+    /// Counts them in or out, once it is recorded.
+    fn count(mut self, tx: &Tx<'_>, places: &Places, stored: &Inserted) -> Result<()> {
+        let moment = Moment {
+            at: stored.order_at,
+            id: stored.id,
+        };
+        self.history.record(self.device, self.effect, moment);
+        let after = self.history.inside(tx, places)?;
+        presence::count(tx, &self.inside, &after)
+    }
+}
+
+/// What recording needs to know about presence and rules.
+struct Assessment {
+    /// Who goes in or out.
+    motion: Option<Motion>,
+    /// Why the rules would have refused what a gate admitted.
+    conflict: Option<Error>,
+    /// The check-ins before this one.
+    repeat: Option<Repeat>,
+}
+
+fn assess(
+    connection: &Connection,
+    ctx: &Context,
+    places: &Places,
+    draft: &Draft,
+    participants: &Participants,
+    now: Timestamp,
+    people: &dyn Fn(DeviceId) -> Result<i64>,
+) -> Result<Assessment> {
+    let motion = Motion::of(connection, places, draft, participants)?;
+    let verdict = match (&motion, judge::passage(&draft.kind)) {
+        (Some(motion), Some(passage)) => judge::judge(
+            connection,
+            places,
+            &Question {
+                passage,
+                delegate: motion.delegate,
+                device: motion.device,
+                history: &motion.history,
+                inside: &motion.inside,
+                people,
+                at: draft.recorded_at(now).min(now),
+                now,
+                settings: &ctx.settings,
+            },
+        ),
+        _ => Ok(()),
+    };
+    let conflict = match verdict {
+        Err(refusal) if draft.admitted && matches!(refusal.kind, Kind::Refused(_)) => Some(refusal),
+        verdict => {
+            verdict?;
+            None
+        }
+    };
+    let repeat = match &motion {
+        Some(motion) if judge::passage(&draft.kind) == Some(Passage::In) => {
+            presence::repeat(connection, &motion.history, motion.delegate, motion.device)?
+        }
+        _ => None,
+    };
+    Ok(Assessment {
+        motion,
+        conflict,
+        repeat,
+    })
+}
+
+/// An interaction that was just stored.
+struct Inserted {
+    id: i64,
+    /// Its position in the order of events.
+    order_at: Timestamp,
+    interaction: Interaction,
+}
+
+fn insert(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    draft: &Draft,
+    participants: &Participants,
+    motion: Option<&Motion>,
+) -> Result<Inserted> {
+    let shared = draft.values.store(tx, &draft.shared)?;
+    let recorded_at = draft.recorded_at(tx.now());
+    let [first_delegate, second_delegate, third_delegate] = participants.delegates;
+    let [first_device, second_device, third_device] = participants.devices;
+    let id = tx.new_interaction_id()?;
+    let order_at = position(tx, draft, motion)?;
+    tx.prepare_cached(
+        "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
+                third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,
+                recorded_at, created_at, client_id, user_id, admitted, order_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?
+    .execute(rusqlite::params![
+        id,
+        draft.kind,
+        first_delegate,
+        second_delegate,
+        third_delegate,
+        first_device,
+        second_device,
+        third_device,
+        draft.data,
+        shared,
+        recorded_at,
+        tx.now(),
+        ctx.client,
+        ctx.user,
+        draft.admitted,
+        Some(order_at).filter(|at| *at != recorded_at.min(tx.now())),
+    ])?;
+    Ok(Inserted {
+        id,
+        order_at,
+        interaction: Interaction {
+            id: Some(InteractionId(id)),
+            kind: draft.kind.clone(),
+            delegates: participants.delegates,
+            devices: participants.devices,
+            data: draft.data.clone(),
+            shared: None,
+            recorded_at,
+            created_at: tx.now(),
+        },
+    })
+}
+
+/// A scan that was sent so long after it happened takes its place in the past.
+const LATE_MS: i64 = 120_000;
+
+/// Where an interaction stands in the order of events (contract §6): at its arrival, whatever clocks
+/// were corrected in between, unless it tells of the past. A check-in that the rules judged as the
+/// delegate's latest passage is stored as that: at a gate whose clock is slow, one ticket would enter
+/// again and again before a check-out.
+fn position(tx: &Tx<'_>, draft: &Draft, motion: Option<&Motion>) -> Result<Timestamp> {
+    let arrival = tx.arrival()?;
+    let recorded_at = draft.recorded_at(tx.now());
+    let position = if draft.admitted {
+        recorded_at
+    } else if recorded_at.0 < tx.now().0.saturating_sub(LATE_MS) {
+        let latest = motion
+            .filter(|motion| motion.effect == Effect::Enter)
+            .and_then(|motion| motion.history.latest_passage());
+        latest.map_or(recorded_at, |latest| latest.max(recorded_at))
+    } else {
+        arrival
+    };
+    Ok(position.min(arrival))
+}

@@ -1,0 +1,110 @@
+//! Holds the counts of those inside against the interactions that they follow from, and mends what
+//! differs.
+
+use super::{places::Places, presence};
+use crate::{
+    db::{Store, Tx},
+    types::{DeviceId, error::Result},
+};
+use rusqlite::Connection;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+/// By how much the count of those inside a device is off, for each device where it is. What gates
+/// record meanwhile does not change that: they count up and down by one. To be called on one state
+/// of the file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
+    let places = Places::default();
+    let mut off: BTreeMap<DeviceId, i64> = BTreeMap::new();
+    presence::each_history(connection, |_, history| {
+        for device in history.inside(connection, &places)? {
+            *off.entry(device).or_default() -= 1;
+        }
+        Ok(())
+    })?;
+    let mut statement = connection.prepare("SELECT device_id, inside FROM occupancy")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        *off.entry(row.get(0)?).or_default() += row.get::<_, i64>(1)?;
+    }
+    off.retain(|_, off| *off != 0);
+    Ok(off.into_iter().collect())
+}
+
+/// Takes back by how much a count is off.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn correct(tx: &Tx<'_>, device: DeviceId, off: i64) -> Result<()> {
+    tx.add_people(device, -off)
+}
+
+/// Whether devices were moved, deleted or restored since all was counted, so that counts of those
+/// inside may be off.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn is_due(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM totals WHERE tree_version <> tree_counted")?
+        .exists([])?)
+}
+
+/// How often is looked whether devices were moved.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Between two counts passes so many times what one takes.
+const PART: u32 = 2;
+
+/// Counts anew who is inside where whenever devices were moved, beside gates that go on, until it is
+/// dropped.
+pub async fn follow(store: &Store) {
+    loop {
+        let begun = Instant::now();
+        match store.look_up(is_due) {
+            Ok(true) => {
+                if let Err(cause) = recount(store).await {
+                    tracing::warn!("counting who is inside where: {cause}");
+                }
+            }
+            Ok(false) => {}
+            Err(cause) => tracing::debug!("whether devices were moved: {cause}"),
+        }
+        tokio::time::sleep(LOOK_EVERY.max(begun.elapsed() * PART)).await;
+    }
+}
+
+/// Counts anew at the start, before anybody is judged by it, where an upgrade or moves of the last run
+/// left that to do.
+///
+/// # Errors
+/// When it cannot be read or written.
+pub async fn at_the_start(store: &Store) -> Result<()> {
+    if store.look_up(is_due)? {
+        recount(store).await?;
+    }
+    Ok(())
+}
+
+async fn recount(store: &Store) -> Result<()> {
+    let (version, drift) = store
+        .read(|connection| {
+            let version: i64 =
+                connection.query_row("SELECT tree_version FROM totals", [], |row| row.get(0))?;
+            Ok((version, drift(connection)?))
+        })
+        .await?;
+    store
+        .write(move |tx| {
+            for (device, off) in &drift {
+                correct(tx, *device, *off)?;
+            }
+            tx.execute("UPDATE totals SET tree_counted = ?1", [version])?;
+            Ok(())
+        })
+        .await
+}

@@ -1,0 +1,189 @@
+//! What a message to a delegate says: its template, over the record as it is now.
+
+use super::{
+    Channel, address,
+    templates::{Entry, NAMES, Template},
+};
+use crate::{
+    core::{records::Selection, settings::Settings, template},
+    domain::delegates::RESOURCE,
+    types::{
+        DelegateId, Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+/// The longest text to a phone, in characters: ten parts of a long one.
+const SMS_MAX_CHARS: usize = 1_530;
+/// The longest subject or title, in characters.
+const SUBJECT_MAX_CHARS: usize = 250;
+/// The longest push message, in bytes: FCM takes 4,096 with all that is around it.
+const PUSH_MAX_BYTES: usize = 3_000;
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composed {
+    /// An e-mail's subject, a push message's title.
+    pub subject: Option<String>,
+    /// The text.
+    pub body: String,
+    /// An e-mail as HTML.
+    pub html: Option<String>,
+}
+
+/// Whom a message is for.
+#[derive(Debug, Clone)]
+pub struct Recipient {
+    /// The record.
+    pub id: DelegateId,
+    /// As the API shows it, without interactions.
+    pub record: Value,
+}
+
+impl Recipient {
+    /// The living delegate of an id.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::DelegateNotFound`].
+    pub fn find(connection: &Connection, settings: &Settings, id: DelegateId) -> Result<Self> {
+        let json = Selection::own(&RESOURCE)
+            .one(connection, "id", &id, &settings.zone)?
+            .ok_or_else(|| RESOURCE.missing(&id))?;
+        Ok(Self {
+            id,
+            record: serde_json::from_str(&json).map_err(Error::defect)?,
+        })
+    }
+
+    /// Where a message of this channel goes: one address, or every app of theirs.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], saying why they cannot be reached.
+    pub fn addresses(&self, channel: Channel, settings: &Settings) -> Result<Vec<String>> {
+        let text = |name: &str| self.record[name].as_str().unwrap_or_default();
+        match channel {
+            Channel::Email => Ok(vec![address::email(text("email"))?.to_string()]),
+            Channel::Sms => {
+                let country = settings.communications.country_code.as_deref();
+                Ok(vec![address::phone(text("phone"), country)?])
+            }
+            Channel::Push => {
+                let tokens = address::push_tokens(&self.record["data"]);
+                if tokens.is_empty() {
+                    return Err(Error::invalid(
+                        "no app of theirs is registered for push messages",
+                    ));
+                }
+                Ok(tokens)
+            }
+        }
+    }
+
+    /// Whether there is anything at all that a message of this channel could go to.
+    #[must_use]
+    pub fn has_address(&self, channel: Channel) -> bool {
+        match channel {
+            Channel::Email => self.record["email"].is_string(),
+            Channel::Sms => self.record["phone"].is_string(),
+            Channel::Push => !address::push_tokens(&self.record["data"]).is_empty(),
+        }
+    }
+}
+
+/// Renders a template for a recipient; `interaction` is what it is about, where there is one.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the field and the line, or what is too long.
+pub fn compose(
+    entry: &Entry,
+    recipient: &Value,
+    interaction: Option<&Value>,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Composed> {
+    let channel = entry.channel()?;
+    let of_settings = json!({"name": settings.name()});
+    let now = json!(settings.zone.iso(now));
+    let mut composed = Composed {
+        subject: None,
+        body: String::new(),
+        html: None,
+    };
+    for (name, source, format) in entry.parts() {
+        let fault = |fault| Error::invalid(format!("{name}: {fault}"));
+        let mut values = vec![
+            ("delegate", template::value(recipient)),
+            ("settings", template::value(&of_settings)),
+            ("now", template::value(&now)),
+        ];
+        if let Some(interaction) = interaction {
+            values.push(("interaction", template::value(interaction)));
+        }
+        let text = template::render(source, format, NAMES, values).map_err(fault)?;
+        match name {
+            "subject" => composed.subject = Some(one_line(&text)),
+            "html" => composed.html = Some(text),
+            _ => text.trim().clone_into(&mut composed.body),
+        }
+    }
+    check(channel, &composed)?;
+    Ok(composed)
+}
+
+/// A subject has one line, whatever the record's texts have.
+fn one_line(text: &str) -> String {
+    let words: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn check(channel: Channel, composed: &Composed) -> Result<()> {
+    if composed.body.is_empty() {
+        return Err(Error::invalid("content: nothing is left to say for them"));
+    }
+    if let Some(subject) = &composed.subject
+        && subject.chars().count() > SUBJECT_MAX_CHARS
+    {
+        return Err(Error::invalid(format!(
+            "subject: is longer than {SUBJECT_MAX_CHARS} characters for them"
+        )));
+    }
+    if channel == Channel::Email && composed.subject.as_deref() == Some("") {
+        return Err(Error::invalid("subject: is empty for them"));
+    }
+    if channel == Channel::Sms && composed.body.chars().count() > SMS_MAX_CHARS {
+        return Err(Error::invalid(format!(
+            "content: is longer than {SMS_MAX_CHARS} characters for them"
+        )));
+    }
+    if channel == Channel::Push && composed.body.len() > PUSH_MAX_BYTES {
+        return Err(Error::invalid(format!(
+            "content: is longer than {PUSH_MAX_BYTES} bytes for them"
+        )));
+    }
+    Ok(())
+}
+
+/// As [`compose`], for a recipient of the file.
+///
+/// # Errors
+/// As [`compose`].
+pub fn for_delegate(
+    template: &Template,
+    recipient: &Recipient,
+    interaction: Option<&Value>,
+    settings: &Settings,
+    now: Timestamp,
+) -> Result<Composed> {
+    compose(
+        &template.entry,
+        &recipient.record,
+        interaction,
+        settings,
+        now,
+    )
+}

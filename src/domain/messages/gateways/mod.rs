@@ -1,0 +1,354 @@
+//! How messages leave: one gateway a channel, set up by an administrator. What it is set to is shown
+//! and exported; its secret (a password, a token, a service account's key) goes in and never out.
+
+pub mod fcm;
+pub mod http;
+mod masked;
+pub mod presets;
+pub mod smtp;
+
+pub use fcm::Fcm;
+pub use http::Http;
+pub use smtp::{Security, Smtp};
+
+use super::{
+    Channel,
+    outbox::{Due, Open, Outcome},
+};
+use crate::{
+    core::{
+        Context, audit,
+        outgoing::{Client, Reach},
+        settings::Communications,
+    },
+    db::Tx,
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Value, json};
+
+/// The largest secret, in bytes; a service account's key takes some 2,400.
+const SECRET_MAX_BYTES: usize = 16 << 10;
+
+/// What a gateway is set to.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Definition {
+    /// A mail server.
+    Smtp(Smtp),
+    /// A provider that takes a message by one HTTP call.
+    Http(Http),
+    /// Firebase Cloud Messaging, HTTP v1.
+    Fcm(Fcm),
+}
+
+/// A gateway, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gateway {
+    /// What goes by it.
+    pub channel: Channel,
+    /// What it is set to.
+    pub definition: Definition,
+    /// Whether it has a secret.
+    pub has_secret: bool,
+    /// When it was set up.
+    pub updated_at: Timestamp,
+}
+
+/// What becomes of a gateway's secret when it is saved.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Secret {
+    /// It stays.
+    Keep,
+    /// It is this from now on; empty: there is none.
+    Set(String),
+}
+
+/// A gateway as an attempt needs it. Not to be shown: it has no `Debug` on purpose.
+pub(super) struct Armed {
+    pub(super) definition: Definition,
+    pub(super) secret: Option<String>,
+}
+
+/// What an attempt is given.
+pub(super) struct Attempt<'a> {
+    pub(super) due: &'a Due,
+    pub(super) secret: Option<&'a str>,
+    pub(super) reach: Reach,
+    pub(super) client: &'a Client,
+}
+
+impl Definition {
+    /// Checks that it can be used for a channel; `reach` is how far calls may go.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming the field.
+    pub fn check(&self, channel: Channel, reach: Reach) -> Result<()> {
+        match (channel, self) {
+            (Channel::Email, Self::Smtp(smtp)) => smtp.check(),
+            (Channel::Sms | Channel::Push, Self::Http(http)) => http.check(reach),
+            (Channel::Push, Self::Fcm(fcm)) => fcm.check(reach),
+            (Channel::Email, _) => Err(Error::invalid("kind: must be smtp for e-mail")),
+            (Channel::Sms, _) => Err(Error::invalid("kind: must be http for texts")),
+            (Channel::Push, _) => Err(Error::invalid(
+                "kind: must be fcm or http for push messages",
+            )),
+        }
+    }
+
+    /// Where the secret goes: whoever changes that in the console has to know the secret.
+    #[must_use]
+    pub fn destination(&self) -> String {
+        match self {
+            Self::Smtp(smtp) => format!(
+                "{}:{} {:?} {} {}",
+                smtp.host,
+                smtp.port,
+                smtp.security,
+                smtp.user.as_deref().unwrap_or_default(),
+                smtp.certificate.as_deref().unwrap_or_default()
+            ),
+            Self::Http(http) => http.destination(),
+            Self::Fcm(fcm) => fcm.destination(),
+        }
+    }
+
+    /// As the configuration document has it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    pub(super) async fn send(
+        &self,
+        attempt: &Attempt<'_>,
+        tokens: &fcm::Tokens,
+        html: Option<String>,
+    ) -> Outcome {
+        match self {
+            Self::Smtp(smtp) => smtp::send(smtp, attempt, html).await,
+            Self::Http(http) => http::send(http, attempt).await,
+            Self::Fcm(fcm) => fcm::send(fcm, attempt, tokens).await,
+        }
+    }
+}
+
+/// Every gateway that is set up.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn all(connection: &Connection) -> Result<Vec<Gateway>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT channel, definition, secret IS NOT NULL, updated_at FROM gateways ORDER BY channel",
+    )?;
+    let rows = statement.query_map([], |row| {
+        Ok((
+            row.get(0)?,
+            row.get::<_, String>(1)?,
+            row.get(2)?,
+            row.get(3)?,
+        ))
+    })?;
+    rows.map(|row| {
+        let (channel, definition, has_secret, updated_at) = row?;
+        Ok(Gateway {
+            channel,
+            definition: parse(&definition)?,
+            has_secret,
+            updated_at,
+        })
+    })
+    .collect()
+}
+
+/// The gateway of a channel, where it is set up.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn find(connection: &Connection, channel: Channel) -> Result<Option<Gateway>> {
+    let found = all(connection)?;
+    Ok(found.into_iter().find(|gateway| gateway.channel == channel))
+}
+
+pub(super) fn armed(connection: &Connection, channel: Channel) -> Result<Option<Armed>> {
+    let found: Option<(String, Option<String>)> = connection
+        .prepare_cached("SELECT definition, secret FROM gateways WHERE channel = ?1")?
+        .query_row([channel], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    found
+        .map(|(definition, secret)| {
+            Ok(Armed {
+                definition: parse(&definition)?,
+                secret,
+            })
+        })
+        .transpose()
+}
+
+fn parse(definition: &str) -> Result<Definition> {
+    serde_json::from_str(definition).map_err(|cause| Error::defect(format!("a gateway: {cause}")))
+}
+
+/// Which channels are open: those with a gateway, and of them those that messages to delegates may
+/// take.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn open(connection: &Connection, settings: &Communications) -> Result<Open> {
+    let mut statement = connection.prepare_cached("SELECT channel FROM gateways")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    let any = rows.collect::<rusqlite::Result<Vec<Channel>>>()?;
+    let to_delegates = any
+        .iter()
+        .copied()
+        .filter(|channel| allowed(settings, *channel))
+        .collect();
+    Ok(Open { any, to_delegates })
+}
+
+/// Whether messages to delegates may go by a channel (spec: send-comm, rule 7).
+#[must_use]
+pub fn allowed(settings: &Communications, channel: Channel) -> bool {
+    settings.enabled
+        && match channel {
+            Channel::Email => settings.email,
+            Channel::Sms => settings.sms,
+            Channel::Push => settings.push,
+        }
+}
+
+/// Sets a gateway up that was checked, or takes it away (`None`), its secret too.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for an unusable secret; when it cannot be written.
+pub fn save(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    channel: Channel,
+    definition: Option<&Definition>,
+    secret: &Secret,
+) -> Result<()> {
+    let before = find(tx, channel)?;
+    match definition {
+        None => {
+            tx.execute("DELETE FROM gateways WHERE channel = ?1", [channel])?;
+        }
+        Some(definition) => {
+            tx.execute(
+                "INSERT INTO gateways (channel, definition, updated_at) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (channel) DO UPDATE
+                 SET definition = excluded.definition, updated_at = excluded.updated_at",
+                params![channel, definition.to_json().to_string(), tx.now()],
+            )?;
+            if let Secret::Set(secret) = secret {
+                let secret = checked(definition, secret)?;
+                tx.execute(
+                    "UPDATE gateways SET secret = ?2 WHERE channel = ?1",
+                    params![channel, secret],
+                )?;
+            }
+        }
+    }
+    let changed = match (secret, definition) {
+        (Secret::Set(secret), Some(_)) => !secret.is_empty(),
+        _ => false,
+    };
+    record(
+        tx,
+        ctx,
+        before.as_ref(),
+        find(tx, channel)?.as_ref(),
+        changed,
+    )
+}
+
+/// The secret as it is stored.
+fn checked<'a>(definition: &Definition, secret: &'a str) -> Result<Option<&'a str>> {
+    let secret = secret.trim();
+    if secret.len() > SECRET_MAX_BYTES {
+        return Err(Error::invalid("secret: it is too long"));
+    }
+    if secret.is_empty() {
+        return Ok(None);
+    }
+    if matches!(definition, Definition::Fcm(_)) {
+        fcm::Account::read(secret)?;
+    } else if secret.chars().any(char::is_control) {
+        return Err(Error::invalid("secret: it must be one line"));
+    }
+    Ok(Some(secret))
+}
+
+/// That a secret was changed is told, what it is is not.
+fn record(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    before: Option<&Gateway>,
+    after: Option<&Gateway>,
+    secret_changed: bool,
+) -> Result<()> {
+    let shown = |gateway: &Gateway, secret: &str| {
+        let mut shown = gateway.definition.to_json();
+        shown["channel"] = gateway.channel.name().into();
+        shown["secret"] = secret.into();
+        shown
+    };
+    let word = |has: bool| if has { "set" } else { "none" };
+    let after = after.map(|gateway| {
+        let secret = if secret_changed && before.is_some() {
+            "changed"
+        } else {
+            word(gateway.has_secret)
+        };
+        shown(gateway, secret)
+    });
+    let before = before.map(|gateway| shown(gateway, word(gateway.has_secret)));
+    audit::append_between(tx, ctx, "gateway", None, before, after)
+}
+
+/// What of an answer may be shown: not the secret, should the other side repeat it.
+pub(super) fn without_secret(outcome: Outcome, secret: Option<&str>) -> Outcome {
+    let Some(secret) = secret else {
+        return outcome;
+    };
+    let clean = |why: String| masked::masked(&why, secret);
+    match outcome {
+        Outcome::Sent => Outcome::Sent,
+        Outcome::Later(why) => Outcome::Later(clean(why)),
+        Outcome::Never(why) => Outcome::Never(clean(why)),
+        Outcome::Unknown(why) => Outcome::Unknown(clean(why)),
+    }
+}
+
+/// A configuration document's entry: a definition, with a secret to be set where it has one.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming what does not fit.
+pub fn read(path: &str, mut said: Value) -> Result<(Definition, Secret)> {
+    let secret = match said.as_object_mut().and_then(|said| said.remove("secret")) {
+        None => Secret::Keep,
+        Some(Value::String(secret)) => Secret::Set(secret),
+        Some(account @ Value::Object(_)) => Secret::Set(account.to_string()),
+        Some(_) => return Err(Error::invalid(format!("{path}.secret: must be a string"))),
+    };
+    let definition = serde_path_to_error::deserialize(&said)
+        .map_err(|cause| Error::invalid(format!("{path}: {}", cause.into_inner())))?;
+    Ok((definition, secret))
+}
+
+/// Every gateway as the configuration document has it: by channel, without secrets.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn document(connection: &Connection) -> Result<Value> {
+    let entries = all(connection)?.into_iter().map(|gateway| {
+        (
+            gateway.channel.name().to_owned(),
+            gateway.definition.to_json(),
+        )
+    });
+    Ok(json!(entries.collect::<serde_json::Map<_, _>>()))
+}

@@ -1,0 +1,196 @@
+//! The outbox as the console shows it: lists by state and channel, and one message whole.
+
+use super::types::{Channel, State};
+use crate::types::{Timestamp, error::Result, text};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql};
+use std::collections::HashMap;
+
+/// Messages looked at for one page, at the most: one that is looked for among millions is found by
+/// going on from there.
+const LOOKED_AT_MAX: i64 = 20_000;
+
+/// What is looked for.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// In this state.
+    pub state: Option<State>,
+    /// By this way.
+    pub channel: Option<Channel>,
+    /// Of the template with this slug.
+    pub template: Option<String>,
+    /// To this delegate.
+    pub delegate: Option<i64>,
+    /// To an address, or a person, whose address or name has this in it.
+    pub to: Option<String>,
+}
+
+impl Filter {
+    /// Whether it leaves nothing out.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.state.is_none()
+            && self.channel.is_none()
+            && self.template.is_none()
+            && self.delegate.is_none()
+            && self.to.is_none()
+    }
+}
+
+/// A message as a line.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Which.
+    pub id: i64,
+    /// Whom it is for.
+    pub delegate: Option<i64>,
+    /// Their name, or what else they are known by.
+    pub who: String,
+    /// By which way.
+    pub channel: Channel,
+    /// What became of it.
+    pub state: State,
+    /// The template's slug.
+    pub template: Option<String>,
+    /// Where it goes.
+    pub address: String,
+    /// Subject or title.
+    pub subject: Option<String>,
+    /// When it was put into the outbox.
+    pub created_at: Timestamp,
+    /// Why it was not sent.
+    pub failure: Option<String>,
+}
+
+/// A message, whole.
+#[derive(Debug, Clone)]
+pub struct Whole {
+    /// As in a list.
+    pub line: Line,
+    /// What it says; `None` where that is a secret, or gone.
+    pub body: Option<String>,
+    /// As HTML.
+    pub html: Option<String>,
+    /// It held a secret.
+    pub secret: bool,
+    /// What had it sent.
+    pub origin: String,
+    /// Attempts up to now.
+    pub attempts: i64,
+    /// When the last began.
+    pub tried_at: Option<Timestamp>,
+    /// When the next is due.
+    pub next_at: Option<Timestamp>,
+    /// When it is given up.
+    pub expires_at: Option<Timestamp>,
+    /// When the gateway took it.
+    pub sent_at: Option<Timestamp>,
+    /// When it was first opened.
+    pub opened_at: Option<Timestamp>,
+}
+
+const LINE: &str = "m.id, m.delegate_id,
+    coalesce(nullif(trim(coalesce(d.first_name, '') || ' ' || coalesce(d.last_name, '')), ''), d.company, ''),
+    m.channel, m.state, m.template, m.address, m.subject, m.created_at, m.failure";
+
+fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
+    Ok(Line {
+        id: row.get(0)?,
+        delegate: row.get(1)?,
+        who: row.get(2)?,
+        channel: row.get(3)?,
+        state: row.get(4)?,
+        template: row.get(5)?,
+        address: row.get(6)?,
+        subject: row.get(7)?,
+        created_at: row.get(8)?,
+        failure: row.get(9)?,
+    })
+}
+
+/// Messages up to an id, the newest first, at most `most`; and the id to go on from, where there may
+/// be more.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn page(
+    connection: &Connection,
+    filter: &Filter,
+    from: Option<i64>,
+    most: usize,
+) -> Result<(Vec<Line>, Option<i64>)> {
+    let newest: i64 = connection
+        .prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?
+        .query_row([], |row| row.get(0))?;
+    let from = from.map_or(newest, |from| from.min(newest));
+    let low = (from - LOOKED_AT_MAX).max(0);
+    let to = filter.to.as_deref().map(text::fold);
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    let values: [&dyn ToSql; 8] = [
+        &from,
+        &low,
+        &filter.state,
+        &filter.channel,
+        &filter.template,
+        &filter.delegate,
+        &to,
+        &limit,
+    ];
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {LINE} FROM messages m LEFT JOIN delegates d ON d.id = m.delegate_id
+         WHERE m.id <= ?1 AND m.id > ?2 AND (?3 IS NULL OR m.state = ?3)
+         AND (?4 IS NULL OR m.channel = ?4) AND (?5 IS NULL OR m.template = ?5)
+         AND (?6 IS NULL OR m.delegate_id = ?6)
+         AND (?7 IS NULL OR text_contains(m.address, ?7)
+             OR text_contains(coalesce(d.first_name, '') || ' ' || coalesce(d.last_name, ''), ?7))
+         ORDER BY m.id DESC LIMIT ?8"
+    ))?;
+    let rows = statement.query_map(values.as_slice(), line)?;
+    let lines = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let reached = match lines.last() {
+        Some(last) if lines.len() == most => last.id - 1,
+        _ => low,
+    };
+    Ok((lines, (reached > 0).then_some(reached)))
+}
+
+/// How many messages are in each state, of the newest.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn counts(connection: &Connection) -> Result<HashMap<State, i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT state, count(*) FROM messages
+         WHERE id > (SELECT coalesce(max(id), 0) - ?1 FROM messages) GROUP BY state",
+    )?;
+    let rows = statement.query_map([LOOKED_AT_MAX], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A message.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn one(connection: &Connection, id: i64) -> Result<Option<Whole>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {LINE}, iif(m.secret, NULL, m.body), iif(m.secret, NULL, m.html), m.secret,
+                 m.origin, m.attempts, m.tried_at, m.next_at, m.expires_at, m.sent_at, m.opened_at
+             FROM messages m LEFT JOIN delegates d ON d.id = m.delegate_id WHERE m.id = ?1"
+        ))?
+        .query_row([id], |row| {
+            Ok(Whole {
+                line: line(row)?,
+                body: row.get(10)?,
+                html: row.get(11)?,
+                secret: row.get(12)?,
+                origin: row.get(13)?,
+                attempts: row.get(14)?,
+                tried_at: row.get(15)?,
+                next_at: row.get(16)?,
+                expires_at: row.get(17)?,
+                sent_at: row.get(18)?,
+                opened_at: row.get(19)?,
+            })
+        })
+        .optional()?)
+}

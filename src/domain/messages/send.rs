@@ -1,0 +1,291 @@
+//! Messages to a delegate, by a template: put into the outbox, or, for `send-comm`, sent within the
+//! call (spec: send-comm; contract §8).
+
+use super::{
+    Channel,
+    compose::{self, Recipient},
+    deliver::Delivery,
+    gateways,
+    outbox::{self, Begin, NewMessage, Outcome},
+    templates::{self, Template},
+};
+use crate::{
+    core::{Context, settings::Settings},
+    db::Tx,
+    domain::delegates,
+    identity::App,
+    types::{
+        DelegateId, DelegateSelector, Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What is to be sent, and to whom.
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    /// The template.
+    pub template: &'a Template,
+    /// Whom it is for.
+    pub recipient: &'a Recipient,
+    /// What it is about.
+    pub interaction: Option<&'a Value>,
+    /// What had it sent.
+    pub origin: &'a str,
+}
+
+/// How it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// Whoever asks makes the attempt, and waits for it.
+    Now,
+    /// With the next round of the outbox.
+    Soon,
+}
+
+/// A message that was worked out, to be put into the outbox: one for each address.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    messages: Vec<NewMessage>,
+    /// What keeps it from being sent.
+    hindrance: Option<String>,
+}
+
+/// Works a message out: what it says, and where it goes. Templates take their time, so this is done
+/// beside the writer.
+///
+/// # Errors
+/// When something cannot be read; what is wrong with the message itself is told by the outbox.
+pub fn prepare(
+    connection: &Connection,
+    settings: &Settings,
+    message: &Message<'_>,
+    now: Timestamp,
+) -> Result<Prepared> {
+    let channel = message.template.entry.channel()?;
+    let mut new = NewMessage {
+        delegate: Some(message.recipient.id),
+        channel,
+        template: Some(message.template.entry.slug.clone()),
+        address: String::new(),
+        subject: None,
+        body: String::new(),
+        html: None,
+        secret: false,
+        origin: message.origin.to_owned(),
+    };
+    match fill(connection, settings, message, now, &mut new) {
+        Ok(addresses) => {
+            let to = |address| NewMessage {
+                address,
+                ..new.clone()
+            };
+            Ok(Prepared {
+                messages: addresses.into_iter().map(to).collect(),
+                hindrance: None,
+            })
+        }
+        Err(cause) if cause.kind == Kind::Invalid => Ok(Prepared {
+            messages: vec![new],
+            hindrance: Some(cause.message),
+        }),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// Fills a message in; where it goes.
+fn fill(
+    connection: &Connection,
+    settings: &Settings,
+    message: &Message<'_>,
+    now: Timestamp,
+    new: &mut NewMessage,
+) -> Result<Vec<String>> {
+    let channel = new.channel;
+    let composed = compose::for_delegate(
+        message.template,
+        message.recipient,
+        message.interaction,
+        settings,
+        now,
+    )?;
+    new.subject = composed.subject;
+    new.body = composed.body;
+    new.html = composed.html;
+    if !gateways::allowed(&settings.communications, channel) {
+        return Err(Error::invalid(format!(
+            "{}s to delegates are switched off in the settings",
+            channel.noun()
+        )));
+    }
+    let addresses = message.recipient.addresses(channel, settings)?;
+    if let Some(first) = addresses.first() {
+        new.address.clone_from(first);
+    }
+    let open = gateways::open(connection, &settings.communications)?;
+    if !open.any.contains(&channel) {
+        return Err(Error::invalid(format!(
+            "there is no gateway for {}s yet",
+            channel.noun()
+        )));
+    }
+    Ok(addresses)
+}
+
+/// Puts a message into the outbox: for each address its id and whether it can be sent. One that cannot
+/// stands there as failed, with the reason.
+///
+/// # Errors
+/// [`Kind::DelegateNotFound`] when its delegate was deleted meanwhile; when it cannot be written.
+pub fn put(tx: &Tx<'_>, prepared: &Prepared, how: How) -> Result<Vec<(i64, bool)>> {
+    let begin = match (&prepared.hindrance, how) {
+        (Some(why), _) => Begin::Failed(why.clone()),
+        (None, How::Now) => Begin::Sending,
+        (None, How::Soon) => Begin::Waiting,
+    };
+    let can_be_sent = prepared.hindrance.is_none();
+    prepared
+        .messages
+        .iter()
+        .map(|new| {
+            if let Some(delegate) = new.delegate {
+                delegates::find(tx, &DelegateSelector::Id(delegate))?;
+            }
+            Ok((outbox::insert(tx, new, &begin)?, can_be_sent))
+        })
+        .collect()
+}
+
+/// A request to `send-comm`.
+#[derive(Debug, Clone)]
+pub struct SendComm {
+    /// The slug of a text's template.
+    pub sms_code: Option<String>,
+    /// The id of an e-mail's template.
+    pub email_id: Option<i64>,
+    /// Whom they are for.
+    pub delegate: DelegateId,
+}
+
+/// What became of it; final: nothing of it is tried again later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SentComm {
+    /// The gateway took the text.
+    pub sms: bool,
+    /// The mail server took the e-mail.
+    pub email: bool,
+}
+
+/// Sends messages within calls.
+#[derive(Clone)]
+pub struct DirectSender(Arc<Delivery>);
+
+impl DirectSender {
+    /// That of an application.
+    #[must_use]
+    pub fn new(app: App) -> Self {
+        Self(Arc::new(Delivery::new(app)))
+    }
+
+    /// Sends a delegate a text, an e-mail, or both, and waits for the outcome, some 10 s at the most.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::DelegateNotFound`]; [`crate::types::error::Kind::Invalid`] for an unknown
+    /// template, or none at all.
+    pub async fn send(&self, ctx: Context, asked: SendComm) -> Result<SentComm> {
+        if asked.sms_code.is_none() && asked.email_id.is_none() {
+            return Err(Error::invalid(
+                "sms_code or email_id: at least one must say what is to be sent",
+            ));
+        }
+        let (store, settings) = (&self.0.app().store, ctx.settings);
+        let now = Timestamp::now();
+        let prepared = store
+            .read(move |connection| work_out(connection, &settings, &asked, now))
+            .await?;
+        let begun = store.write(move |tx| begin(tx, &prepared)).await?;
+        // A task each, which goes on should the caller go away: what was begun is ended.
+        let attempts: Vec<_> = begun
+            .into_iter()
+            .map(|(channel, id)| {
+                let delivery = Arc::clone(&self.0);
+                (
+                    channel,
+                    tokio::spawn(async move { one(&delivery, id).await }),
+                )
+            })
+            .collect();
+        let mut sent = SentComm::default();
+        for (channel, attempt) in attempts {
+            let taken = attempt.await.map_err(Error::defect)??;
+            match channel {
+                Channel::Email => sent.email = taken,
+                Channel::Sms | Channel::Push => sent.sms = taken,
+            }
+        }
+        Ok(sent)
+    }
+}
+
+async fn one(delivery: &Delivery, id: i64) -> Result<bool> {
+    let due = delivery
+        .app()
+        .store
+        .look_up(|connection| outbox::begun(connection, id))?;
+    Ok(delivery.attempt(&due, true).await == Outcome::Sent)
+}
+
+/// What is asked for, worked out: all of it, or nothing is sent.
+fn work_out(
+    connection: &Connection,
+    settings: &Settings,
+    asked: &SendComm,
+    now: Timestamp,
+) -> Result<Vec<(Channel, Prepared)>> {
+    let recipient = Recipient::find(connection, settings, asked.delegate)?;
+    let mut wanted = Vec::new();
+    if let Some(code) = &asked.sms_code {
+        let found = templates::of_slug(connection, Channel::Sms, code)?;
+        wanted.push(found.ok_or_else(|| {
+            Error::invalid(format!(
+                "sms_code: there is no template \"{}\" for texts",
+                crate::types::text::shortened(code)
+            ))
+        })?);
+    }
+    if let Some(id) = asked.email_id {
+        let found = templates::of_id(connection, id)?
+            .filter(|template| template.entry.channel == Channel::Email.name());
+        wanted.push(found.ok_or_else(|| {
+            Error::invalid(format!("email_id: there is no template {id} for e-mails"))
+        })?);
+    }
+    wanted
+        .iter()
+        .map(|template| {
+            let message = Message {
+                template,
+                recipient: &recipient,
+                interaction: None,
+                origin: "api",
+            };
+            let prepared = prepare(connection, settings, &message, now)?;
+            Ok((template.entry.channel()?, prepared))
+        })
+        .collect()
+}
+
+/// Writes down what is about to be sent.
+fn begin(tx: &Tx<'_>, prepared: &[(Channel, Prepared)]) -> Result<Vec<(Channel, i64)>> {
+    let mut begun = Vec::new();
+    for (channel, prepared) in prepared {
+        for (id, can_be_sent) in put(tx, prepared, How::Now)? {
+            if can_be_sent {
+                begun.push((*channel, id));
+            }
+        }
+    }
+    Ok(begun)
+}

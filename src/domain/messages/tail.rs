@@ -1,0 +1,378 @@
+//! Follows the interactions for the automations: by id, from where it stopped the last time. Whoever
+//! stores an interaction knows nothing of it, and waits for nothing.
+//!
+//! Nothing is sent for what was imported, for what was deleted or taken back before its turn came, or
+//! for what happened long before it came in. How far it has come stands in the file, written with the
+//! messages that it led to: so a crash neither loses one nor sends one twice. A return to a snapshot
+//! does not turn it back.
+
+use super::{
+    automations::{self, Automation},
+    compose::Recipient,
+    gateways,
+    send::{self, How, Message, Prepared},
+    templates,
+};
+use crate::{
+    core::settings::Settings,
+    db::Tx,
+    identity::App,
+    types::{
+        DelegateId, Timestamp, Zone,
+        error::{Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Value, json};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// Ids looked at in one go.
+const WINDOW: i64 = 10_000;
+/// Interactions that are taken up in one go.
+const FOUND_MAX: usize = 200;
+/// Interactions whose messages are written in one transaction: it takes a few milliseconds.
+const WRITTEN_AT_ONCE: usize = 5;
+/// How often is written down how far it has come, while nothing is sent.
+const KEPT_EVERY: Duration = Duration::from_secs(5);
+const MINUTE_MS: i64 = 60_000;
+
+/// Where it is.
+pub(super) struct Tail {
+    app: App,
+    place: Mutex<Option<Place>>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// The newest interaction that was seen.
+    seen: i64,
+    /// What stands in the file, and since when.
+    kept: i64,
+    kept_at: Instant,
+}
+
+/// An interaction that automations wait for.
+#[derive(Debug, Clone)]
+struct Happening {
+    id: i64,
+    kind: String,
+    delegate: DelegateId,
+    device: Option<i64>,
+    recorded_at: Timestamp,
+    created_at: Timestamp,
+    data: Option<String>,
+}
+
+/// A part of the interactions: how far it goes, and what automations wait for in it.
+struct Span {
+    reached: i64,
+    happenings: Vec<Happening>,
+}
+
+/// How far was looked, and the messages that are due, by interaction.
+struct Found {
+    reached: i64,
+    due: Vec<(i64, Vec<Prepared>)>,
+}
+
+impl Tail {
+    pub(super) fn new(app: App) -> Self {
+        Self {
+            app,
+            place: Mutex::default(),
+        }
+    }
+
+    /// Looks at what has come since the last time, and puts messages into the outbox.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written; the next time begins at the same place.
+    pub(super) async fn look(&self) -> Result<()> {
+        let mut place = self.place().await?;
+        let newest = self.app.store.look_up(newest)?;
+        if newest > place.seen {
+            place = self.go_on(place, newest).await?;
+        }
+        if place.kept < place.seen && place.kept_at.elapsed() > KEPT_EVERY {
+            let reached = place.seen;
+            self.app.store.write(move |tx| keep(tx, reached)).await?;
+            self.remember(Place::at(reached));
+        }
+        Ok(())
+    }
+
+    /// Takes up what came after a place; the place afterwards.
+    async fn go_on(&self, mut place: Place, newest: i64) -> Result<Place> {
+        let seen = place.seen;
+        let settings = self.app.settings();
+        let now = Timestamp::now();
+        let found = self
+            .app
+            .store
+            .read(move |connection| {
+                let open = gateways::open(connection, &settings.communications)?.to_delegates;
+                let mut automations = automations::all(connection)?;
+                automations.retain(|automation| {
+                    automation.entry.active
+                        && automation
+                            .entry
+                            .channel()
+                            .is_ok_and(|channel| open.contains(&channel))
+                });
+                let span = find(connection, &automations, seen, newest)?;
+                let mut due = Vec::new();
+                for happening in &span.happenings {
+                    let prepared = take_up(connection, &settings, happening, &automations, now)?;
+                    if !prepared.is_empty() {
+                        due.push((happening.id, prepared));
+                    }
+                }
+                Ok(Found {
+                    reached: span.reached,
+                    due,
+                })
+            })
+            .await?;
+        for slice in found.due.chunks(WRITTEN_AT_ONCE) {
+            let reached = slice.last().map_or(seen, |last| last.0);
+            self.write(slice.to_vec(), reached).await?;
+            place = Place::at(reached);
+            self.remember(place);
+        }
+        place.seen = found.reached;
+        self.remember(place);
+        Ok(place)
+    }
+
+    /// Where it is; on a file that has no place yet, at its end. To be asked for before anything can
+    /// come in, which would be passed over otherwise.
+    pub(super) async fn place(&self) -> Result<Place> {
+        if let Some(place) = *self.place.lock().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(place);
+        }
+        let kept = self.app.store.write(begin).await?;
+        let place = Place::at(kept);
+        self.remember(place);
+        Ok(place)
+    }
+
+    fn remember(&self, place: Place) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    }
+
+    async fn write(&self, slice: Vec<(i64, Vec<Prepared>)>, reached: i64) -> Result<()> {
+        self.app
+            .store
+            .write_bulk(move |tx| {
+                for (interaction, prepared) in &slice {
+                    put(tx, *interaction, prepared)?;
+                }
+                keep(tx, reached)
+            })
+            .await
+    }
+}
+
+impl Place {
+    fn at(id: i64) -> Self {
+        Self {
+            seen: id,
+            kept: id,
+            kept_at: Instant::now(),
+        }
+    }
+}
+
+fn newest(connection: &Connection) -> Result<i64> {
+    Ok(connection
+        .prepare_cached("SELECT coalesce(max(id), 0) FROM interactions")?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// The place in the file; written there when it has none.
+fn begin(tx: &Tx<'_>) -> Result<i64> {
+    let kept: Option<i64> = tx
+        .query_row(
+            "SELECT interaction_id FROM automation_cursor WHERE id = 1",
+            [],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(kept) = kept {
+        return Ok(kept);
+    }
+    let newest = newest(tx)?;
+    keep(tx, newest)?;
+    Ok(newest)
+}
+
+fn keep(tx: &Tx<'_>, reached: i64) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO automation_cursor (id, interaction_id) VALUES (1, ?1)
+         ON CONFLICT (id) DO UPDATE SET interaction_id = excluded.interaction_id",
+    )?
+    .execute([reached])?;
+    Ok(())
+}
+
+/// What automations wait for, after `seen` up to `newest`. What was imported is left out: a row of a
+/// list of interactions, the join of a delegate's row, and the `connected` that such a row made.
+fn find(
+    connection: &Connection,
+    automations: &[Automation],
+    seen: i64,
+    newest: i64,
+) -> Result<Span> {
+    let last = newest.min(seen + WINDOW);
+    if automations.is_empty() {
+        return Ok(Span {
+            // Nothing in between can matter to anybody.
+            reached: newest,
+            happenings: Vec::new(),
+        });
+    }
+    let kinds: Vec<_> = automations
+        .iter()
+        .map(|automation| automation.entry.interaction_type.as_str())
+        .collect();
+    let mut statement = connection.prepare_cached(
+        "SELECT i.id, i.interaction_type, i.first_delegate_id, i.first_device_id, i.recorded_at,
+             i.created_at, iif(json_valid(i.data), i.data, NULL)
+         FROM interactions i
+         WHERE i.id > ?1 AND i.id <= ?2 AND i.first_delegate_id IS NOT NULL
+         AND i.interaction_type IN (SELECT value FROM json_each(?3))
+         AND NOT EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+             WHERE r.record_id = i.id AND b.kind = 'interactions')
+         AND NOT EXISTS (SELECT 1 FROM batch_rows r
+             WHERE r.record_id IN (i.first_delegate_id, i.id - 1) AND r.interaction_id = i.id)
+         ORDER BY i.id LIMIT ?4",
+    )?;
+    let most = i64::try_from(FOUND_MAX).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![seen, last, json!(kinds).to_string(), most], |row| {
+        Ok(Happening {
+            id: row.get(0)?,
+            kind: row.get(1)?,
+            delegate: row.get(2)?,
+            device: row.get(3)?,
+            recorded_at: row.get(4)?,
+            created_at: row.get(5)?,
+            data: row.get(6)?,
+        })
+    })?;
+    let happenings = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    let reached = match happenings.last() {
+        Some(found) if happenings.len() == FOUND_MAX => found.id,
+        _ => last,
+    };
+    Ok(Span {
+        reached,
+        happenings,
+    })
+}
+
+/// What the automations send for an interaction, worked out.
+fn take_up(
+    connection: &Connection,
+    settings: &Settings,
+    happening: &Happening,
+    automations: &[Automation],
+    now: Timestamp,
+) -> Result<Vec<Prepared>> {
+    let recipient = match Recipient::find(connection, settings, happening.delegate) {
+        Ok(recipient) => recipient,
+        // Deleted since.
+        Err(cause) if cause.kind == Kind::DelegateNotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(cause),
+    };
+    let interaction = happening.to_json(&settings.zone);
+    let mut due = Vec::new();
+    for automation in automations {
+        let channel = automation.entry.channel()?;
+        if !matches(connection, automation, happening, &recipient)?
+            || !recipient.has_address(channel)
+        {
+            continue;
+        }
+        let Some(template) = templates::of_slug(connection, channel, &automation.entry.template)?
+        else {
+            continue;
+        };
+        let message = Message {
+            template: &template,
+            recipient: &recipient,
+            interaction: Some(&interaction),
+            origin: &format!("automation:{}", automation.entry.name),
+        };
+        due.push(send::prepare(connection, settings, &message, now)?);
+    }
+    Ok(due)
+}
+
+/// Puts what is due for an interaction into the outbox, if that and its delegate are still there.
+fn put(tx: &Tx<'_>, interaction: i64, prepared: &[Prepared]) -> Result<()> {
+    let there = tx
+        .prepare_cached("SELECT 1 FROM interactions WHERE id = ?1")?
+        .exists([interaction])?;
+    if !there {
+        return Ok(());
+    }
+    for prepared in prepared {
+        match send::put(tx, prepared, How::Soon) {
+            Err(cause) if cause.kind != Kind::DelegateNotFound => return Err(cause),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn matches(
+    connection: &Connection,
+    automation: &Automation,
+    happening: &Happening,
+    recipient: &Recipient,
+) -> Result<bool> {
+    let entry = &automation.entry;
+    let late_ms = happening.created_at.0 - happening.recorded_at.0;
+    let fits = entry.interaction_type == happening.kind
+        && happening.created_at.0 >= automation.since_ms
+        && late_ms <= entry.within_minutes * MINUTE_MS
+        && entry
+            .delegate_type
+            .as_deref()
+            .is_none_or(|wanted| recipient.record["delegateType"].as_str() == Some(wanted));
+    match (fits, automation.device, happening.device) {
+        (false, _, _) | (true, Some(_), None) => Ok(false),
+        (true, None, _) => Ok(true),
+        (true, Some(wanted), Some(device)) => is_below(connection, device, wanted),
+    }
+}
+
+/// Whether a device is another one, or stands somewhere below it.
+fn is_below(connection: &Connection, device: i64, other: i64) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "WITH RECURSIVE up (id) AS (
+                 SELECT ?1 UNION
+                 SELECT d.parent_id FROM devices d JOIN up ON d.id = up.id WHERE d.parent_id IS NOT NULL)
+             SELECT 1 FROM up WHERE id = ?2",
+        )?
+        .exists([device, other])?)
+}
+
+impl Happening {
+    /// As a template sees it.
+    fn to_json(&self, zone: &Zone) -> Value {
+        let data: Value = self
+            .data
+            .as_deref()
+            .and_then(|data| serde_json::from_str(data).ok())
+            .unwrap_or_else(|| json!({}));
+        json!({
+            "id": self.id, "interactionType": self.kind, "firstDevice": self.device,
+            "recordedAt": zone.iso(self.recorded_at), "data": data,
+        })
+    }
+}

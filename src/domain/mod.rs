@@ -1,0 +1,14 @@
+//! The features, each with its REST API.
+
+pub mod apps;
+pub mod content;
+pub mod delegates;
+pub mod devices;
+pub mod discovery;
+pub mod events;
+pub mod interactions;
+pub mod messages;
+pub mod otp;
+pub mod reports;
+pub mod sales;
+pub mod webhooks;

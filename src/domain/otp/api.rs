@@ -1,0 +1,103 @@
+//! `POST /otp/send` (spec: Authentication, rule 2).
+
+use super::{Asker, LIFE_S, send};
+use crate::{
+    identity::{App, Granted, roles::AnyToken},
+    web::{
+        Answer, Body, ClientAddress, Outcome, RequestId,
+        schema::{Described, example, inline, integer, object, text},
+        tags::Tag,
+    },
+};
+use poem::{FromRequest, Request, RequestBody};
+use poem_openapi::{OpenApi, registry::MetaSchema};
+use serde_json::json;
+
+/// Who wants a code.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OneTimePasswordInput {
+    email: String,
+}
+
+impl Described for OneTimePasswordInput {
+    const NAME: &'static str = "OneTimePasswordInput";
+
+    fn schema() -> MetaSchema {
+        let mut email = text("Where the code goes.");
+        email.max_length = Some(254);
+        example(
+            object(
+                "Who wants a one-time password.",
+                &["email"],
+                vec![("email", inline(email))],
+            ),
+            json!({"email": "ada@example.org"}),
+        )
+    }
+}
+
+/// What is answered, whether or not anybody has the address.
+pub struct OneTimePassword;
+
+impl Described for OneTimePassword {
+    const NAME: &'static str = "OneTimePassword";
+
+    fn schema() -> MetaSchema {
+        example(
+            object(
+                "If somebody who may sign in has this address, a code is on its way.",
+                &["expiresIn"],
+                vec![(
+                    "expiresIn",
+                    inline(integer("Seconds for which a code is good.")),
+                )],
+            ),
+            json!({"expiresIn": LIFE_S}),
+        )
+    }
+}
+
+impl<'a> FromRequest<'a> for Asker {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self {
+            address: ClientAddress::of(request),
+        })
+    }
+}
+
+/// The endpoint.
+pub struct OtpApi {
+    /// The application.
+    pub app: App,
+}
+
+#[OpenApi(tag = "Tag::Authentication")]
+impl OtpApi {
+    /// Send a one-time password
+    ///
+    /// Six digits by e-mail, in place of the password of a `password` grant; good for ten minutes, five
+    /// guesses and one sign-in. The newest counts. The answer does not tell whether anybody has the
+    /// address. Who may have one is a setting (`oneTimePasswords`); whoever is no user yet becomes one
+    /// with the sign-in. Five in ten minutes for one address; 60 a minute from one network address, 300
+    /// by one client.
+    ///
+    /// Needs a valid token, such as the app's own. Also at `/api/otp/send`.
+    #[oai(
+        path = "/otp/send",
+        method = "post",
+        operation_id = "sendOneTimePassword"
+    )]
+    async fn send(
+        &self,
+        caller: Granted<AnyToken>,
+        request_id: RequestId,
+        asker: Asker,
+        body: Body<OneTimePasswordInput>,
+    ) -> Outcome<Answer<OneTimePassword>> {
+        let ctx = self.app.context(&caller, request_id.as_str());
+        let OneTimePasswordInput { email } = body.parse()?;
+        send(&self.app, ctx, email.trim(), asker).await?;
+        Ok(Answer::of(&json!({"expiresIn": LIFE_S}).to_string()))
+    }
+}

@@ -1,0 +1,262 @@
+//! `/report/...` (spec: Report endpoints).
+
+use super::{Format, Output, Report, Values, exposed, of_client, run};
+use crate::{
+    identity::{
+        App, Granted,
+        roles::{ListReports, ReadReports},
+    },
+    types::error::Result,
+    web::{
+        Answer, Outcome,
+        envelope::enveloped,
+        query::AnyQuery,
+        schema::{Described, array, example, free_object, inline, object, text},
+    },
+};
+use poem::{Body, IntoResponse, Response};
+use poem_openapi::{
+    ApiResponse, OpenApi,
+    param::Path,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, Registry},
+};
+use serde_json::{Value, json};
+
+/// The reports of a dashboard.
+pub struct Reports;
+
+impl Described for Reports {
+    const NAME: &'static str = "Reports";
+
+    fn schema() -> MetaSchema {
+        let report = object(
+            "A report that is exposed to the client.",
+            &["id", "label", "parameters"],
+            vec![
+                ("id", inline(text("What it is fetched by."))),
+                ("label", inline(text("What people call it."))),
+                (
+                    "parameters",
+                    inline(array(
+                        inline(text("")),
+                        "The names that its query string takes.",
+                    )),
+                ),
+                (
+                    "optional",
+                    inline(array(
+                        inline(text("")),
+                        "Those of them that may be left out; absent where there are none.",
+                    )),
+                ),
+            ],
+        );
+        example(
+            array(inline(report), "By label."),
+            json!([
+                {"id": "attendance", "label": "Attendance by session", "parameters": []},
+                {"id": "leads", "label": "Leads by sponsor with answers", "parameters": ["sponsor"], "optional": ["sponsor"]},
+            ]),
+        )
+    }
+}
+
+fn listed(report: &Report) -> Value {
+    let names: Vec<&str> = report.asked().map(|asked| &*asked.name).collect();
+    let optional: Vec<&str> = report
+        .asked()
+        .filter(|asked| asked.optional)
+        .map(|asked| &*asked.name)
+        .collect();
+    let mut shown = json!({"id": report.id, "label": report.label, "parameters": names});
+    if !optional.is_empty() {
+        shown["optional"] = json!(optional);
+    }
+    shown
+}
+
+/// The rows of a report.
+pub struct ReportRows;
+
+impl Described for ReportRows {
+    const NAME: &'static str = "ReportRows";
+
+    fn schema() -> MetaSchema {
+        let row = free_object("A row: a value, or null, for each column of the report.");
+        example(
+            array(inline(row), "In the order of the report."),
+            json!([{"quarter_hour": "2026-11-21 09:00:00", "check_ins": 214, "people": 208}]),
+        )
+    }
+}
+
+/// A report as CSV.
+pub struct Csv(Body);
+
+impl IntoResponse for Csv {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type("text/csv; charset=utf-8")
+            .body(self.0)
+    }
+}
+
+impl ApiResponse for Csv {
+    fn meta() -> MetaResponses {
+        let text = MetaSchema {
+            example: Some(json!(
+                "quarter_hour,check_ins,people\r\n2026-11-21 09:00:00,214,208\r\n"
+            )),
+            ..text("RFC 4180, UTF-8: a header, then a line a row.")
+        };
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The report",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType {
+                    content_type: "text/csv; charset=utf-8",
+                    schema: inline(text),
+                }],
+                headers: vec![],
+            }],
+        }
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+/// A report as JSON.
+pub struct Json(Body);
+
+impl IntoResponse for Json {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type("application/json")
+            .body(self.0)
+    }
+}
+
+impl ApiResponse for Json {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "The report",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType {
+                    content_type: "application/json",
+                    schema: enveloped::<ReportRows>(),
+                }],
+                headers: vec![],
+            }],
+        }
+    }
+
+    fn register(registry: &mut Registry) {
+        ReportRows::register(registry);
+    }
+}
+
+/// The endpoints.
+pub struct ReportsApi {
+    /// The application.
+    pub app: App,
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Reports")]
+impl ReportsApi {
+    /// List the reports of a dashboard
+    ///
+    /// Those that name this client, or every client, in their `api_clients`. Needs the scope
+    /// `REPORT_LIST` or `TRUSTED` of the client, and a user who signed in through it.
+    #[oai(
+        path = "/report/:dashboard/list",
+        method = "get",
+        operation_id = "listReports"
+    )]
+    async fn list(
+        &self,
+        caller: Granted<ListReports>,
+        /// The dashboard.
+        dashboard: Path<String>,
+    ) -> Outcome<Answer<Reports>> {
+        let reports = self
+            .app
+            .store
+            .look_up(|connection| exposed(connection, &dashboard.0, &caller.client_name))?;
+        let shown: Vec<Value> = reports.iter().map(listed).collect();
+        Ok(Answer::of(&json!(shown).to_string()))
+    }
+
+    /// Fetch a report as JSON
+    ///
+    /// `data` has an object a row. Its parameters come in the query string: a text each, or a number
+    /// where the report takes one, NULL where it is empty; one that is missing and not optional, or
+    /// that the report does not know, is refused. It may run for 30 s, and is sent while it is made:
+    /// where the connection ends before the answer does, it is not whole. Needs the scope `REPORT_READ`
+    /// or, in a client's own token, `TRUSTED`, and to be named in the report's `api_clients`.
+    #[oai(
+        path = "/report/:dashboard/export/:export/data.json",
+        method = "get",
+        operation_id = "readReportJson"
+    )]
+    async fn json(
+        &self,
+        caller: Granted<ReadReports>,
+        /// The dashboard.
+        dashboard: Path<String>,
+        /// The report's id.
+        export: Path<String>,
+        /// The report's parameters, each under its own name.
+        parameters: AnyQuery,
+    ) -> Outcome<Json> {
+        let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
+        let body = self.body(asked, &parameters, Format::Json).await?;
+        Ok(Json(body))
+    }
+
+    /// Fetch a report as CSV
+    ///
+    /// A header, then a line a row. Text that a spreadsheet would run gets a leading apostrophe.
+    /// Parameters, limits and needs are those of the JSON: the scope `REPORT_READ` or, in a client's own
+    /// token, `TRUSTED`, and to be named in the report's `api_clients`.
+    #[oai(
+        path = "/report/:dashboard/export/:export/data.csv",
+        method = "get",
+        operation_id = "readReportCsv"
+    )]
+    async fn csv(
+        &self,
+        caller: Granted<ReadReports>,
+        /// The dashboard.
+        dashboard: Path<String>,
+        /// The report's id.
+        export: Path<String>,
+        /// The report's parameters, each under its own name.
+        parameters: AnyQuery,
+    ) -> Outcome<Csv> {
+        let asked = (&*dashboard.0, &*export.0, &*caller.client_name);
+        let format = Format::Csv { marked: false };
+        Ok(Csv(self.body(asked, &parameters, format).await?))
+    }
+}
+
+impl ReportsApi {
+    async fn body(
+        &self,
+        (dashboard, id, client): (&str, &str, &str),
+        sent: &AnyQuery,
+        format: Format,
+    ) -> Result<Body> {
+        let report = self
+            .app
+            .store
+            .look_up(|connection| of_client(connection, dashboard, id, client))?;
+        let values = Values::read(&report.parameters, &report.fixed, &sent.0)?;
+        Ok(match run(&self.app, &report, values, format).await? {
+            Output::Whole(bytes) => Body::from_bytes(bytes),
+            Output::Coming(rest) => Body::from_bytes_stream(rest.pieces()),
+        })
+    }
+}

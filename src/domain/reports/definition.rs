@@ -1,0 +1,178 @@
+//! What a report is (spec: Report endpoints, rule 2), and when it is one: it is checked in the
+//! sandbox before it is stored.
+
+use super::parameters::{Fixed, Parameter, asked};
+use crate::{
+    db::sandbox::{Sandbox, View},
+    types::{
+        error::{Error, Result},
+        text::check_text,
+    },
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, path::Path};
+
+/// Parameters and fixed values of one report at the most.
+const PARAMETERS_MAX: usize = 30;
+/// Clients that one report names at the most.
+const CLIENTS_MAX: usize = 500;
+
+/// A report, as the configuration document has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// The dashboard that it belongs to.
+    pub dashboard: String,
+    /// What it is called in addresses, once in its dashboard.
+    pub id: String,
+    /// What people call it.
+    pub label: String,
+    /// One read-only SELECT over the documented views.
+    pub query: String,
+    /// Values that callers choose.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
+    /// Values that callers cannot change.
+    #[serde(default)]
+    pub fixed: Vec<Fixed>,
+    /// The clients that it is exposed to, by their `client_id`; `*`: all.
+    #[serde(default)]
+    pub api_clients: Vec<String>,
+}
+
+impl Report {
+    /// Whether it is exposed to a client.
+    #[must_use]
+    pub fn is_exposed_to(&self, client: &str) -> bool {
+        let mut exposed = self.api_clients.iter();
+        exposed.any(|known| known == "*" || known == client)
+    }
+
+    /// The parameters that a caller chooses.
+    pub fn asked(&self) -> impl Iterator<Item = &Parameter> {
+        asked(&self.parameters, &self.fixed)
+    }
+
+    /// Checks all of it: nothing is stored that could not be run.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming what is wrong.
+    pub fn check(&self, database: &Path) -> Result<()> {
+        check_address("dashboard", &self.dashboard)?;
+        check_address("id", &self.id)?;
+        if self.label.is_empty() || self.label.chars().count() > 200 {
+            return Err(Error::invalid("label: must have 1 to 200 characters"));
+        }
+        check_text("label", &self.label)?;
+        if self.query.contains('\0') {
+            // SQLite would read no further, and something else would run than what is shown.
+            return Err(Error::invalid("query: must not contain a NUL character"));
+        }
+        self.check_names()?;
+        self.check_clients()?;
+        let shape = Sandbox::open(database)?.shape(&self.query)?;
+        let used: BTreeSet<&str> = shape.parameters.iter().map(String::as_str).collect();
+        let named: BTreeSet<&str> = self.names().collect();
+        if let Some(name) = used.difference(&named).next() {
+            return Err(Error::invalid(format!(
+                "query: :{name} is neither among the parameters nor fixed"
+            )));
+        }
+        if let Some(name) = named.difference(&used).next() {
+            return Err(Error::invalid(format!(
+                "parameters: {name}: the query does not use :{name}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The names of its parameters and of its fixed values.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let parameters = self.parameters.iter().map(|parameter| &*parameter.name);
+        parameters.chain(self.fixed.iter().map(|fixed| &*fixed.name))
+    }
+
+    fn check_names(&self) -> Result<()> {
+        if self.parameters.len() + self.fixed.len() > PARAMETERS_MAX {
+            return Err(Error::invalid(format!(
+                "parameters: at most {PARAMETERS_MAX}, fixed ones included"
+            )));
+        }
+        for (what, names) in [
+            ("parameters", names_of(&self.parameters, |one| &one.name)),
+            ("fixed", names_of(&self.fixed, |one| &one.name)),
+        ] {
+            let mut known = BTreeSet::new();
+            for name in names {
+                if !is_name(name) {
+                    return Err(Error::invalid(format!(
+                        "{what}: \"{}\": a name has 1 to 64 letters, digits and _, and does not begin with a digit",
+                        crate::types::text::shortened(name)
+                    )));
+                }
+                if !known.insert(name) {
+                    return Err(Error::invalid(format!("{what}: {name} stands there twice")));
+                }
+            }
+        }
+        for parameter in &self.parameters {
+            check_text("parameters", parameter.shown())?;
+        }
+        let plain = |fixed: &&Fixed| !(fixed.value.is_object() || fixed.value.is_array());
+        match self.fixed.iter().find(|fixed| !plain(fixed)) {
+            Some(fixed) => Err(Error::invalid(format!(
+                "fixed: {}: must be a text, a number, true, false or null",
+                fixed.name
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_clients(&self) -> Result<()> {
+        if self.api_clients.len() > CLIENTS_MAX {
+            return Err(Error::invalid(format!(
+                "api_clients: at most {CLIENTS_MAX}; \"*\" is all of them"
+            )));
+        }
+        let fine = |client: &&String| !client.is_empty() && client.len() <= 255;
+        if self.api_clients.iter().all(|client| fine(&client)) {
+            Ok(())
+        } else {
+            Err(Error::invalid(
+                "api_clients: must be client ids, or \"*\" for all clients",
+            ))
+        }
+    }
+}
+
+fn names_of<T>(all: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
+    all.iter().map(|one| name(one).as_str()).collect()
+}
+
+fn is_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    bytes.next().is_some_and(begins)
+        && bytes.all(|byte| begins(byte) || byte.is_ascii_digit())
+        && name.len() <= 64
+}
+
+/// Checks what stands in addresses.
+fn check_address(name: &str, text: &str) -> Result<()> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
+            "{name}: must have 1 to 64 letters, digits, - and _"
+        )))
+    }
+}
+
+/// The views that reports may read.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn views(database: &Path) -> Result<Vec<View>> {
+    Sandbox::open(database)?.views()
+}

@@ -1,0 +1,250 @@
+//! Where reports are kept, and who may see which.
+
+use super::Report;
+use crate::{
+    core::{Context, audit},
+    db::{Tx, error::unique_violation, migrate},
+    types::error::{Error, Kind, Result},
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::json;
+
+/// A report as it stands in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Its row's number, by which the audit knows it.
+    pub number: i64,
+    /// The report.
+    pub report: Report,
+}
+
+const COLUMNS: &str = "number, dashboard, id, label, query, parameters, fixed, api_clients";
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+    Ok(Stored {
+        number: row.get(0)?,
+        report: Report {
+            dashboard: row.get(1)?,
+            id: row.get(2)?,
+            label: row.get(3)?,
+            query: row.get(4)?,
+            parameters: list(row, 5)?,
+            fixed: list(row, 6)?,
+            api_clients: list(row, 7)?,
+        },
+    })
+}
+
+fn list<T: serde::de::DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Vec<T>> {
+    serde_json::from_str(&row.get::<_, String>(at)?).map_err(|cause| {
+        rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, cause.into())
+    })
+}
+
+fn written(report: &Report) -> [String; 3] {
+    [
+        json!(report.parameters).to_string(),
+        json!(report.fixed).to_string(),
+        json!(report.api_clients).to_string(),
+    ]
+}
+
+/// Every report, by dashboard and label.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn all(connection: &Connection) -> Result<Vec<Stored>> {
+    let sql = format!("SELECT {COLUMNS} FROM reports ORDER BY dashboard, label, id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([], stored)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Every report, in its dashboard.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn dashboards(connection: &Connection) -> Result<Vec<(String, Vec<Report>)>> {
+    let mut dashboards: Vec<(String, Vec<Report>)> = Vec::new();
+    for Stored { report, .. } in all(connection)? {
+        match dashboards.last_mut() {
+            Some((name, reports)) if *name == report.dashboard => reports.push(report),
+            _ => dashboards.push((report.dashboard.clone(), vec![report])),
+        }
+    }
+    Ok(dashboards)
+}
+
+/// The report of a dashboard and an id.
+///
+/// # Errors
+/// [`Kind::ReportNotFound`].
+pub fn find(connection: &Connection, dashboard: &str, id: &str) -> Result<Stored> {
+    let sql = format!("SELECT {COLUMNS} FROM reports WHERE dashboard = ?1 AND id = ?2");
+    let found = connection
+        .prepare_cached(&sql)?
+        .query_row([dashboard, id], stored)
+        .optional()?;
+    found.ok_or_else(|| {
+        Error::new(
+            Kind::ReportNotFound,
+            format!(
+                "there is no report {} in the dashboard {}",
+                crate::types::text::shortened(id),
+                crate::types::text::shortened(dashboard)
+            ),
+        )
+    })
+}
+
+/// A report for a client that may see it (spec: Report endpoints, rules 2 and 3).
+///
+/// # Errors
+/// [`Kind::ReportNotFound`], [`Kind::ReportNotExposed`].
+pub fn of_client(
+    connection: &Connection,
+    dashboard: &str,
+    id: &str,
+    client: &str,
+) -> Result<Report> {
+    let Stored { report, .. } = find(connection, dashboard, id)?;
+    if report.is_exposed_to(client) {
+        return Ok(report);
+    }
+    Err(Error::new(
+        Kind::ReportNotExposed,
+        format!("the report {id} does not name the client {client} in its api_clients"),
+    ))
+}
+
+/// The reports of a dashboard that are exposed to a client.
+///
+/// # Errors
+/// [`Kind::ReportNotFound`] when the dashboard has no report at all.
+pub fn exposed(connection: &Connection, dashboard: &str, client: &str) -> Result<Vec<Report>> {
+    let sql = format!("SELECT {COLUMNS} FROM reports WHERE dashboard = ?1 ORDER BY label, id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([dashboard], stored)?;
+    let mut reports: Vec<Stored> = rows.collect::<rusqlite::Result<_>>()?;
+    if reports.is_empty() {
+        return Err(Error::new(
+            Kind::ReportNotFound,
+            format!(
+                "there is no dashboard {}",
+                crate::types::text::shortened(dashboard)
+            ),
+        ));
+    }
+    reports.retain(|stored| stored.report.is_exposed_to(client));
+    Ok(reports.into_iter().map(|stored| stored.report).collect())
+}
+
+/// Stores a new report that was checked.
+///
+/// # Errors
+/// [`Kind::Invalid`] when its dashboard has one of its id.
+pub fn create(tx: &Tx<'_>, ctx: &Context, report: &Report) -> Result<()> {
+    let [parameters, fixed, api_clients] = written(report);
+    tx.execute(
+        "INSERT INTO reports (dashboard, id, label, query, parameters, fixed, api_clients)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            report.dashboard,
+            report.id,
+            report.label,
+            report.query,
+            parameters,
+            fixed,
+            api_clients
+        ],
+    )
+    .map_err(|cause| taken(cause, report))?;
+    let number = tx.last_insert_rowid();
+    let after = Some(json!(report));
+    audit::append_between(tx, ctx, "report", Some(number), None, after)
+}
+
+/// Puts a report that was checked in another's place.
+///
+/// # Errors
+/// As [`create`].
+pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Result<()> {
+    let [parameters, fixed, api_clients] = written(report);
+    tx.execute(
+        "UPDATE reports SET dashboard = ?2, id = ?3, label = ?4, query = ?5, parameters = ?6,
+                            fixed = ?7, api_clients = ?8
+         WHERE number = ?1",
+        params![
+            was.number,
+            report.dashboard,
+            report.id,
+            report.label,
+            report.query,
+            parameters,
+            fixed,
+            api_clients
+        ],
+    )
+    .map_err(|cause| taken(cause, report))?;
+    let (before, after) = (Some(json!(was.report)), Some(json!(report)));
+    audit::append_between(tx, ctx, "report", Some(was.number), before, after)
+}
+
+/// Removes a report.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn remove(tx: &Tx<'_>, ctx: &Context, was: &Stored) -> Result<()> {
+    tx.execute("DELETE FROM reports WHERE number = ?1", [was.number])?;
+    let before = Some(json!(was.report));
+    audit::append_between(tx, ctx, "report", Some(was.number), before, None)
+}
+
+/// Stores reports that were checked, each in the place of the one with its dashboard and id; with
+/// `prune` the others go.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn put(tx: &Tx<'_>, ctx: &Context, reports: &[Report], prune: bool) -> Result<()> {
+    let before = all(tx)?;
+    let same =
+        |one: &Report, other: &Report| (&one.dashboard, &one.id) == (&other.dashboard, &other.id);
+    if prune {
+        for was in &before {
+            if !reports.iter().any(|report| same(report, &was.report)) {
+                remove(tx, ctx, was)?;
+            }
+        }
+    }
+    for report in reports {
+        match before.iter().find(|was| same(report, &was.report)) {
+            Some(was) if was.report == *report => {}
+            Some(was) => change(tx, ctx, was, report)?,
+            None => create(tx, ctx, report)?,
+        }
+    }
+    Ok(())
+}
+
+/// The reports that every file begins with.
+///
+/// # Errors
+/// When a fresh file cannot be made in memory.
+pub fn shipped() -> Result<Vec<Report>> {
+    let fresh = Connection::open_in_memory()?;
+    migrate::create(&fresh)?;
+    Ok(all(&fresh)?
+        .into_iter()
+        .map(|stored| stored.report)
+        .collect())
+}
+
+fn taken(cause: rusqlite::Error, report: &Report) -> Error {
+    if unique_violation(&cause).is_some() {
+        return Error::invalid(format!(
+            "id: there is a report {} in the dashboard {} already",
+            report.id, report.dashboard
+        ));
+    }
+    cause.into()
+}

@@ -1,0 +1,236 @@
+//! A purchase becomes rows: its body word for word, and what could be read of it. It may come again,
+//! changed or not, in any order; its tickets are made afterwards.
+
+use super::sale::{Inconsistency, Sale};
+use crate::{
+    core::Context,
+    db::Tx,
+    types::{DeviceId, error::Result, secret},
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+/// The most inconsistencies of a body that only the file could tell.
+const TOLD_MAX: usize = 1_000;
+
+/// A body that was taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Received {
+    /// The purchase.
+    pub transaction: i64,
+    /// This body of it.
+    pub body: i64,
+}
+
+/// Keeps a body, and loads what it says but for its tickets, unless one that says the same was there
+/// already.
+///
+/// # Errors
+/// When the store cannot take it.
+pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<Received> {
+    let known: Option<i64> = tx
+        .prepare_cached("SELECT id FROM transactions WHERE code = ?1")?
+        .query_row([&sale.code], |row| row.get(0))
+        .optional()?;
+    if let Some(transaction) = known {
+        let same: Option<i64> = tx
+            .prepare_cached(
+                "SELECT id FROM transaction_bodies WHERE transaction_id = ?1 AND digest IN (?2, ?3)",
+            )?
+            .query_row(
+                // Files of before know bodies by their bytes.
+                params![transaction, sale.fingerprint, secret::digest(body)],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if let Some(body) = same {
+            return Ok(Received { transaction, body });
+        }
+    }
+    let transaction = match known {
+        Some(transaction) => transaction,
+        None => insert(tx, ctx, sale)?,
+    };
+    tx.prepare_cached(
+        "INSERT INTO transaction_bodies (transaction_id, digest, body, client_id, user_id, received_at, tickets)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute(params![
+        transaction,
+        sale.fingerprint,
+        body,
+        ctx.client,
+        ctx.user,
+        tx.now(),
+        sale.tickets.len(),
+    ])?;
+    let received = Received {
+        transaction,
+        body: tx.last_insert_rowid(),
+    };
+    if known.is_some() {
+        tx.prepare_cached("UPDATE transactions SET updated_at = ?2 WHERE id = ?1")?
+            .execute(params![transaction, tx.now()])?;
+        let message =
+            "this purchase was sent before with other content; what came first is in force";
+        tell(tx, received, "", message)?;
+    }
+    for Inconsistency { path, message } in &sale.inconsistencies {
+        tell(tx, received, path, message)?;
+    }
+    for (path, device) in strangers(tx, sale)? {
+        tell(tx, received, &path, &format!("there is no device {device}"))?;
+    }
+    Ok(received)
+}
+
+/// The devices named that are not there, and where; of very many the first.
+fn strangers(connection: &Connection, sale: &Sale) -> Result<Vec<(String, i64)>> {
+    let mut known = HashSet::new();
+    let mut strangers = Vec::new();
+    for (path, device) in named(sale) {
+        if known.contains(&device) {
+            continue;
+        }
+        if existing(connection, Some(device))?.is_some() {
+            known.insert(device);
+        } else if strangers.len() < TOLD_MAX {
+            strangers.push((path, device));
+        } else {
+            break;
+        }
+    }
+    Ok(strangers)
+}
+
+/// The devices that a purchase names, and where.
+fn named(sale: &Sale) -> impl Iterator<Item = (String, i64)> {
+    let context = sale.context.map(|device| ("context".to_owned(), device));
+    let items = sale
+        .items
+        .iter()
+        .enumerate()
+        .filter_map(|(line, item)| Some((format!("items[{line}].product"), item.product?)));
+    let tickets = sale
+        .tickets
+        .iter()
+        .filter_map(|ticket| Some((format!("{}.product", ticket.path), ticket.product?)));
+    context.into_iter().chain(items).chain(tickets)
+}
+
+/// The device, if it is there.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn existing(connection: &Connection, device: Option<i64>) -> Result<Option<DeviceId>> {
+    let Some(device) = device else {
+        return Ok(None);
+    };
+    Ok(connection
+        .prepare_cached("SELECT id FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
+        .query_row([device], |row| row.get(0))
+        .optional()?)
+}
+
+fn insert(tx: &Tx<'_>, ctx: &Context, sale: &Sale) -> Result<i64> {
+    tx.prepare_cached(
+        "INSERT INTO transactions (code, context_id, total_amount, notes, recorded_by, bought_at,
+             client_id, user_id, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)",
+    )?
+    .execute(params![
+        sale.code,
+        existing(tx, sale.context)?,
+        sale.total_amount,
+        sale.notes,
+        sale.recorded_by,
+        sale.bought_at(),
+        ctx.client,
+        ctx.user,
+        tx.now(),
+    ])?;
+    let transaction = tx.last_insert_rowid();
+    let mut payments = tx.prepare_cached(
+        "INSERT INTO transaction_payments (transaction_id, line, method, amount, change, reference, net)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for (line, payment) in sale.payments.iter().enumerate() {
+        payments.execute(params![
+            transaction,
+            line,
+            payment.method,
+            payment.amount,
+            payment.change,
+            payment.reference,
+            payment.net,
+        ])?;
+    }
+    let mut items = tx.prepare_cached(
+        "INSERT INTO transaction_items (transaction_id, line, code, product_id, quantity, description,
+             unit_amount, total_amount, discount_amount)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    for (line, item) in sale.items.iter().enumerate() {
+        items.execute(params![
+            transaction,
+            line,
+            item.code,
+            existing(tx, item.product)?,
+            item.quantity,
+            item.description,
+            item.unit_amount,
+            item.total_amount,
+            item.discount_amount,
+        ])?;
+    }
+    Ok(transaction)
+}
+
+/// Keeps an inconsistency.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn tell(tx: &Tx<'_>, received: Received, path: &str, message: &str) -> Result<()> {
+    tx.prepare_cached("INSERT INTO inconsistencies (body_id, path, message) VALUES (?1, ?2, ?3)")?
+        .execute(params![received.body, path, message])?;
+    Ok(())
+}
+
+/// `data` of the answer: what it is called, what did not fit in this body, and who was made for the
+/// purchase.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn answer(connection: &Connection, received: Received) -> Result<String> {
+    let code: String = connection
+        .prepare_cached("SELECT code FROM transactions WHERE id = ?1")?
+        .query_row([received.transaction], |row| row.get(0))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT path, message FROM inconsistencies WHERE body_id = ?1 ORDER BY id",
+    )?;
+    let inconsistencies: Vec<Value> = statement
+        .query_map([received.body], |row| {
+            let (path, message): (String, String) = (row.get(0)?, row.get(1)?);
+            Ok(json!({"path": path, "message": message}))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut statement = connection.prepare_cached(
+        "SELECT delegate_id, barcode FROM transaction_delegates WHERE transaction_id = ?1
+         ORDER BY delegate_id",
+    )?;
+    let delegates: Vec<Value> = statement
+        .query_map([received.transaction], |row| {
+            let (id, barcode): (i64, String) = (row.get(0)?, row.get(1)?);
+            Ok(json!({"id": id, "barcode": barcode}))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(json!({
+        "id": received.transaction,
+        "_type": "transaction",
+        "code": code,
+        "inconsistencies": inconsistencies,
+        "delegates": delegates,
+    })
+    .to_string())
+}

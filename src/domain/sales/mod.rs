@@ -1,0 +1,51 @@
+//! Purchases at a till (spec: Transaction endpoint; contract §8): always accepted, kept word for
+//! word, loaded as far as possible; what does not fit is told, and a person works through it.
+//!
+//! - `sale`: a body, read as far as it can be; pure
+//! - `load`: it becomes rows; `tickets`: and delegates, in slices
+//! - `settle`: what did not fit, and what a person found out about it
+//! - `erase`: somebody is taken out of purchases for good; `person`, `contacts`: what tells of them; `letters`,
+//!   `telephone`: how that is found in a text; `erased`: which tickets were theirs
+
+pub mod api;
+mod contacts;
+pub mod erase;
+mod erased;
+mod letters;
+mod load;
+mod person;
+mod sale;
+pub mod settle;
+mod telephone;
+mod tickets;
+
+pub use contacts::Contacts;
+pub use load::{Received, receive};
+pub use sale::{Inconsistency, Sale};
+pub use tickets::{resume, tickets};
+
+use crate::types::error::{Error, Result};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// What stands in the place of somebody who was deleted for good.
+pub const ERASED: &str = "[erased]";
+
+/// A body from this length on takes a while to read, and memory.
+const LARGE_BYTES: usize = 128 * 1024;
+/// Large bodies are read a few at a time.
+static READING: Semaphore = Semaphore::const_new(2);
+
+/// Reads a body; a large one beside other requests.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Defect`] when the reading itself fails.
+async fn read(body: Arc<[u8]>) -> Result<Arc<Sale>> {
+    if body.len() < LARGE_BYTES {
+        return Ok(Arc::new(Sale::read(&body)));
+    }
+    let _turn = READING.acquire().await.map_err(Error::defect)?;
+    tokio::task::spawn_blocking(move || Arc::new(Sale::read(&body)))
+        .await
+        .map_err(Error::defect)
+}

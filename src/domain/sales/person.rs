@@ -1,0 +1,219 @@
+//! What tells of a person in a text: e-mail, telephone, codes and names, now and as the audit has
+//! them. Pure but for looking them up.
+
+use super::{
+    contacts::Contacts,
+    letters::{Letters, folded, without},
+};
+use crate::{
+    core::records::Kind,
+    types::{DelegateCode, DelegateId, error::Result},
+};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Whom a purchase may tell of.
+#[derive(Debug, Default, Clone)]
+pub struct Person {
+    /// E-mails, telephone numbers and codes: wherever they stand, they mean the person.
+    pub contacts: Contacts,
+    /// Full names, folded, which do so too.
+    names: BTreeSet<String>,
+    /// First and last names, folded: they mean the person in purchases with a ticket of theirs.
+    likely: BTreeSet<String>,
+    /// Codes as they are.
+    codes: BTreeSet<String>,
+}
+
+impl Person {
+    /// What is known of one who may have several records.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(connection: &Connection, people: &[DelegateId]) -> Result<Self> {
+        let mut documents = Vec::new();
+        for person in people {
+            documents.extend(known_of(connection, *person)?);
+        }
+        Ok(Self::told(&documents))
+    }
+
+    /// What documents with the properties of a delegate say.
+    pub(super) fn told(documents: &[Value]) -> Self {
+        let all = |property: &str| -> BTreeSet<&str> {
+            let values = documents.iter().filter_map(|one| one[property].as_str());
+            values
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+                .collect()
+        };
+        let mut person = Self::default();
+        let (first, last) = (all("firstName"), all("lastName"));
+        for first in &first {
+            for last in &last {
+                for name in [
+                    format!("{first} {last}"),
+                    format!("{last} {first}"),
+                    format!("{last}, {first}"),
+                ] {
+                    person.names.insert(folded(&name));
+                }
+            }
+        }
+        person.likely = first
+            .union(&last)
+            .filter(|name| name.chars().count() > 1)
+            .map(|name| folded(name))
+            .collect();
+        for code in DelegateCode::ALL
+            .iter()
+            .map(|code| code.name())
+            .chain(["blocked"])
+        {
+            let codes = all(code).into_iter().map(ToOwned::to_owned);
+            person.codes.extend(codes);
+        }
+        let codes = person.codes.iter().map(String::as_str);
+        person.contacts = Contacts::of(all("email"), all("phone"), codes);
+        person
+    }
+
+    /// Whether this is one of the person's codes.
+    pub fn has_code(&self, code: &str) -> bool {
+        self.codes.contains(code)
+    }
+
+    /// Whether a text tells of the person; `near`: where a ticket of theirs is by.
+    pub fn is_in(&self, text: &str, near: bool) -> bool {
+        if text.trim().is_empty() {
+            return false;
+        }
+        let text = folded(text);
+        let likely = self.likely.iter().filter(|_| near);
+        self.names
+            .iter()
+            .chain(likely)
+            .any(|known| has_word(&text, known))
+            || self.contacts.are_in(&text)
+    }
+
+    /// A body that is no JSON, with `mark` for all that tells of the person; none where nothing does.
+    pub fn blanked(&self, body: &[u8], mark: &str) -> Option<Vec<u8>> {
+        let letters = Letters::of(body);
+        let names = self.names.iter().flat_map(|known| letters.places(known));
+        let places = names.chain(self.contacts.places(&letters)).collect();
+        without(body, places, mark)
+    }
+}
+
+/// Every document that the file has of a delegate: the record, and its versions in the audit.
+fn known_of(connection: &Connection, person: DelegateId) -> Result<Vec<Value>> {
+    let mut columns = Vec::new();
+    for property in crate::domain::delegates::RESOURCE.properties {
+        if matches!(property.kind, Kind::Text | Kind::Code) {
+            columns.push(format!("'{}', {}", property.name, property.column));
+        }
+    }
+    let mut statement = connection.prepare(&format!(
+        "SELECT json_object({}) FROM delegates WHERE id = ?1
+         UNION ALL SELECT before FROM audit WHERE record_type = 'delegate' AND record_id = ?1 AND before IS NOT NULL
+         UNION ALL SELECT after FROM audit WHERE record_type = 'delegate' AND record_id = ?1 AND after IS NOT NULL
+         UNION ALL SELECT json_object('blocked', value) FROM blocked_codes WHERE delegate_id = ?1
+         UNION ALL SELECT json_object('barcode', barcode) FROM transaction_delegates WHERE delegate_id = ?1",
+        columns.join(", ")
+    ))?;
+    let documents = statement.query_map([person], |row| row.get::<_, String>(0))?;
+    let mut known = Vec::new();
+    for document in documents {
+        known.extend(serde_json::from_str(&document?).ok());
+    }
+    Ok(known)
+}
+
+/// Whether a text stands in another as a word of its own, both folded.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ada() -> Person {
+        Person::told(&[
+            json!({"firstName": "Ada", "lastName": "Müller", "email": "ada@example.com",
+                "phone": "+49 30 555 0123", "barcode": "TLH26-1", "rfid": "A1"}),
+            json!({"lastName": "Berg"}),
+            json!({"blocked": "OLD-BADGE"}),
+        ])
+    }
+
+    #[test]
+    fn what_tells_of_somebody_is_known_as_it_may_be_written() {
+        for text in [
+            "ada@example.com",
+            "send it to ADA@Example.com!",
+            "Ada Müller",
+            "MÜLLER, ADA",
+            "for Ada Berg, paid late",
+            "tlh26-1",
+            "OLD-BADGE",
+            "0049 30 5550123",
+            "+49 (30) 555-0123",
+            "call 030 555 0123 before noon",
+        ] {
+            assert!(ada().is_in(text, false), "{text}");
+        }
+        for text in [
+            "",
+            " ",
+            "Ada",
+            "Adam Bergen",
+            "nada@example.com.au",
+            "TLH26-10",
+            "A1",
+            "30 5550123",
+            "Day ticket",
+            "4930555012",
+        ] {
+            assert!(!ada().is_in(text, false), "{text}");
+        }
+        assert!(ada().is_in("Ada came late", true));
+        assert!(!ada().is_in("Adam came late", true));
+        assert!(ada().has_code("A1") && !ada().has_code("A2"));
+    }
+
+    #[test]
+    fn a_text_that_is_no_json_loses_what_tells_alone() {
+        let blanked = |body: &[u8]| {
+            let blanked = ada().blanked(body, "[erased]")?;
+            Some(String::from_utf8_lossy(&blanked).into_owned())
+        };
+        for (body, left) in [
+            (
+                "total: 25, ADA MÜLLER <ada@example.com>, cash; Ada M\\u00fcller".as_bytes(),
+                "total: 25, [erased] <[erased]>, cash; [erased]",
+            ),
+            (
+                b"ADA M\\u00DCLLER|tlh26-1|030 555-0123|12,50",
+                "[erased]|[erased]|[erased]|12,50",
+            ),
+            // What was there stays in its encoding.
+            (
+                b"caf\xe9 25;M\xdcLLER, ADA;0049/30/5550123;M\xfcller",
+                "caf\u{fffd} 25;[erased];[erased];M\u{fffd}ller",
+            ),
+        ] {
+            assert_eq!(blanked(body).as_deref(), Some(left));
+        }
+        let raw = ada().blanked(b"caf\xe9 ada m\xfcller", "[erased]");
+        assert_eq!(raw.as_deref(), Some(&b"caf\xe9 [erased]"[..]));
+        assert_eq!(blanked(b"total: 25, M\xfcller"), None);
+    }
+}

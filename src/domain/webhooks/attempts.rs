@@ -1,0 +1,191 @@
+//! The last attempts of each webhook, for people who look why something did not arrive.
+
+use super::event::{Ref, Source};
+use crate::{
+    db::Tx,
+    types::{
+        DelegateId, Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::json;
+
+/// Attempts that are kept of each webhook.
+pub const KEPT: i64 = 200;
+/// How much of an answer is kept, in characters.
+pub const ANSWER_MAX_CHARS: usize = 300;
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Came {
+    /// It was taken (2xx).
+    Delivered,
+    /// The answer had another status.
+    Refused,
+    /// There was no answer.
+    Failed,
+}
+
+impl Came {
+    const ALL: [Self; 3] = [Self::Delivered, Self::Refused, Self::Failed];
+
+    /// Its name in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// An attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// What was sent; `None` for a test.
+    pub of: Option<Ref>,
+    /// The type that it was sent as.
+    pub kind: String,
+    /// The record.
+    pub lane: String,
+    /// Delegates it was about.
+    pub people: Vec<DelegateId>,
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it took, in milliseconds.
+    pub took_ms: i64,
+    /// What came of it.
+    pub came: Came,
+    /// The answer's status.
+    pub status: Option<u16>,
+    /// How the answer begins, or why there was none.
+    pub answer: String,
+}
+
+/// Keeps an attempt, and lets old ones go. Not one that is about somebody who was erased since: the
+/// answer may repeat what it was told.
+pub(super) fn put(tx: &Tx<'_>, webhook: i64, attempt: &Attempt) -> Result<()> {
+    let (source, id) = match attempt.of {
+        Some(of) => (of.source.name(), of.id),
+        None => ("test", 0),
+    };
+    tx.prepare_cached(
+        "INSERT INTO webhook_attempts (webhook_id, source, source_id, type, lane, people, at, took_ms, outcome, status, answer)
+         SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 FROM webhooks WHERE id = ?1
+         AND NOT EXISTS (SELECT 1 FROM json_each(?6) WHERE value NOT IN (SELECT id FROM delegates))",
+    )?
+    .execute(params![
+        webhook,
+        source,
+        id,
+        attempt.kind,
+        attempt.lane,
+        json!(attempt.people).to_string(),
+        attempt.at,
+        attempt.took_ms,
+        attempt.came.name(),
+        attempt.status,
+        attempt.answer,
+    ])?;
+    tx.prepare_cached(
+        "DELETE FROM webhook_attempts WHERE webhook_id = ?1 AND id <=
+             (SELECT id FROM webhook_attempts WHERE webhook_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+    )?
+    .execute(params![webhook, KEPT])?;
+    Ok(())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<(i64, Attempt)> {
+    let source: String = row.get(1)?;
+    let id = row.get(2)?;
+    let of = Source::parse(&source).ok().map(|source| Ref { source, id });
+    let people: String = row.get(5)?;
+    let came: String = row.get(8)?;
+    let attempt = Attempt {
+        of,
+        kind: row.get(3)?,
+        lane: row.get(4)?,
+        people: serde_json::from_str(&people).unwrap_or_default(),
+        at: row.get(6)?,
+        took_ms: row.get(7)?,
+        came: Came::ALL
+            .into_iter()
+            .find(|known| known.name() == came)
+            .unwrap_or(Came::Failed),
+        status: row.get(9)?,
+        answer: row.get(10)?,
+    };
+    Ok((row.get(0)?, attempt))
+}
+
+const COLUMNS: &str =
+    "id, source, source_id, type, lane, people, at, took_ms, outcome, status, answer";
+
+/// The last attempts of a webhook, the newest first, each with its id.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn last(connection: &Connection, webhook: i64, limit: i64) -> Result<Vec<(i64, Attempt)>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM webhook_attempts WHERE webhook_id = ?1 ORDER BY id DESC LIMIT ?2"
+    ))?;
+    let attempts = statement.query_map([webhook, limit], read)?;
+    Ok(attempts.collect::<rusqlite::Result<_>>()?)
+}
+
+/// An attempt of a webhook.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] when it is not kept any more.
+pub fn get(connection: &Connection, webhook: i64, id: i64) -> Result<Attempt> {
+    let found = connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM webhook_attempts WHERE webhook_id = ?1 AND id = ?2"
+        ))?
+        .query_row([webhook, id], read)
+        .optional()?;
+    match found {
+        Some((_, attempt)) => Ok(attempt),
+        None => Err(Error::invalid("that delivery is not kept any more")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{in_transaction, migrate};
+
+    #[test]
+    fn the_last_attempts_are_kept() {
+        let file = Connection::open_in_memory().unwrap();
+        migrate::create(&file).unwrap();
+        file.execute_batch(
+            "INSERT INTO webhooks (id, uid, name, url, secret, interactions, changes, created_at, updated_at)
+             VALUES (1, 'a', 'A', 'https://example.org', 's', '[]', '[]', 0, 0),
+                    (2, 'b', 'B', 'https://example.org', 's', '[]', '[]', 0, 0)",
+        )
+        .unwrap();
+        let attempt = |took_ms| Attempt {
+            of: None,
+            kind: "test".into(),
+            lane: "test".into(),
+            people: Vec::new(),
+            at: Timestamp(0),
+            took_ms,
+            came: Came::Delivered,
+            status: Some(200),
+            answer: String::new(),
+        };
+        in_transaction(&file, Timestamp(0), |tx| {
+            put(tx, 2, &attempt(0))?;
+            (0..KEPT + 3).try_for_each(|took_ms| put(tx, 1, &attempt(took_ms)))
+        })
+        .unwrap();
+        let kept = last(&file, 1, i64::MAX).unwrap();
+        let first = kept.last().map(|(_, attempt)| attempt.took_ms);
+        assert_eq!((kept.len(), first), (200, Some(3)));
+        assert_eq!(last(&file, 2, i64::MAX).unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,219 @@
+//! The words for it: what is sent, made when it is sent, from the record as it stands then.
+
+use super::{
+    event::{Ref, Source, delivery_id},
+    tail,
+};
+use crate::{
+    core::records::{Resource, Selection},
+    domain::{delegates, devices, events, interactions::rows},
+    types::{DelegateId, InteractionId, Timestamp, Zone, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::{Value, json};
+
+/// The type by which it is told that somebody was erased.
+pub const ERASED: &str = "delegate.erased";
+
+/// What is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Content {
+    /// Its id: the same however often it is sent.
+    pub id: String,
+    /// Its type, such as `delegate.updated`.
+    pub kind: String,
+    /// The record that it is about.
+    pub lane: String,
+    /// The delegates that it names.
+    pub people: Vec<DelegateId>,
+    /// The body.
+    pub body: String,
+}
+
+/// What is to be sent for a row; `None` when there is nothing to tell of it any more, as it was
+/// taken back or is about somebody who was erased.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn of(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
+    match of.source {
+        Source::Interaction => interaction(connection, uid, of, zone),
+        Source::Audit => change(connection, uid, of, zone),
+    }
+}
+
+/// What is sent to try whether it arrives.
+#[must_use]
+pub fn trial(name: &str, at: Timestamp, zone: &Zone) -> Content {
+    let id = format!("msg_test_{}", uuid::Uuid::new_v4().simple());
+    let data = json!({"message": format!("This is how {name} tells you what happens.")});
+    Content {
+        body: body(&id, "webhook.test", at, zone, &data.to_string()),
+        id,
+        kind: "webhook.test".to_owned(),
+        lane: "test".to_owned(),
+        people: Vec::new(),
+    }
+}
+
+fn body(id: &str, kind: &str, at: Timestamp, zone: &Zone, data: &str) -> String {
+    // `data` is JSON already, and large where it holds pictures.
+    let (id, kind, at) = (json!(id), json!(kind), json!(zone.iso(at)));
+    format!("{{\"id\":{id},\"type\":{kind},\"createdAt\":{at},\"data\":{data}}}")
+}
+
+fn interaction(
+    connection: &Connection,
+    uid: &str,
+    of: Ref,
+    zone: &Zone,
+) -> Result<Option<Content>> {
+    let Some(interaction) = rows::find(connection, of.id)? else {
+        return Ok(None);
+    };
+    let id = delivery_id(uid, of, interaction.created_at);
+    let kind = "interaction.created";
+    Ok(Some(Content {
+        body: body(
+            &id,
+            kind,
+            interaction.created_at,
+            zone,
+            &interaction.to_json(zone),
+        ),
+        id,
+        kind: kind.to_owned(),
+        lane: tail::lane_of(
+            InteractionId(of.id),
+            interaction.delegates[0],
+            interaction.devices[0],
+        ),
+        people: interaction.delegates.into_iter().flatten().collect(),
+    }))
+}
+
+/// A change to a record.
+struct Change {
+    at: Timestamp,
+    action: String,
+    of: String,
+    record: Option<i64>,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
+    let found = connection
+        .prepare_cached(&format!(
+            "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
+             UNION ALL
+             SELECT at, action, record_type, record_id, NULL, NULL FROM (
+                 SELECT {} FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id WHERE r.change_id = ?1)",
+            tail::IMPORTED
+        ))?
+        .query_row([of.id], |row| {
+            Ok(Change {
+                at: row.get(0)?,
+                action: row.get(1)?,
+                of: row.get(2)?,
+                record: row.get(3)?,
+                before: row.get(4)?,
+                after: row.get(5)?,
+            })
+        })
+        .optional()?;
+    let Some(change) = found else {
+        return Ok(None);
+    };
+    let json = |text: &Option<String>| -> Value {
+        let text = text.as_deref().unwrap_or("null");
+        serde_json::from_str(text).unwrap_or(Value::Null)
+    };
+    let (before, after) = (json(&change.before), json(&change.after));
+    let into = after["into"].as_i64();
+    let told = tail::told_as(
+        connection,
+        &change.action,
+        &change.of,
+        change.record,
+        into.is_some(),
+    )?;
+    let Some((kind, lane)) = told else {
+        return Ok(None);
+    };
+    let record = change.record.unwrap_or_default();
+    let (data, people) = match kind.split('.').next() {
+        Some("delegate") => (
+            delegate(connection, record, into, zone)?,
+            // Nobody is left of whom an id could tell.
+            (kind != ERASED)
+                .then_some(DelegateId(record))
+                .into_iter()
+                .collect(),
+        ),
+        Some("device") => (
+            shown(connection, &devices::RESOURCE, record, zone)?,
+            Vec::new(),
+        ),
+        Some("event") => (
+            shown(connection, &events::RESOURCE, record, zone)?,
+            Vec::new(),
+        ),
+        Some("interaction") => taken_back(record, before),
+        Some("import") => {
+            let mut data = json!({"id": record, "_type": "import"});
+            if let (Value::Object(data), Value::Object(after)) = (&mut data, after) {
+                data.extend(after);
+            }
+            (data.to_string(), Vec::new())
+        }
+        _ => (after.to_string(), Vec::new()),
+    };
+    let id = delivery_id(uid, of, change.at);
+    Ok(Some(Content {
+        body: body(&id, kind, change.at, zone, &data),
+        id,
+        kind: kind.to_owned(),
+        lane,
+        people,
+    }))
+}
+
+/// A delegate as it stands; of one that is gone its id, and where it went.
+fn delegate(connection: &Connection, id: i64, into: Option<i64>, zone: &Zone) -> Result<String> {
+    match into {
+        Some(into) => Ok(json!({
+            "id": id, "_type": "delegate", "into": {"id": into, "_type": "delegate"},
+        })
+        .to_string()),
+        None => shown(connection, &delegates::RESOURCE, id, zone),
+    }
+}
+
+/// A record as the API shows it, without the interactions and children it carries there; of one that
+/// is gone only which it was.
+fn shown(
+    connection: &Connection,
+    resource: &'static Resource,
+    id: i64,
+    zone: &Zone,
+) -> Result<String> {
+    let found = Selection::own(resource).one(connection, "id", &id, zone)?;
+    Ok(found.unwrap_or_else(|| json!({"id": id, "_type": resource.name}).to_string()))
+}
+
+/// An interaction that was taken back: what it was, without what it had in `data`, and who it was
+/// about.
+fn taken_back(id: i64, before: Value) -> (String, Vec<DelegateId>) {
+    let mut data = json!({"id": id, "_type": "interaction"});
+    let mut people = Vec::new();
+    for name in rows::PROPERTY_NAMES.iter().filter(|name| **name != "data") {
+        if let Some(value) = before.get(*name) {
+            data[*name] = value.clone();
+        }
+        if name.ends_with("Delegate") {
+            people.extend(before[*name]["id"].as_i64().map(DelegateId));
+        }
+    }
+    (data.to_string(), people)
+}

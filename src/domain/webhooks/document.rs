@@ -1,0 +1,135 @@
+//! Webhooks as the configuration document has them (contract §10): matched by name. Secrets are
+//! never in it when it is written, and those in place are kept; a document may bring one along that
+//! was agreed on with the receiver.
+
+use super::{
+    secret,
+    state::{self, Pause},
+    store,
+    webhook::NewWebhook,
+};
+use crate::{
+    core::{Context, outgoing::Reach, settings},
+    db::Tx,
+    types::error::{Error, Result},
+};
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::Value;
+use std::{collections::BTreeSet, sync::Arc};
+
+/// A webhook in the document.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    name: String,
+    url: String,
+    #[serde(default)]
+    interactions: BTreeSet<String>,
+    #[serde(default)]
+    changes: BTreeSet<String>,
+    #[serde(default)]
+    devices: Option<BTreeSet<String>>,
+    /// Whether it is told what happens, or somebody paused it; left as it is where it says nothing.
+    #[serde(default)]
+    active: Option<bool>,
+    #[serde(default)]
+    secret: Option<String>,
+}
+
+impl Entry {
+    fn webhook(&self) -> NewWebhook {
+        NewWebhook {
+            name: self.name.clone(),
+            url: self.url.clone(),
+            interactions: self.interactions.clone(),
+            changes: self.changes.clone(),
+            devices: self.devices.clone(),
+        }
+    }
+}
+
+/// Every webhook, without its secret.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn export(connection: &Connection) -> Result<Value> {
+    let webhooks = store::all(connection)?.into_iter();
+    webhooks
+        .map(|webhook| {
+            let mut document = store::document(&webhook.is);
+            let paused = state::of(connection, webhook.id)?.paused;
+            let asked = paused.is_some_and(|(_, why)| why == Pause::Asked);
+            document["active"] = (!asked).into();
+            Ok(document)
+        })
+        .collect()
+}
+
+/// Checks entries as far as that can be without the settings that the same document may bring.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the webhook and what is wrong.
+pub fn check(entries: &[Entry]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        if !names.insert(entry.name.as_str()) {
+            return Err(of(entry, Error::invalid("name: stands twice")));
+        }
+        let checked = entry
+            .webhook()
+            .check(Reach::Local)
+            .and_then(|()| entry.secret.as_deref().map_or(Ok(()), secret::check));
+        checked.map_err(|cause| of(entry, cause))?;
+    }
+    Ok(())
+}
+
+fn of(entry: &Entry, cause: Error) -> Error {
+    Error::new(
+        cause.kind,
+        format!("webhooks: {}: {}", entry.name, cause.message),
+    )
+}
+
+/// Puts checked entries in force, each in the place of the webhook with its name; with `prune` the
+/// others go.
+///
+/// # Errors
+/// As [`check`], with the settings that are in force by now.
+pub fn save(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
+    let ctx = &Context {
+        settings: Arc::new(settings::load(tx)?),
+        ..ctx.clone()
+    };
+    let there = store::all(tx)?;
+    if prune {
+        let named = |name: &str| entries.iter().any(|entry| entry.name == name);
+        for webhook in there.iter().filter(|webhook| !named(&webhook.is.name)) {
+            store::remove(tx, ctx, webhook.id)?;
+        }
+    }
+    for entry in entries {
+        let known = there.iter().find(|webhook| webhook.is.name == entry.name);
+        put(tx, ctx, entry, known.map(|webhook| webhook.id)).map_err(|cause| of(entry, cause))?;
+    }
+    Ok(())
+}
+
+fn put(tx: &Tx<'_>, ctx: &Context, entry: &Entry, known: Option<i64>) -> Result<()> {
+    let id = match known {
+        None => store::create(tx, ctx, &entry.webhook(), entry.secret.clone())?.0,
+        Some(id) => {
+            store::change(tx, ctx, id, &entry.webhook())?;
+            if let Some(secret) = &entry.secret {
+                store::agree(tx, ctx, id, secret)?;
+            }
+            id
+        }
+    };
+    match (entry.active, state::of(tx, id)?.paused) {
+        (Some(false), None) => state::pause(tx, ctx, id),
+        (Some(true), Some((_, Pause::Asked))) => state::resume(tx, ctx, id, false),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,322 @@
+//! Where webhooks are kept: making, changing, another secret, removing; each audited, without the
+//! secret.
+
+use super::{
+    secret, state,
+    webhook::{NewWebhook, Webhook},
+};
+use crate::{
+    core::{Context, audit},
+    db::Tx,
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// How long the secret before signs along, in milliseconds: a day.
+pub const OVERLAP_MS: i64 = 24 * 60 * 60 * 1000;
+/// The most webhooks.
+pub const WEBHOOKS_MAX: i64 = 50;
+
+const COLUMNS: &str = "id, uid, name, url, interactions, changes, devices, previous_until, \
+    created_at, updated_at";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Webhook> {
+    let list =
+        |text: String| -> BTreeSet<String> { serde_json::from_str(&text).unwrap_or_default() };
+    let devices: Option<String> = row.get(6)?;
+    Ok(Webhook {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        is: NewWebhook {
+            name: row.get(2)?,
+            url: row.get(3)?,
+            interactions: list(row.get(4)?),
+            changes: list(row.get(5)?),
+            devices: devices.map(list),
+        },
+        previous_until: row.get(7)?,
+        created_at: row.get(8)?,
+        updated_at: row.get(9)?,
+    })
+}
+
+/// Every webhook, by name.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn all(connection: &Connection) -> Result<Vec<Webhook>> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM webhooks ORDER BY name"))?;
+    let webhooks = statement.query_map([], read)?;
+    Ok(webhooks.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A webhook.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`] when there is none.
+pub fn get(connection: &Connection, id: i64) -> Result<Webhook> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM webhooks WHERE id = ?1"))?
+        .query_row([id], read)
+        .optional()?
+        .ok_or_else(missing)
+}
+
+/// That there is no such webhook.
+#[must_use]
+pub fn missing() -> Error {
+    Error::new(Kind::NoSuchPath, "there is no such webhook any more")
+}
+
+pub(super) fn name_of(connection: &Connection, id: i64) -> Result<String> {
+    Ok(get(connection, id)?.is.name)
+}
+
+/// Where deliveries of a webhook go, and what they are signed by.
+pub struct Endpoint {
+    /// What goes into the ids of its deliveries.
+    pub uid: String,
+    /// The address.
+    pub url: String,
+    /// The secret, and the one before while that still counts.
+    pub secrets: Vec<String>,
+}
+
+/// The endpoint of a webhook, while there is one.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn endpoint(connection: &Connection, id: i64, now: Timestamp) -> Result<Option<Endpoint>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT uid, url, secret, iif(previous_until > ?2, previous_secret, NULL)
+             FROM webhooks WHERE id = ?1",
+        )?
+        .query_row(params![id, now], |row| {
+            let before: Option<String> = row.get(3)?;
+            let mut secrets = vec![row.get(2)?];
+            secrets.extend(before);
+            Ok(Endpoint {
+                uid: row.get(0)?,
+                url: row.get(1)?,
+                secrets,
+            })
+        })
+        .optional()?)
+}
+
+/// A webhook as the configuration has it.
+#[must_use]
+pub fn document(new: &NewWebhook) -> Value {
+    let mut document = json!({
+        "name": new.name,
+        "url": new.url,
+        "interactions": new.interactions,
+        "changes": new.changes,
+    });
+    if let Some(devices) = &new.devices {
+        document["devices"] = json!(devices);
+    }
+    document
+}
+
+/// A webhook as the audit has it: who may read that may not know a key that the address holds.
+fn audited(new: &NewWebhook) -> Value {
+    let mut document = document(new);
+    let digest = crate::types::secret::digest(new.url.as_bytes());
+    let mark = crate::types::secret::hex(&digest[..3]);
+    document["url"] = json!(format!("{}/… ({mark})", origin(&new.url)));
+    document
+}
+
+/// Scheme, host and port of an address: what may be shown to everybody.
+#[must_use]
+pub fn origin(url: &str) -> &str {
+    let begins = url.find("://").map_or(0, |at| at + 3);
+    let length = url[begins..].find(['/', '?', '#']);
+    length.map_or(url, |length| &url[..begins + length])
+}
+
+/// Makes a webhook that is told what happens from now on; its id and its secret, which nothing shows
+/// again. `agreed` is a secret that was agreed on elsewhere.
+///
+/// # Errors
+/// [`Kind::Invalid`], naming what is wrong.
+pub fn create(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    new: &NewWebhook,
+    agreed: Option<String>,
+) -> Result<(i64, String)> {
+    new.check(ctx.settings.reach)?;
+    let count: i64 = tx.query_row("SELECT count(*) FROM webhooks", [], |row| row.get(0))?;
+    if count >= WEBHOOKS_MAX {
+        return Err(Error::invalid(format!(
+            "there can be {WEBHOOKS_MAX} webhooks; remove one that nobody needs"
+        )));
+    }
+    check_name(tx, &new.name, None)?;
+    let secret = match agreed {
+        Some(agreed) => {
+            secret::check(&agreed)?;
+            agreed
+        }
+        None => secret::fresh()?,
+    };
+    tx.prepare_cached(
+        "INSERT INTO webhooks (uid, name, url, secret, interactions, changes, devices, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8)",
+    )?
+    .execute(params![
+        uuid::Uuid::new_v4().to_string(),
+        new.name,
+        new.url,
+        secret,
+        json!(new.interactions).to_string(),
+        json!(new.changes).to_string(),
+        new.devices.as_ref().map(|codes| json!(codes).to_string()),
+        tx.now(),
+    ])?;
+    let id = tx.last_insert_rowid();
+    state::begin(tx, id)?;
+    changed(tx, ctx, id, None, Some(new))?;
+    Ok((id, secret))
+}
+
+/// Changes a webhook. What waits is tried again at once, as the address may be a better one.
+///
+/// # Errors
+/// As [`create`], and [`Kind::NoSuchPath`].
+pub fn change(tx: &Tx<'_>, ctx: &Context, id: i64, new: &NewWebhook) -> Result<()> {
+    new.check(ctx.settings.reach)?;
+    let before = get(tx, id)?;
+    if before.is == *new {
+        return Ok(());
+    }
+    check_name(tx, &new.name, Some(id))?;
+    tx.prepare_cached(
+        "UPDATE webhooks SET name = ?2, url = ?3, interactions = ?4, changes = ?5, devices = ?6,
+                updated_at = ?7
+         WHERE id = ?1",
+    )?
+    .execute(params![
+        id,
+        new.name,
+        new.url,
+        json!(new.interactions).to_string(),
+        json!(new.changes).to_string(),
+        new.devices.as_ref().map(|codes| json!(codes).to_string()),
+        tx.now(),
+    ])?;
+    state::hurry(tx, id)?;
+    changed(tx, ctx, id, Some(&before.is), Some(new))
+}
+
+/// Gives a webhook another secret, which nothing shows again. The one before signs along for a day
+/// ([`OVERLAP_MS`]), unless it is to count no more `at_once`.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`].
+pub fn rotate(tx: &Tx<'_>, ctx: &Context, id: i64, at_once: bool) -> Result<String> {
+    let name = name_of(tx, id)?;
+    let secret = secret::fresh()?;
+    tx.prepare_cached(
+        "UPDATE webhooks SET previous_secret = iif(?3 IS NULL, NULL, secret), previous_until = ?3,
+                secret = ?2, updated_at = ?4
+         WHERE id = ?1",
+    )?
+    .execute(params![
+        id,
+        secret,
+        (!at_once).then(|| Timestamp(tx.now().0 + OVERLAP_MS)),
+        tx.now(),
+    ])?;
+    tell(tx, ctx, id, "rotate", json!({"name": name}))?;
+    Ok(secret)
+}
+
+/// Puts a secret in place that was agreed on elsewhere; it counts at once.
+///
+/// # Errors
+/// [`Kind::Invalid`] for what is no secret.
+pub fn agree(tx: &Tx<'_>, ctx: &Context, id: i64, secret: &str) -> Result<()> {
+    secret::check(secret)?;
+    let changed = tx
+        .prepare_cached(
+            "UPDATE webhooks SET secret = ?2, previous_secret = NULL, previous_until = NULL,
+                    updated_at = ?3
+             WHERE id = ?1 AND secret <> ?2",
+        )?
+        .execute(params![id, secret, tx.now()])?;
+    if changed == 0 {
+        return Ok(());
+    }
+    let name = name_of(tx, id)?;
+    tell(tx, ctx, id, "rotate", json!({"name": name}))
+}
+
+/// Removes a webhook, with all that waits for it.
+///
+/// # Errors
+/// [`Kind::NoSuchPath`].
+pub fn remove(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<String> {
+    let before = get(tx, id)?;
+    tx.prepare_cached("DELETE FROM webhooks WHERE id = ?1")?
+        .execute([id])?;
+    changed(tx, ctx, id, Some(&before.is), None)?;
+    Ok(before.is.name)
+}
+
+fn check_name(tx: &Tx<'_>, name: &str, but: Option<i64>) -> Result<()> {
+    let taken = tx
+        .prepare_cached("SELECT 1 FROM webhooks WHERE name = ?1 AND id IS NOT ?2")?
+        .exists(params![name, but])?;
+    if taken {
+        return Err(Error::new(
+            Kind::CodeTaken,
+            format!("name: another webhook is called {name}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Tells the audit what became of a webhook.
+fn changed(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    before: Option<&NewWebhook>,
+    after: Option<&NewWebhook>,
+) -> Result<()> {
+    tx.outdate_caches();
+    let (before, after) = (before.map(audited), after.map(audited));
+    audit::append_between(tx, ctx, "webhook", Some(id), before, after)
+}
+
+/// Tells the audit what was done about a webhook.
+pub(super) fn tell(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    action: &'static str,
+    what: Value,
+) -> Result<()> {
+    tx.outdate_caches();
+    audit::append(
+        tx,
+        ctx,
+        &audit::Change {
+            action,
+            record_type: "webhook",
+            record_id: Some(id),
+            before: None,
+            after: Some(what),
+        },
+    )
+}

@@ -1,0 +1,237 @@
+//! A subscription: who is told, and of what.
+
+use crate::{
+    core::outgoing::{self, Reach},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+        text::{check_code, check_text, shortened},
+    },
+};
+use std::collections::BTreeSet;
+
+/// The longest name, in characters.
+const NAME_MAX_CHARS: usize = 100;
+/// The most entries of a list.
+const ENTRIES_MAX: usize = 500;
+/// Stands for any.
+pub const ANY: &str = "*";
+
+/// A change of a record that can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// Its name: the record's type, a dot, what was done.
+    pub name: &'static str,
+    /// When it is told.
+    pub about: &'static str,
+}
+
+/// Every change that can be told.
+#[rustfmt::skip]
+pub const CHANGES: &[Change] = &[
+    Change { name: "delegate.created", about: "somebody was added" },
+    Change { name: "delegate.updated", about: "somebody's record was changed" },
+    Change { name: "delegate.deleted", about: "a record was deleted, and can still be restored" },
+    Change { name: "delegate.restored", about: "a deleted record is back" },
+    Change { name: "delegate.merged", about: "a record went into another one of the same person" },
+    Change { name: "delegate.erased", about: "somebody was deleted for good: forget them, too" },
+    Change { name: "device.created", about: "a room, session, gate or product was added" },
+    Change { name: "device.updated", about: "its record was changed" },
+    Change { name: "device.deleted", about: "its record was deleted" },
+    Change { name: "device.restored", about: "its deleted record is back" },
+    Change { name: "event.created", about: "an event was added" },
+    Change { name: "event.updated", about: "its record was changed" },
+    Change { name: "event.deleted", about: "its record was deleted" },
+    Change { name: "event.restored", about: "its deleted record is back" },
+    Change { name: "interaction.deleted", about: "an interaction was taken back" },
+    Change { name: "import.undone", about: "a whole import was taken back; what it had made is gone" },
+    Change { name: "rehearsal.returned", about: "the rehearsal ended; everything is as it was before it" },
+];
+
+/// What a webhook is to be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewWebhook {
+    /// What people call it; unique.
+    pub name: String,
+    /// Where deliveries go.
+    pub url: String,
+    /// Types of interactions, or `*`.
+    pub interactions: BTreeSet<String>,
+    /// Names of [`CHANGES`], `delegate.*` for all of a type, or `*`.
+    pub changes: BTreeSet<String>,
+    /// Codes of devices that an interaction must be at, or below; `None`: anywhere.
+    pub devices: Option<BTreeSet<String>>,
+}
+
+/// A webhook as it is kept, but for its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// Its id.
+    pub id: i64,
+    /// What goes into the ids of its deliveries.
+    pub uid: String,
+    /// What it is.
+    pub is: NewWebhook,
+    /// Until when the secret before signs along.
+    pub previous_until: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was changed last.
+    pub updated_at: Timestamp,
+}
+
+impl NewWebhook {
+    /// Checks it; the address as far as calls may go.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], naming what is wrong.
+    pub fn check(&self, reach: Reach) -> Result<()> {
+        check_text("name", &self.name)?;
+        if self.name.trim().is_empty() || self.name.chars().count() > NAME_MAX_CHARS {
+            return Err(Error::invalid(format!(
+                "name: must have 1 to {NAME_MAX_CHARS} characters"
+            )));
+        }
+        outgoing::check_url("url", &self.url, reach)?;
+        for (field, entries) in [
+            ("interactions", &self.interactions),
+            ("changes", &self.changes),
+        ]
+        .into_iter()
+        .chain(self.devices.iter().map(|codes| ("devices", codes)))
+        {
+            if entries.len() > ENTRIES_MAX {
+                return Err(Error::invalid(format!(
+                    "{field}: must be at most {ENTRIES_MAX}"
+                )));
+            }
+        }
+        if let Some(wrong) = self.interactions.iter().find(|kind| !is_type(kind)) {
+            return Err(Error::invalid(format!(
+                "interactions: \"{}\" is no type of interaction such as check-in, or * for all",
+                shortened(wrong)
+            )));
+        }
+        if let Some(wrong) = self.changes.iter().find(|name| !is_change(name)) {
+            return Err(Error::invalid(format!(
+                "changes: \"{}\" is none; there are {}, delegate.* for all of a delegate, or * for all",
+                shortened(wrong),
+                CHANGES
+                    .iter()
+                    .map(|change| change.name)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )));
+        }
+        if self.interactions.is_empty() && self.changes.is_empty() {
+            return Err(Error::invalid(
+                "interactions: choose at least one type of interaction or one change; nothing would be sent",
+            ));
+        }
+        match &self.devices {
+            Some(codes) if codes.is_empty() => Err(Error::invalid(
+                "devices: choose at least one device, or let it be anywhere",
+            )),
+            Some(codes) => codes
+                .iter()
+                .try_for_each(|code| check_code("devices", code)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an interaction of this type is to be told, wherever it was.
+    #[must_use]
+    pub fn wants_interaction(&self, kind: &str) -> bool {
+        self.interactions.contains(ANY) || self.interactions.contains(kind)
+    }
+
+    /// Whether a change is to be told.
+    #[must_use]
+    pub fn wants_change(&self, name: &str) -> bool {
+        let of_type = || name.split_once('.').map(|(of, _)| format!("{of}.{ANY}"));
+        self.changes.contains(ANY)
+            || self.changes.contains(name)
+            || of_type().is_some_and(|all| self.changes.contains(&all))
+    }
+}
+
+fn is_type(text: &str) -> bool {
+    let mut letters = text.bytes();
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    text == ANY
+        || (text.len() <= 64
+            && letters.next().is_some_and(plain)
+            && letters.all(|byte| plain(byte) || byte == b'-'))
+}
+
+fn is_change(text: &str) -> bool {
+    let of_type = |all: &str| {
+        CHANGES
+            .iter()
+            .any(|change| change.name.split('.').next() == Some(all))
+    };
+    text == ANY
+        || CHANGES.iter().any(|change| change.name == text)
+        || text.strip_suffix(".*").is_some_and(of_type)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(entries: &[&str]) -> BTreeSet<String> {
+        entries.iter().map(ToString::to_string).collect()
+    }
+
+    fn webhook(interactions: &[&str], changes: &[&str]) -> NewWebhook {
+        NewWebhook {
+            name: "CRM".into(),
+            url: "https://crm.example.org/in".into(),
+            interactions: set(interactions),
+            changes: set(changes),
+            devices: None,
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_and_nothing_else() {
+        let some = webhook(&["check-in"], &["delegate.*", "device.created"]);
+        assert!(some.wants_interaction("check-in") && !some.wants_interaction("check-out"));
+        for (name, told) in [
+            ("delegate.updated", true),
+            ("delegate.erased", true),
+            ("device.created", true),
+            ("device.updated", false),
+            ("event.created", false),
+        ] {
+            assert_eq!(some.wants_change(name), told, "{name}");
+        }
+        let all = webhook(&["*"], &["*"]);
+        assert!(all.wants_interaction("my-own") && all.wants_change("rehearsal.returned"));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let fine = webhook(&["check-in", "*"], &["delegate.*", "interaction.deleted"]);
+        fine.check(Reach::Network).unwrap();
+        let of = |change: fn(&mut NewWebhook)| {
+            let mut wrong = fine.clone();
+            change(&mut wrong);
+            wrong.check(Reach::Network).unwrap_err().message
+        };
+        assert!(of(|it| it.name = " ".into()).starts_with("name"));
+        assert!(of(|it| it.name = "x".repeat(101)).starts_with("name"));
+        assert!(of(|it| it.url = "crm".into()).starts_with("url"));
+        assert!(of(|it| it.url = "http://127.0.0.1/".into()).starts_with("url"));
+        assert!(of(|it| it.interactions = set(&["Check In"])).starts_with("interactions"));
+        assert!(of(|it| it.changes = set(&["delegate.eaten"])).starts_with("changes"));
+        assert!(of(|it| it.changes = set(&["user.*"])).starts_with("changes"));
+        assert!(of(|it| it.devices = Some(BTreeSet::new())).starts_with("devices"));
+        assert!(of(|it| it.devices = Some(set(&[""]))).starts_with("devices"));
+        let nothing = |it: &mut NewWebhook| {
+            it.interactions.clear();
+            it.changes.clear();
+        };
+        assert!(of(nothing).contains("nothing would be sent"));
+    }
+}

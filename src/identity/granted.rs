@@ -1,0 +1,128 @@
+//! The caller of an operation, with what the operation requires in its type:
+//! `caller: Granted<ReadDelegates>` lets nobody in without a valid token and that role.
+
+use super::{App, Principal, Requirement, Scope};
+use crate::{
+    types::{
+        Timestamp,
+        error::{Error, Kind},
+    },
+    web::{Failure, Trail},
+};
+use poem::{Request, RequestBody, http::header};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaOAuthFlow, MetaOAuthFlows, MetaOAuthScope, MetaSecurityScheme, Registry},
+};
+use std::{marker::PhantomData, ops::Deref, sync::Arc};
+
+/// The name of the security scheme in the OpenAPI document.
+pub const SCHEME: &str = "OAuth2";
+/// Where tokens are had, from the server's address on.
+const TOKEN_URL: &str = "/api/oauth/v2/token";
+
+/// A caller who has what `R` requires.
+pub struct Granted<R> {
+    principal: Arc<Principal>,
+    requirement: PhantomData<fn() -> R>,
+}
+
+impl<R> Deref for Granted<R> {
+    type Target = Principal;
+
+    fn deref(&self) -> &Principal {
+        &self.principal
+    }
+}
+
+fn bearer(request: &Request) -> Option<&str> {
+    let value = request
+        .headers()
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
+}
+
+/// How a token is had, of a client's own or of a user's, with the scopes that are granted so.
+fn flow(granted: impl Fn(&Scope) -> bool) -> MetaOAuthFlow {
+    let scope = |scope: &Scope| MetaOAuthScope {
+        name: scope.name(),
+        description: Some(scope.meaning()),
+    };
+    MetaOAuthFlow {
+        authorization_url: None,
+        token_url: Some(TOKEN_URL),
+        refresh_url: Some(TOKEN_URL),
+        scopes: Scope::ALL
+            .iter()
+            .filter(|scope| granted(scope))
+            .map(scope)
+            .collect(),
+    }
+}
+
+impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        registry.create_security_scheme(
+            SCHEME,
+            MetaSecurityScheme {
+                ty: "oauth2",
+                description: Some(
+                    "An access token of POST /oauth/v2/token, as `Authorization: Bearer …`.",
+                ),
+                name: None,
+                key_in: None,
+                scheme: None,
+                bearer_format: None,
+                flows: Some(MetaOAuthFlows {
+                    implicit: None,
+                    password: Some(flow(|scope| *scope != Scope::Trusted)),
+                    client_credentials: Some(flow(|_| true)),
+                    authorization_code: None,
+                }),
+                openid_connect_url: None,
+            },
+        );
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec![SCHEME]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let app = request
+            .data::<App>()
+            .ok_or_else(|| Failure(Error::defect("no application in the request")))?;
+        let token = bearer(request).ok_or_else(|| {
+            Failure(Error::new(
+                Kind::TokenMissing,
+                "this needs a token: Authorization: Bearer <access token>",
+            ))
+        })?;
+        let principal = app.tokens.principal(&app.store, token).map_err(Failure)?;
+        if let Some(trail) = Trail::of(request) {
+            trail.made_by(&principal.client_name);
+        }
+        if let Some(device) = principal.device {
+            app.seen.mark(device, Timestamp::now());
+        }
+        principal.require::<R>().map_err(Failure)?;
+        Ok(Self {
+            principal,
+            requirement: PhantomData,
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! Who is asking, and what they may do (contract §9). Holds principals, roles and scopes, password
+//! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
+
+pub mod app;
+pub mod asking;
+pub mod clients;
+mod edit;
+pub mod granted;
+pub mod handover;
+pub mod oauth;
+pub mod one_time;
+pub mod password;
+pub mod principal;
+pub mod roles;
+pub mod scopes;
+pub mod second_factor;
+pub mod seen;
+pub mod sessions;
+pub mod throttle;
+pub mod tokens;
+pub mod unwritten;
+pub mod users;
+
+pub use app::App;
+pub use edit::Edit;
+pub use granted::Granted;
+pub use principal::Principal;
+pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};

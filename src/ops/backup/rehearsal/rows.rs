@@ -1,0 +1,348 @@
+//! The rows of the file as a snapshot beside it has them. Rows that are the same are not touched;
+//! what depends on rows, such as the search index, follows by the triggers of the schema.
+
+use super::Going;
+use crate::{
+    core::Context,
+    db::{BESIDE, Tx, totals},
+    domain::{delegates::erased, interactions::recount},
+    types::error::Result,
+};
+use rusqlite::Connection;
+
+/// What becomes of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Its rows become those of the snapshot.
+    GoesBack,
+    /// It stays as it is.
+    Stays,
+}
+
+use Fate::{GoesBack, Stays};
+
+/// Every table, parents before children. A new table must be given its fate; a test tells.
+pub const TABLES: &[(&str, Fate)] = &[
+    ("settings", GoesBack),
+    ("statements", GoesBack),
+    ("reports", GoesBack),
+    ("sections", GoesBack),
+    ("logo", GoesBack),
+    ("regions", GoesBack),
+    ("region_versions", GoesBack),
+    ("app_config_draft", GoesBack),
+    ("delegates", GoesBack),
+    ("devices", GoesBack),
+    ("shared_values", GoesBack),
+    ("interactions", GoesBack),
+    ("conflicts", GoesBack),
+    ("refusals", GoesBack),
+    ("occupancy", GoesBack),
+    ("closed_by_upgrade", Stays),
+    ("batches", GoesBack),
+    ("batch_rows", GoesBack),
+    ("message_templates", GoesBack),
+    ("automations", GoesBack),
+    ("messages", GoesBack),
+    ("blocked_codes", GoesBack),
+    ("gate_notes", GoesBack),
+    ("transactions", GoesBack),
+    ("transaction_bodies", GoesBack),
+    ("transaction_payments", GoesBack),
+    ("transaction_items", GoesBack),
+    ("transaction_delegates", GoesBack),
+    ("inconsistencies", GoesBack),
+    ("erased_tickets", Stays),
+    ("app_config", Stays),
+    ("nonces", Stays),
+    ("erased_nonces", Stays),
+    ("erasure_key", Stays),
+    ("erasures", Stays),
+    ("one_time_passwords", Stays),
+    ("idempotency_keys", Stays),
+    ("idempotency_parts", Stays),
+    ("audit", Stays),
+    ("backups", Stays),
+    ("clients", Stays),
+    ("users", Stays),
+    ("tokens", Stays),
+    ("second_factors", Stays),
+    ("console_sessions", Stays),
+    ("tls_certificate", Stays),
+    ("device_requests", Stays),
+    ("device_states", Stays),
+    ("device_pings", Stays),
+    ("webhooks", Stays),
+    ("webhook_states", Stays),
+    ("webhook_held", Stays),
+    ("webhook_attempts", Stays),
+    // How messages leave is of the place, not of what was tried; and what was seen was seen: nothing is
+    // sent a second time.
+    ("gateways", Stays),
+    ("automation_cursor", Stays),
+    ("message_key", Stays),
+    ("delegates_search", Stays),
+    ("delegates_search_later", Stays),
+    // Follows from the rest, and is counted anew.
+    ("totals", Stays),
+];
+
+/// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
+/// and not here, and no import that was taken back since had made them. Who stands among the erasures
+/// comes back with the rest, and is erased anew before anybody sees it: so nothing of them is missed.
+const ERASED: &str = "CREATE TEMP TABLE erased AS
+    SELECT id FROM beside.delegates AS s
+    WHERE NOT EXISTS (SELECT 1 FROM main.delegates AS d WHERE d.id = s.id)
+    AND NOT EXISTS (SELECT 1 FROM main.erasures AS e WHERE e.record_type = 'delegate' AND e.record_id = s.id)
+    AND NOT EXISTS (
+        SELECT 1 FROM beside.batch_rows AS r JOIN main.batches AS b ON b.id = r.batch_id
+        WHERE r.record_id = s.id AND r.before IS NULL AND b.kind = 'delegates' AND b.undone_at IS NOT NULL)";
+
+/// Devices of apps that were connected since and may still come in, unless one of the snapshot needs
+/// their code.
+const CONNECTED: &str = "SELECT d.id FROM main.devices AS d
+    WHERE NOT EXISTS (SELECT 1 FROM beside.devices AS s WHERE s.id = d.id)
+    AND EXISTS (SELECT 1 FROM main.clients AS c WHERE c.device_id = d.id AND c.revoked_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM beside.devices AS s WHERE s.deleted_at IS NULL AND
+        (s.code = d.code OR s.public_id = d.public_id OR s.external_id = d.external_id
+         OR s.rfid = d.rfid OR s.slug = d.slug))";
+
+/// What of a table's rows stays whatever the snapshot says.
+fn kept(table: &str) -> &'static str {
+    match table {
+        "settings" => "name = 'backups'",
+        "devices" => "id IN (SELECT id FROM temp.connected)",
+        _ => "FALSE",
+    }
+}
+
+/// What of the snapshot's rows does not come back: what is of people who were erased.
+fn passed_over(table: &str) -> &'static str {
+    match table {
+        "delegates" => "s.id IN (SELECT id FROM temp.erased)",
+        "interactions" => {
+            "coalesce(s.first_delegate_id IN (SELECT id FROM temp.erased), FALSE)
+             OR coalesce(s.second_delegate_id IN (SELECT id FROM temp.erased), FALSE)
+             OR coalesce(s.third_delegate_id IN (SELECT id FROM temp.erased), FALSE)"
+        }
+        "conflicts" => "s.interaction_id NOT IN (SELECT id FROM main.interactions)",
+        // One that waited then and is gone since was decided about since.
+        "messages" => {
+            "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)
+             OR s.state IN ('waiting', 'sending')"
+        }
+        // What a purchase said of them is blanked here, and stands in the snapshot as it was.
+        "transactions" => "s.id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)",
+        "transaction_bodies" | "transaction_payments" | "transaction_items" => {
+            "s.transaction_id IN (SELECT id FROM main.transactions WHERE erased_at IS NOT NULL)"
+        }
+        "inconsistencies" => {
+            "s.body_id IN (SELECT b.id FROM main.transaction_bodies AS b
+                 JOIN main.transactions AS t ON t.id = b.transaction_id WHERE t.erased_at IS NOT NULL)"
+        }
+        // Nothing but an erasure deletes one: what is missing was of somebody who is gone, if only by a
+        // code that was theirs.
+        "refusals" => "TRUE",
+        "blocked_codes"
+        | "gate_notes"
+        | "transaction_delegates" => {
+            "coalesce(s.delegate_id IN (SELECT id FROM temp.erased), FALSE)"
+        }
+        "batch_rows" => {
+            "s.record_id IN (SELECT id FROM temp.erased)
+             AND s.batch_id IN (SELECT id FROM beside.batches WHERE kind = 'delegates')"
+        }
+        "settings" => "s.name = 'backups'",
+        _ => "FALSE",
+    }
+}
+
+/// Whether rows of a table ever change; those of others are written and deleted only. What became of a
+/// message does not go back: one that was sent since must not wait again.
+fn changes(table: &str) -> bool {
+    !matches!(
+        table,
+        "interactions" | "conflicts" | "refusals" | "shared_values" | "messages"
+    )
+}
+
+/// A table's columns, and those of its key.
+struct Columns {
+    all: Vec<String>,
+    key: Vec<String>,
+}
+
+impl Columns {
+    fn of(connection: &Connection, table: &str) -> Result<Self> {
+        let mut statement = connection
+            .prepare("SELECT name, pk FROM pragma_table_info(?1, 'main') ORDER BY cid")?;
+        let mut columns = Self {
+            all: Vec::new(),
+            key: Vec::new(),
+        };
+        let mut rows = statement.query([table])?;
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(0)?;
+            if row.get::<_, i64>(1)? > 0 {
+                columns.key.push(name.clone());
+            }
+            columns.all.push(name);
+        }
+        Ok(columns)
+    }
+
+    /// The columns as the snapshot's row `s` has them; what refers to somebody who was erased does
+    /// not.
+    fn of_snapshot(&self, table: &str) -> String {
+        let of = |column: &String| match (table, column.as_str()) {
+            ("delegates", "parent_id" | "previous_id" | "owner_id") => {
+                format!("iif(s.{column} IN (SELECT id FROM temp.erased), NULL, s.{column})")
+            }
+            _ => format!("s.{column}"),
+        };
+        self.all.iter().map(of).collect::<Vec<_>>().join(", ")
+    }
+
+    fn same_key(&self, one: &str, other: &str) -> String {
+        let same = |column: &String| format!("{one}.{column} = {other}.{column}");
+        self.key.iter().map(same).collect::<Vec<_>>().join(" AND ")
+    }
+}
+
+/// What goes, told by ids; `now` is the name of our file on this connection.
+pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
+    let count = |table: &str, but: &str| -> Result<i64> {
+        let sql = format!(
+            "SELECT count(*) FROM {now}.{table} AS d WHERE NOT EXISTS
+             (SELECT 1 FROM {BESIDE}.{table} AS s WHERE s.id = d.id) {but}"
+        );
+        Ok(connection.query_row(&sql, [], |row| row.get(0))?)
+    };
+    let connected = CONNECTED.replace("main.", &format!("{now}."));
+    Ok(Going {
+        interactions: count("interactions", "")?,
+        delegates: count("delegates", "AND d.deleted_at IS NULL")?,
+        devices: count(
+            "devices",
+            &format!("AND d.deleted_at IS NULL AND d.id NOT IN ({connected})"),
+        )?,
+    })
+}
+
+/// Puts every row back; what went.
+pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
+    let gone = going(tx, "main")?;
+    tx.execute_batch(&format!(
+        "DROP TABLE IF EXISTS temp.erased; DROP TABLE IF EXISTS temp.connected;
+         {ERASED}; CREATE TEMP TABLE connected AS {CONNECTED};"
+    ))?;
+    let back: Vec<&str> = TABLES
+        .iter()
+        .filter_map(|(table, fate)| (*fate == GoesBack).then_some(*table))
+        .collect();
+    for table in ["delegates", "devices"] {
+        free_codes(tx, table)?;
+    }
+    for table in &back {
+        insert_missing(tx, table)?;
+        if changes(table) {
+            update_changed(tx, table)?;
+        }
+    }
+    let_go(tx)?;
+    for table in back.iter().rev() {
+        delete_surplus(tx, table)?;
+    }
+    erased::again(tx, ctx)?;
+    for (device, off) in recount::drift(tx)? {
+        recount::correct(tx, device, off)?;
+    }
+    totals::recount(tx)?;
+    publish_again(tx, ctx)?;
+    tx.execute_batch("DROP TABLE temp.erased; DROP TABLE temp.connected;")?;
+    Ok(gone)
+}
+
+/// Codes are unique among the records that are not deleted, and two may have changed theirs for each
+/// other's: so everything that changes or goes is deleted, softly, before anything comes.
+fn free_codes(tx: &Tx<'_>, table: &str) -> Result<()> {
+    let columns = Columns::of(tx, table)?;
+    let all = columns.all.iter().map(|column| format!("d.{column}"));
+    tx.execute_batch(&format!(
+        "UPDATE main.{table} AS d SET deleted_at = 0
+         WHERE d.deleted_at IS NULL AND NOT ({kept}) AND NOT EXISTS
+             (SELECT 1 FROM {BESIDE}.{table} AS s WHERE s.id = d.id AND ({of_snapshot}) IS ({all}))",
+        kept = kept(table),
+        of_snapshot = columns.of_snapshot(table),
+        all = all.collect::<Vec<_>>().join(", "),
+    ))?;
+    Ok(())
+}
+
+fn insert_missing(tx: &Tx<'_>, table: &str) -> Result<()> {
+    let columns = Columns::of(tx, table)?;
+    tx.execute_batch(&format!(
+        "INSERT INTO main.{table} ({all}) SELECT {of_snapshot} FROM {BESIDE}.{table} AS s
+         WHERE NOT ({passed_over}) AND NOT EXISTS (SELECT 1 FROM main.{table} AS d WHERE {same})",
+        all = columns.all.join(", "),
+        of_snapshot = columns.of_snapshot(table),
+        passed_over = passed_over(table),
+        same = columns.same_key("d", "s"),
+    ))?;
+    Ok(())
+}
+
+fn update_changed(tx: &Tx<'_>, table: &str) -> Result<()> {
+    let columns = Columns::of(tx, table)?;
+    let all = columns.all.iter().map(|column| format!("d.{column}"));
+    tx.execute_batch(&format!(
+        "UPDATE main.{table} AS d SET ({columns}) = (SELECT {of_snapshot} FROM {BESIDE}.{table} AS s WHERE {same})
+         WHERE EXISTS (SELECT 1 FROM {BESIDE}.{table} AS s
+             WHERE {same} AND NOT ({passed_over}) AND ({of_snapshot}) IS NOT ({all}))",
+        columns = columns.all.join(", "),
+        of_snapshot = columns.of_snapshot(table),
+        passed_over = passed_over(table),
+        same = columns.same_key("s", "d"),
+        all = all.collect::<Vec<_>>().join(", "),
+    ))?;
+    Ok(())
+}
+
+/// What stays lets go of what will not be there.
+fn let_go(tx: &Tx<'_>) -> Result<()> {
+    const GOING_DEVICES: &str =
+        "NOT IN (SELECT id FROM beside.devices UNION ALL SELECT id FROM temp.connected)";
+    tx.execute_batch(&format!(
+        "UPDATE main.users SET delegate_id = NULL WHERE delegate_id NOT IN
+             (SELECT id FROM beside.delegates WHERE id NOT IN (SELECT id FROM temp.erased));
+         UPDATE main.clients SET device_id = NULL WHERE device_id {GOING_DEVICES};
+         UPDATE main.device_requests SET device_id = NULL WHERE device_id {GOING_DEVICES};
+         UPDATE main.devices SET parent_id = NULL
+             WHERE id IN (SELECT id FROM temp.connected) AND parent_id {GOING_DEVICES};"
+    ))?;
+    Ok(())
+}
+
+fn delete_surplus(tx: &Tx<'_>, table: &str) -> Result<()> {
+    let columns = Columns::of(tx, table)?;
+    tx.execute_batch(&format!(
+        "DELETE FROM main.{table} AS d WHERE NOT ({kept}) AND NOT EXISTS
+             (SELECT 1 FROM {BESIDE}.{table} AS s WHERE {same})",
+        kept = kept(table),
+        same = columns.same_key("s", "d"),
+    ))?;
+    Ok(())
+}
+
+/// Has apps take the snapshot's configuration, where it is another, as a version of its own.
+fn publish_again(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
+    tx.execute(
+        "INSERT INTO main.app_config (version, document, actor, published_at)
+         SELECT (SELECT max(version) + 1 FROM main.app_config), s.document, ?1, ?2
+         FROM beside.app_config AS s
+         WHERE s.version = (SELECT max(version) FROM beside.app_config)
+         AND s.document IS NOT (SELECT document FROM main.app_config ORDER BY version DESC LIMIT 1)",
+        rusqlite::params![ctx.actor, tx.now()],
+    )?;
+    Ok(())
+}

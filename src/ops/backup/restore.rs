@@ -1,0 +1,275 @@
+//! Putting a backup in the file's place, while no server runs on it.
+//!
+//! Copied by hand, a backup brings back who was erased since, and gives ids again that were given
+//! since. So it is copied beside the file, checked in full and brought to the current schema; who was
+//! erased is erased from it again, and ids count on from where they were. Only then does it take the
+//! file's place, which is put aside whole. Interrupted anywhere, there is a whole file in place: the
+//! old one or the new.
+
+use super::{Partial, folder, refused, sync_folder, verify};
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+        settings,
+    },
+    db::{
+        Durability, ServeLock, Tx, connection, in_transaction, migrate,
+        open::{self, beside},
+        salvage,
+    },
+    domain::delegates::{PUT_ASIDE, erased::Known},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::{Connection, ErrorCode};
+use serde_json::json;
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// How it went.
+#[derive(Debug)]
+pub struct Restored {
+    /// Where the file is that was in place before; none where there was none.
+    pub put_aside: Option<PathBuf>,
+    /// The size of what is in place now, in bytes.
+    pub bytes: u64,
+    /// The schema version that the backup had.
+    pub version: i64,
+    /// Delegates and users who were erased from it again.
+    pub erased: usize,
+    /// Files that do not tell who was erased, each with the reason.
+    pub unread: Vec<(PathBuf, String)>,
+}
+
+/// Puts `backup` in the place of `database`. Who was erased is told by the file in place, and by
+/// `others`, such as one that was moved out of the way before.
+///
+/// # Errors
+/// A sentence for the operator; the file in place is then as it was.
+pub fn restore(
+    backup: &Path,
+    database: &Path,
+    others: &[PathBuf],
+    now: Timestamp,
+) -> Result<Restored> {
+    let lock = ServeLock::take(database)?;
+    folder::check_apart(backup, database)?;
+    let Some(version) = open::sound_version(backup)? else {
+        return Err(refused(backup, "there is no backup there"));
+    };
+    let partial = Partial(beside(database, ".restoring"));
+    partial.remove();
+    copy(backup, &partial.0)?;
+    verify::verify(&partial.0, version)?;
+    let in_place = fs::metadata(database).is_ok_and(|file| file.len() > 0);
+    let mut told = Told::default();
+    if in_place {
+        told.read(database);
+    }
+    for other in others {
+        if !other.exists() {
+            return Err(refused(other, "does not exist"));
+        }
+        told.read(other);
+    }
+    let erased = adjust(&partial.0, backup, &told, now)?;
+    let put_aside = if in_place {
+        Some(put_aside(database, &lock, now)?)
+    } else {
+        None
+    };
+    fs::rename(&partial.0, database)
+        .and_then(|()| sync_folder(database))
+        .map_err(|cause| refused(database, cause))?;
+    lock.end();
+    let placed = fs::metadata(database).map_err(|cause| refused(database, cause))?;
+    Ok(Restored {
+        put_aside,
+        bytes: placed.len(),
+        version,
+        erased,
+        unread: told.unread,
+    })
+}
+
+/// Copies a backup, with the log that may stand beside it.
+fn copy(backup: &Path, to: &Path) -> Result<()> {
+    for suffix in ["", "-wal"] {
+        let (from, to) = (beside(backup, suffix), beside(to, suffix));
+        let mut source = match File::open(&from) {
+            Err(cause) if !suffix.is_empty() && cause.kind() == io::ErrorKind::NotFound => continue,
+            opened => opened.map_err(|cause| refused(&from, cause))?,
+        };
+        open::make_private(&to)?;
+        let copied = File::options().write(true).open(&to);
+        let copied = copied.and_then(|mut target| io::copy(&mut source, &mut target));
+        copied.map_err(|cause| refused(&to, cause))?;
+    }
+    Ok(())
+}
+
+/// What files tell of what came after the backup.
+#[derive(Default)]
+struct Told {
+    known: Vec<Known>,
+    /// The highest id that each table gave.
+    ids: Vec<(String, i64)>,
+    unread: Vec<(PathBuf, String)>,
+}
+
+impl Told {
+    /// Reads a file that may be damaged: it is being replaced for some reason.
+    fn read(&mut self, path: &Path) {
+        let read = open::look(path)
+            .and_then(|_| Ok(open::unchanged(path)?))
+            .and_then(|connection| Ok((Known::read(&connection)?, ids(&connection)?)));
+        match read {
+            Ok((known, ids)) => {
+                self.known.push(known);
+                self.ids.extend(ids);
+            }
+            Err(cause) => self.unread.push((path.to_owned(), cause.message)),
+        }
+    }
+}
+
+fn ids(connection: &Connection) -> Result<Vec<(String, i64)>> {
+    let mut statement = connection.prepare("SELECT name, seq FROM sqlite_sequence")?;
+    let ids = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Brings the copy to the current schema and rids it of who was erased; how many records that were.
+fn adjust(copy: &Path, backup: &Path, told: &Told, now: Timestamp) -> Result<usize> {
+    let mut connection = Connection::open(copy)?;
+    connection::prepare_writer(&connection, Durability::Full)?;
+    migrate::upgrade(&mut connection)?;
+    let erased = in_transaction(&connection, now, |tx| {
+        let ctx = Context::of_command("admin", Arc::new(settings::load(tx)?));
+        let mut erased = 0;
+        for known in &told.known {
+            erased += known.erase_from(tx, &ctx)?;
+        }
+        for (table, highest) in &told.ids {
+            count_on(tx, table, *highest)?;
+        }
+        note(tx, &ctx, backup, erased)?;
+        Ok(erased)
+    })?;
+    if erased > 0 {
+        // Nothing of them is left in a page's gaps, or in the search index.
+        let clean = Partial(beside(copy, "-clean"));
+        clean.remove();
+        open::make_private(&clean.0)?;
+        let fts = "INSERT INTO delegates_search (delegates_search) VALUES ('optimize')";
+        connection.execute_batch(fts)?;
+        connection.execute("VACUUM INTO ?1", [clean.0.to_string_lossy()])?;
+        drop(connection);
+        fs::rename(&clean.0, copy).map_err(|cause| refused(copy, cause))?;
+        connection = Connection::open(copy)?;
+    }
+    // By this a file that was put in place by this command is told from one that was by hand.
+    connection::keep_log(&connection)?;
+    drop(connection);
+    let file = File::options().write(true).open(copy);
+    file.and_then(|file| file.sync_all())
+        .map_err(|cause| refused(copy, cause))?;
+    Ok(erased)
+}
+
+/// No id that was given since means somebody else.
+fn count_on(tx: &Tx<'_>, table: &str, highest: i64) -> Result<()> {
+    let changed = tx.execute(
+        "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
+        (table, highest),
+    )?;
+    if changed == 0 {
+        tx.execute(
+            "INSERT INTO sqlite_sequence (name, seq) SELECT name, ?2 FROM sqlite_schema
+             WHERE type = 'table' AND name = ?1",
+            (table, highest),
+        )?;
+    }
+    Ok(())
+}
+
+fn note(tx: &Tx<'_>, ctx: &Context, backup: &Path, erased: usize) -> Result<()> {
+    let change = Change {
+        action: "restore",
+        record_type: "file",
+        record_id: None,
+        before: None,
+        after: Some(json!({"path": backup.to_string_lossy(), "erasedAgain": erased})),
+    };
+    audit::append(tx, ctx, &change)
+}
+
+/// Puts the file in place aside, under a name of its own; it stays where it is as well, until the new
+/// one takes its place.
+fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBuf> {
+    // SQLite would cut a damaged log off; it goes aside as it is.
+    if !salvage::is_damaged(database, lock) {
+        fold_log(database)?;
+    }
+    let stamp = settings::Settings::default().zone.plain(now);
+    let stamp: String = stamp
+        .chars()
+        .filter_map(|letter| match letter {
+            ' ' => Some('-'),
+            '-' | ':' => None,
+            other => Some(other),
+        })
+        .collect();
+    let aside = beside(database, &format!("{PUT_ASIDE}{stamp}"));
+    if aside.exists() {
+        return Err(refused(&aside, "is there already; try again in a second"));
+    }
+    // Its log must not meet the new file.
+    for suffix in ["-wal", "-shm"] {
+        let log = beside(database, suffix);
+        if log.exists() {
+            fs::rename(&log, beside(&aside, suffix)).map_err(|cause| refused(&log, cause))?;
+        }
+    }
+    if fs::hard_link(database, &aside).is_err() {
+        // A stick's file system may have no links; then there is no file in place for a moment.
+        fs::rename(database, &aside).map_err(|cause| refused(database, cause))?;
+    }
+    Ok(aside)
+}
+
+/// Brings the log of a file into it, so that it can be put aside as one; a damaged one is left as it
+/// is.
+///
+/// # Errors
+/// When another program has it open.
+fn fold_log(database: &Path) -> Result<()> {
+    let fold = || -> rusqlite::Result<()> {
+        let connection = Connection::open(database)?;
+        connection.busy_timeout(std::time::Duration::from_secs(1))?;
+        // It is had by nobody else, then.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.execute_batch("BEGIN IMMEDIATE; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
+    };
+    match fold() {
+        Err(cause)
+            if matches!(
+                cause.sqlite_error_code(),
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+            ) =>
+        {
+            Err(Error::invalid(format!(
+                "{}: another program has it open; end that first",
+                database.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}

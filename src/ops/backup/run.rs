@@ -1,0 +1,133 @@
+//! One backup from beginning to end, in the process that serves, with its line in the ledger.
+
+use super::{
+    folder,
+    ledger::{self, Entry, Purpose},
+    make_beside,
+};
+use crate::{
+    core::Context,
+    db::Store,
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+/// Where backups go for which no folder was chosen.
+#[must_use]
+pub fn own_folder(database: &Path) -> PathBuf {
+    let folder = database.with_file_name("backups");
+    // A relative path would mean another folder to whoever reads it in a list.
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+/// Makes a backup into a folder and writes down how that went; to be called on a thread that may
+/// wait. `now` is the time, from which the time is told that it takes.
+///
+/// # Errors
+/// A sentence for the administrator, which then stands in the ledger as well.
+pub fn into_folder(
+    store: &Store,
+    ctx: &Context,
+    purpose: Purpose,
+    folder: &Path,
+    now: Timestamp,
+) -> Result<Entry> {
+    let begun = Instant::now();
+    let folder = std::path::absolute(folder).map_err(Error::invalid_cause)?;
+    let path = free_name(&folder, purpose, ctx, now);
+    let planned = path.clone();
+    let id = store.write_blocking(move |tx| ledger::begin(tx, purpose, &planned, now))?;
+    let made = folder::make_own(&folder, store.path())
+        .and_then(|()| folder::look(&folder, store.path()))
+        .and_then(|_| make_beside(&store.source(), &path));
+    let took = i64::try_from(begun.elapsed().as_millis()).unwrap_or_default();
+    let at = Timestamp(now.0 + took);
+    match made {
+        Ok(made) => {
+            let ctx = ctx.clone();
+            store.write_blocking(move |tx| ledger::done(tx, &ctx, id, &made, at))?;
+            store.look_up(|connection| ledger::find(connection, id))
+        }
+        Err(cause) => {
+            let why = cause.message.clone();
+            store.write_blocking(move |tx| ledger::failed(tx, id, &why, at))?;
+            Err(cause)
+        }
+    }
+}
+
+/// A name that nothing has yet, with the time in the instance's zone.
+pub(super) fn free_name(folder: &Path, purpose: Purpose, ctx: &Context, now: Timestamp) -> PathBuf {
+    let kind = match purpose {
+        Purpose::Rehearsal => "rehearsal-",
+        Purpose::Manual | Purpose::Scheduled => "",
+    };
+    free_name_of(folder, kind, ctx, now)
+}
+
+/// As [`free_name`], for a file of this kind.
+pub(super) fn free_name_of(folder: &Path, kind: &str, ctx: &Context, now: Timestamp) -> PathBuf {
+    let time = ctx.settings.zone.plain(now);
+    let stamp: String = time
+        .chars()
+        .filter_map(|letter| match letter {
+            '0'..='9' => Some(letter),
+            ' ' => Some('-'),
+            _ => None,
+        })
+        .collect();
+    let name = |suffix: String| folder.join(format!("gatepost-{kind}{stamp}{suffix}.db"));
+    let mut path = name(String::new());
+    let mut another = 2;
+    while path.symlink_metadata().is_ok() {
+        path = name(format!("-{another}"));
+        another += 1;
+    }
+    path
+}
+
+/// Puts an end to what an earlier run of the server began and never ended, and to its half copies.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn end_interrupted(store: &Store, now: Timestamp) -> Result<()> {
+    let unfinished = store.look_up(ledger::unfinished)?;
+    // Whoever makes one right now has the turn.
+    let Ok(_turn) = super::take_turn(store.path()) else {
+        return Ok(());
+    };
+    for entry in unfinished {
+        super::Partial(crate::db::open::beside(&entry.path, ".part")).remove();
+        store.write_blocking(move |tx| {
+            ledger::failed(tx, entry.id, "the server was stopped meanwhile", now)
+        })?;
+    }
+    Ok(())
+}
+
+/// Runs `work` on a thread of its own, which gives way to whoever waits at a gate.
+///
+/// # Errors
+/// What `work` fails with.
+pub async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    std::thread::Builder::new()
+        .name("backup".into())
+        .spawn(move || {
+            // On Linux it is the thread's own; elsewhere it would be the whole server's.
+            #[cfg(target_os = "linux")]
+            let _ = rustix::process::nice(15);
+            let _ = tell.send(work());
+        })
+        .map_err(Error::unavailable)?;
+    told.await
+        .unwrap_or_else(|_| Err(Error::defect("a backup ended in a panic")))
+}

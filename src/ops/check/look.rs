@@ -1,0 +1,403 @@
+//! What can be wrong with a file: first whether it is one, then its pages, then what stands on them.
+//! Each check is a function of a read-only connection.
+
+use super::{Finding, Report, Step, index};
+use crate::{
+    core::settings,
+    db::{Found, migrate, open, references, salvage, totals},
+    domain::interactions::{presence::ANYWHERE, recount},
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use std::path::Path;
+
+/// Lines of SQLite's own check that are shown.
+const LINES_MAX: usize = 20;
+
+const RESTORE: &str = "stop the server, and put the last backup in the file's place with `gatepost restore`, which sets the file aside; see \"Backup and restore\" in the README";
+const OTHER: &str = "nothing is wrong with the file itself: look whether --db names the right one, or use the version of the program that it belongs to";
+const REINDEX: &str = "no record is lost: stop the server, make a backup copy of the file with its -wal, and run REINDEX on it with the sqlite3 tool";
+const TELL: &str = "no command mends this by itself; keep a copy of the file, and look at the rows named here, or restore the last backup";
+pub(super) const REPAIR: &str = "run `gatepost check --repair`, also while the server runs: it follows from the rest, which is sound";
+pub(super) const REPAIR_INDEX: &str =
+    "searches may miss people: stop the server and run `gatepost check --repair`";
+const REPAIR_LATER: &str = "`gatepost check --repair` mends this once nothing worse is named here: it follows from the rest";
+const SALVAGE: &str = "check the disk; `gatepost serve` keeps the damaged log under another name and goes on with what is sound";
+const ACKNOWLEDGE: &str =
+    "nothing, if you know of it: an administrator acknowledges it on the dashboard";
+const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
+
+/// Looks a file over. While `serve` writes to it, its log grows for as long as the look at its pages
+/// takes: some 15 seconds a gigabyte.
+///
+/// `told` learns of each step before it begins.
+///
+/// # Errors
+/// When there is no file.
+pub fn look(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
+    let log = open::beside(path, "-wal");
+    loop {
+        let in_use = log.exists();
+        let report = look_once(path, told)?;
+        // Somebody began to write to what was read without a lock.
+        if in_use || !log.exists() {
+            return Ok(report);
+        }
+    }
+}
+
+fn look_once(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
+    let mut report = Report::default();
+    match salvage::examine(path) {
+        Ok(None) => {}
+        Ok(Some(damage)) => report.add(damage.to_string(), SALVAGE),
+        Err(cause) => report.add(cause.message, RESTORE),
+    }
+    let first = open::look(path);
+    if let Ok(Found::Nothing) = first {
+        return Err(Error::invalid(format!("{} does not exist", path.display())));
+    }
+    if let Err(cause) = &first {
+        let advice = if open::is_of_another(cause) {
+            OTHER
+        } else {
+            RESTORE
+        };
+        report.add(cause.message.clone(), advice);
+    }
+    // A file that is damaged is read on as far as it goes.
+    let before = report.findings.len();
+    let outcome = open::unchanged(path)
+        .map_err(Error::from)
+        .and_then(|connection| look_inside(&connection, &mut report, first.is_ok(), told));
+    if let Err(cause) = outcome
+        && report.findings.len() == before
+    {
+        report.add(format!("it cannot be read: {}", cause.message), RESTORE);
+    }
+    if !report.is_repairable() {
+        for finding in report.findings.iter_mut().filter(|one| one.is_repairable()) {
+            finding.advice = REPAIR_LATER;
+        }
+    }
+    Ok(report)
+}
+
+impl Report {
+    fn add(&mut self, what: String, advice: &'static str) {
+        self.findings.push(Finding { what, advice });
+    }
+}
+
+type Check = fn(&Connection, &mut Report) -> Result<()>;
+
+/// What is looked at once the pages are sound.
+const CHECKS: [(&str, Check); 8] = [
+    ("Checking the schema", look_at_schema),
+    ("Checking references", look_at_references),
+    ("Checking JSON", look_at_documents),
+    ("Checking nonces and idempotency keys", look_at_answers_kept),
+    ("Counting people inside", look_at_occupancy),
+    ("Counting records", look_at_totals),
+    ("Checking the search index", look_at_search_index),
+    ("Reading notices", look_at_notices),
+];
+
+fn look_inside(
+    connection: &Connection,
+    report: &mut Report,
+    ours: bool,
+    told: &mut dyn FnMut(Step),
+) -> Result<()> {
+    let before = report.findings.len();
+    let of = CHECKS.len() + 1;
+    told(Step {
+        number: 1,
+        of,
+        what: "Checking pages",
+    });
+    look_at_pages(connection, report)?;
+    if !ours || report.findings.len() > before {
+        return Ok(());
+    }
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if version != migrate::CURRENT {
+        let current = migrate::CURRENT;
+        report.add(
+            format!("schema version {version}; this program's is {current}"),
+            MIGRATE,
+        );
+        return Ok(());
+    }
+    for (number, (what, check)) in (2..).zip(CHECKS) {
+        told(Step { number, of, what });
+        check(connection, report)?;
+    }
+    report.last_backup = last_backup(connection)?;
+    Ok(())
+}
+
+/// SQLite's own check of pages and indexes, a full-text index included.
+fn look_at_pages(connection: &Connection, report: &mut Report) -> Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({LINES_MAX})"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let line: String = row.get(0)?;
+        let of_index = line.contains("missing from index") || line.contains("entries in index");
+        let of_value = line.contains("value in");
+        match line.as_str() {
+            "ok" => {}
+            _ if open::is_of_search_index(&line) => {
+                report.index = true;
+                report.add(line, REPAIR_INDEX);
+            }
+            _ if of_index => report.add(line, REINDEX),
+            _ if of_value => report.add(line, TELL),
+            _ => report.add(line, RESTORE),
+        }
+    }
+    Ok(())
+}
+
+fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
+    let fresh = Connection::open_in_memory()?;
+    migrate::create(&fresh)?;
+    let (wanted, found) = (migrate::schema_of(&fresh)?, migrate::schema_of(connection)?);
+    for part in &wanted {
+        if !found.contains(part) {
+            let (kind, name, _) = part;
+            report.add(
+                format!("{kind} {name} is missing, or not as it should be"),
+                TELL,
+            );
+        }
+    }
+    // SQLite's own tables come and go.
+    for (kind, name, _) in found.iter().filter(|part| !part.1.starts_with("sqlite_")) {
+        if !wanted.iter().any(|part| (&part.0, &part.1) == (kind, name)) {
+            report.add(format!("{kind} {name} is none of ours"), TELL);
+        }
+    }
+    Ok(())
+}
+
+fn look_at_references(connection: &Connection, report: &mut Report) -> Result<()> {
+    for missing in references::missing(connection)? {
+        let first = missing
+            .first
+            .map_or_else(String::new, |row| format!(", the first in row {row}"));
+        let what = format!(
+            "{}: {} references to {} that do not exist{first}",
+            missing.table, missing.count, missing.of
+        );
+        report.add(what, TELL);
+    }
+    Ok(())
+}
+
+/// Counts rows that should not be; each statement gives their number and the id of the first.
+fn count(
+    connection: &Connection,
+    report: &mut Report,
+    checks: &[(&str, &str, &'static str)],
+) -> Result<()> {
+    for (what, sql, advice) in checks {
+        let (count, first): (i64, Option<i64>) =
+            connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if count > 0 {
+            let first = first.map_or_else(String::new, |id| format!(", the first with id {id}"));
+            report.add(format!("{count} {what}{first}"), advice);
+        }
+    }
+    Ok(())
+}
+
+/// Columns that hold JSON, with what names a row. SQLite checks some of them when they are written,
+/// but none through a connection that only reads.
+const DOCUMENTS: &[(&str, &str, &str)] = &[
+    ("settings", "value", "NULL"),
+    ("delegates", "sources", "id"),
+    ("delegates", "data", "id"),
+    ("devices", "sources", "id"),
+    ("interactions", "data", "id"),
+    ("interactions", "shared", "id"),
+    ("shared_values", "value", "id"),
+    ("audit", "before", "id"),
+    ("audit", "after", "id"),
+    ("clients", "roles", "id"),
+    ("clients", "scopes", "id"),
+    ("clients", "visible_properties", "id"),
+    ("users", "roles", "id"),
+    ("batches", "options", "id"),
+    ("tls_certificate", "names", "id"),
+    ("tokens", "scopes", "id"),
+    ("second_factors", "recovery", "user_id"),
+    ("device_states", "ping", "device_id"),
+    ("device_states", "local_settings", "device_id"),
+    ("device_pings", "ping", "device_id"),
+    ("app_config", "document", "version"),
+    ("app_config_draft", "document", "id"),
+    ("sections", "schema", "NULL"),
+    ("reports", "parameters", "number"),
+    ("reports", "fixed", "number"),
+    ("reports", "api_clients", "number"),
+    ("webhooks", "interactions", "id"),
+    ("webhooks", "changes", "id"),
+    ("webhooks", "devices", "id"),
+    ("webhook_attempts", "people", "id"),
+    ("gateways", "definition", "NULL"),
+    ("regions", "tags", "NULL"),
+    ("regions", "refs", "NULL"),
+    ("region_versions", "tags", "version"),
+    ("region_versions", "refs", "version"),
+];
+
+fn look_at_documents(connection: &Connection, report: &mut Report) -> Result<()> {
+    for (table, column, id) in DOCUMENTS {
+        let what = format!("rows of {table} whose {column} is not JSON");
+        let sql = format!("SELECT count(*), min({id}) FROM {table} WHERE NOT json_valid({column})");
+        count(connection, report, &[(&what, &sql, TELL)])?;
+    }
+    count(connection, report, &[
+        (
+            "devices whose data is not a JSON object",
+            "SELECT count(*), min(id) FROM devices WHERE data IS NOT NULL AND NOT (json_valid(data) AND json_type(data) = 'object')",
+            "these gates refuse everybody (743): write the device's data anew with PATCH /device/id:…",
+        ),
+        (
+            "interactions that name a shared value that does not exist",
+            "SELECT count(*), min(interactions.id) FROM interactions, json_each(interactions.shared) AS place
+             WHERE shared IS NOT NULL AND json_valid(shared)
+               AND (place.value ->> 1) NOT IN (SELECT id FROM shared_values)",
+            TELL,
+        ),
+    ])
+}
+
+/// What makes a resend safe.
+fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<()> {
+    count(
+        connection,
+        report,
+        &[
+            (
+                "nonces of interactions that never were",
+                "SELECT count(*), NULL FROM nonces WHERE interaction_id >
+             coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'interactions'), 0)",
+                TELL,
+            ),
+            (
+                "idempotency keys without an answer",
+                "SELECT count(*), min(id) FROM idempotency_keys
+             WHERE id NOT IN (SELECT key_id FROM idempotency_parts)",
+                "they go by themselves after 7 days; a resend under one of them is taken as new",
+            ),
+        ],
+    )
+}
+
+fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()> {
+    connection.execute_batch("BEGIN")?;
+    // The server counts anew after devices were moved.
+    let drift = recount::is_due(connection).and_then(|due| {
+        if due {
+            Ok(Vec::new())
+        } else {
+            recount::drift(connection)
+        }
+    });
+    connection.execute_batch("COMMIT")?;
+    // The whole venue comes last.
+    for (device, off) in drift?.into_iter().rev() {
+        let place = if device == ANYWHERE {
+            "the venue".to_owned()
+        } else {
+            format!("device {device}")
+        };
+        report.add(
+            format!("{place} counts {off:+} inside against its check-ins and check-outs"),
+            REPAIR,
+        );
+    }
+    Ok(())
+}
+
+fn look_at_totals(connection: &Connection, report: &mut Report) -> Result<()> {
+    let off = totals::drift(connection)?;
+    for (what, off) in [
+        ("delegates", off.delegates),
+        ("interactions", off.interactions),
+    ] {
+        if off != 0 {
+            report.add(
+                format!("lists tell {off:+} {what} against those that there are"),
+                REPAIR,
+            );
+        }
+    }
+    Ok(())
+}
+
+fn look_at_search_index(connection: &Connection, report: &mut Report) -> Result<()> {
+    connection.execute_batch("BEGIN")?;
+    let wrong = index::first_wrong(connection);
+    connection.execute_batch("COMMIT")?;
+    if let Some(id) = wrong? {
+        report.index = true;
+        report.add(
+            format!("the search index differs from the texts of delegate {id}"),
+            REPAIR_INDEX,
+        );
+    }
+    Ok(())
+}
+
+/// What happened to the file, until somebody acknowledges it.
+fn look_at_notices(connection: &Connection, report: &mut Report) -> Result<()> {
+    let zone = settings::load(connection)?.zone;
+    for notice in settings::notices::list(connection)? {
+        let at = zone.iso(Timestamp(notice.at));
+        report.add(format!("{at}: {}", notice.what), ACKNOWLEDGE);
+    }
+    Ok(())
+}
+
+fn last_backup(connection: &Connection) -> Result<Option<String>> {
+    let at: Option<Timestamp> = connection.query_row(
+        "SELECT max(at) FROM audit WHERE record_type = 'backup'",
+        [],
+        |row| row.get(0),
+    )?;
+    let zone = settings::load(connection)?.zone;
+    Ok(at.map(|at| zone.iso(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_that_must_be_json_is_looked_at() {
+        let mut table = "";
+        let mut found = 0;
+        for line in include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/schema.sql")).lines() {
+            if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+                table = rest.split([' ', '(']).next().unwrap();
+            }
+            if line.contains("json_valid(") {
+                let column = line.split_whitespace().next().unwrap();
+                assert!(
+                    DOCUMENTS
+                        .iter()
+                        .any(|known| (known.0, known.1) == (table, column)),
+                    "{table}.{column}"
+                );
+                found += 1;
+            }
+        }
+        assert!(found >= 8, "{found}");
+    }
+}

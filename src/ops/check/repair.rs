@@ -1,0 +1,59 @@
+//! Makes anew what follows from the rest and does not: the counts of those inside and the totals of lists,
+//! as everybody writes, and the index for searching, at once. It changes nothing else.
+
+use super::{Report, index};
+use crate::{
+    db::{
+        ServeLock, Store, Tx,
+        totals::{self, Drift},
+    },
+    domain::interactions::recount,
+    ops::import::slices::{self, Steps},
+    types::{DeviceId, error::Result},
+};
+
+/// What was mended.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mended {
+    /// The index for searching.
+    pub index: bool,
+    /// How many lists tell.
+    pub totals: bool,
+    /// So many counts of those inside.
+    pub occupancies: usize,
+}
+
+/// Mends the index, where the report found it wrong, and the totals of lists and every count of those
+/// inside that are off.
+///
+/// # Errors
+/// When they cannot be written; what was mended by then stays.
+pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
+    if report.index {
+        index::rebuild(store, &ServeLock::take(store.path())?)?;
+    }
+    let off = store.look_up(totals::drift)?;
+    let totals = off != Drift::default();
+    if totals {
+        store.write_blocking(move |tx| totals::correct(tx, off))?;
+    }
+    let drift = store.look_up(recount::drift)?;
+    let occupancies = drift.len();
+    slices::write(store, Counts(drift), |_| {})?;
+    Ok(Mended {
+        index: report.index,
+        totals,
+        occupancies,
+    })
+}
+
+struct Counts(Vec<(DeviceId, i64)>);
+
+impl Steps for Counts {
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        if let Some((device, off)) = self.0.pop() {
+            recount::correct(tx, device, off)?;
+        }
+        Ok(!self.0.is_empty())
+    }
+}

@@ -1,0 +1,310 @@
+//! What the file keeps of an import: a batch, so that it can be completed, taken back, and
+//! searched by.
+
+use super::{
+    Mapping, What,
+    source::{Fingerprint, Reading},
+};
+use crate::{
+    core::{
+        Context,
+        audit::{self, Change},
+    },
+    db::Tx,
+    types::{
+        DeviceId, Timestamp, Zone,
+        error::{Error, Result},
+    },
+};
+use rusqlite::{Connection, OptionalExtension, Row};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// How an import was asked for; what taking it up again needs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Options {
+    /// Where the file was.
+    pub path: String,
+    /// The sheet of a spreadsheet.
+    pub sheet: Option<String>,
+    /// Columns that were mapped by hand: header and property.
+    pub map: Vec<(String, String)>,
+    /// The code by which rows mean records.
+    pub key: Option<String>,
+    /// The device that delegates are joined with.
+    pub join: Option<i64>,
+    /// Bad rows are left out.
+    pub skip_bad: bool,
+    /// Delegates without a barcode are given one.
+    pub make_codes: bool,
+    /// The encoding of a CSV file, where it was named and not recognised.
+    pub encoding: Option<String>,
+}
+
+impl Options {
+    /// How the file is read.
+    #[must_use]
+    pub fn reading(&self) -> Reading<'_> {
+        Reading {
+            sheet: self.sheet.as_deref(),
+            encoding: self.encoding.as_deref(),
+        }
+    }
+
+    /// The mappings as they were given.
+    #[must_use]
+    pub fn mappings(&self) -> Vec<Mapping> {
+        let pairs = self.map.iter().cloned();
+        pairs
+            .map(|(header, target)| Mapping { header, target })
+            .collect()
+    }
+}
+
+/// One import.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// Its id.
+    pub id: i64,
+    /// What it is of.
+    pub what: What,
+    /// The device that it was made for.
+    pub device: Option<DeviceId>,
+    /// The file's name.
+    pub file_name: String,
+    /// The file's SHA-256.
+    pub sha256: [u8; 32],
+    /// How it was asked for.
+    pub options: Options,
+    /// Rows in the file.
+    pub total: u64,
+    /// Rows that are done with.
+    pub done: u64,
+    /// Who began it, as the audit names them.
+    pub actor: String,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When it was complete.
+    pub finished_at: Option<Timestamp>,
+    /// When taking it back was begun.
+    pub undone_at: Option<Timestamp>,
+    /// Whether anything that it made or changed is still there, as far as it knows.
+    pub has_rows: bool,
+}
+
+const COLUMNS: &str = "id, kind, device_id, file_name, file_sha256, options, total, done, \
+    created_at, finished_at, undone_at, actor,
+    EXISTS (SELECT 1 FROM batch_rows WHERE batch_id = batches.id)";
+
+impl Batch {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let kind: String = row.get(1)?;
+        let options: String = row.get(5)?;
+        let what = What::ALL.into_iter().find(|what| what.name() == kind);
+        Ok(Self {
+            id: row.get(0)?,
+            what: what.unwrap_or(What::Delegates),
+            device: row.get(2)?,
+            file_name: row.get(3)?,
+            sha256: row.get(4)?,
+            options: serde_json::from_str(&options).unwrap_or_default(),
+            total: row.get(6)?,
+            done: row.get(7)?,
+            created_at: row.get(8)?,
+            finished_at: row.get(9)?,
+            undone_at: row.get(10)?,
+            actor: row.get(11)?,
+            has_rows: row.get(12)?,
+        })
+    }
+
+    /// Where it stands, as an operator is told.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        match (self.undone_at, self.finished_at) {
+            (Some(_), _) if self.has_rows => "taken back in part",
+            (Some(_), _) => "taken back",
+            (None, Some(_)) => "complete",
+            (None, None) => "interrupted",
+        }
+    }
+
+    /// As JSON for `--json`.
+    #[must_use]
+    pub fn to_json(&self, zone: &Zone) -> serde_json::Value {
+        json!({
+            "id": self.id,
+            "what": self.what.name(),
+            "file": self.file_name,
+            "device": self.device.map(|device| device.0),
+            "rows": self.total,
+            "done": self.done,
+            "state": self.state(),
+            "createdAt": zone.iso(self.created_at),
+        })
+    }
+}
+
+/// The batch of an id.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] when there is none.
+pub fn find(connection: &Connection, id: i64) -> Result<Batch> {
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM batches WHERE id = ?1"))?
+        .query_row([id], Batch::read)
+        .optional()?
+        .ok_or_else(|| Error::invalid(format!("there is no import {id}")))
+}
+
+/// The newest imports, the newest first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn newest(connection: &Connection, most: u32) -> Result<Vec<Batch>> {
+    older(connection, i64::MAX, most)
+}
+
+/// The newest imports before one, the newest first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM batches WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
+    ))?;
+    let batches = statement.query_map(rusqlite::params![than, most], Batch::read)?;
+    Ok(batches.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest import of the same list that was not taken back.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn of_list(connection: &Connection, what: What, list: &Fingerprint) -> Result<Option<Batch>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM batches
+             WHERE kind = ?1 AND file_sha256 = ?2 AND coalesce(options ->> 'sheet', ?3) IS ?4
+             AND undone_at IS NULL ORDER BY id DESC"
+        ))?
+        .query_row(
+            rusqlite::params![what.name(), list.sha256, list.first_sheet, list.sheet],
+            Batch::read,
+        )
+        .optional()?)
+}
+
+/// How many rows of a batch became something that is still there.
+///
+/// # Errors
+/// When they cannot be counted.
+pub fn rows_left(connection: &Connection, id: i64) -> Result<u64> {
+    Ok(connection
+        .prepare_cached("SELECT count(*) FROM batch_rows WHERE batch_id = ?1")?
+        .query_row([id], |row| row.get(0))?)
+}
+
+/// Records that the rows of a batch became, those of the last rows first.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT record_id FROM batch_rows WHERE batch_id = ?1 ORDER BY line DESC LIMIT ?2",
+    )?;
+    let ids = statement.query_map(rusqlite::params![id, most], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A batch that is to be begun.
+pub struct NewBatch {
+    /// What it is of.
+    pub what: What,
+    /// The device that it is made for.
+    pub device: Option<DeviceId>,
+    /// The file's name.
+    pub file_name: String,
+    /// The file's SHA-256.
+    pub sha256: [u8; 32],
+    /// How it is asked for.
+    pub options: Options,
+    /// Rows in the file.
+    pub total: u64,
+}
+
+/// Begins a batch: its id.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn begin(tx: &Tx<'_>, ctx: &Context, new: &NewBatch) -> Result<i64> {
+    let options = serde_json::to_string(&new.options).map_err(Error::defect)?;
+    tx.execute(
+        "INSERT INTO batches (kind, device_id, file_name, file_sha256, options, total, actor, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        rusqlite::params![
+            new.what.name(),
+            new.device,
+            new.file_name,
+            new.sha256,
+            options,
+            new.total,
+            ctx.actor,
+            tx.now()
+        ],
+    )?;
+    let id = tx.last_insert_rowid();
+    let after = json!({"what": new.what.name(), "file": new.file_name, "rows": new.total});
+    tell(tx, ctx, id, "create", after)?;
+    Ok(id)
+}
+
+/// Tells the audit what happened to a batch.
+pub(super) fn tell(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    id: i64,
+    action: &'static str,
+    after: serde_json::Value,
+) -> Result<()> {
+    audit::append(
+        tx,
+        ctx,
+        &Change {
+            action,
+            record_type: "batch",
+            record_id: Some(id),
+            before: None,
+            after: Some(after),
+        },
+    )
+}
+
+/// Checks, before a slice is written, that it is still at the row where it was left.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] when somebody began to take it back, or goes on with it.
+pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
+    let (is_undone, at): (bool, u64) = tx
+        .prepare_cached("SELECT undone_at IS NOT NULL, done FROM batches WHERE id = ?1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if is_undone {
+        return Err(Error::invalid("it is being taken back"));
+    }
+    if at != done {
+        return Err(Error::invalid("it is gone on with elsewhere"));
+    }
+    Ok(())
+}
+
+/// Keeps how many rows are done with, in the transaction that wrote them.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
+    let at = finished.then(|| tx.now());
+    tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?
+        .execute(rusqlite::params![id, done, at])?;
+    Ok(())
+}

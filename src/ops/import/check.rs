@@ -1,0 +1,439 @@
+//! Which rows cannot be imported, and why: all of them are told before any row is written. Nothing
+//! is kept of a row but a hash of its codes, so that the longest list takes little memory.
+
+use super::{
+    Source, What,
+    bad::{BadRow, BadRows, Problem},
+    kept::Kept,
+    lineage::Parent,
+    links::{At, Ended, Links, Reference},
+    marks::Marks,
+    plan::{Plan, Unresolved, by_code, is_of_row},
+    source::{ROWS_BYTES, Row, Rows},
+    warnings::Warnings,
+};
+use crate::{
+    core::records::{self, Resource, input::referred, write::PARENT},
+    db::{Store, Tx, in_transaction, migrate},
+    domain::interactions::record,
+    types::{
+        Timestamp,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{BuildHasher, RandomState},
+    ops::ControlFlow,
+};
+
+/// Rows that are looked up in one go.
+const SLICE_ROWS: usize = 1_000;
+/// The most unique codes that a file may have, beside each other; a few bytes of memory each.
+const CODES_MAX: usize = 5_000_000;
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Rows that hold something, below the header.
+    pub rows: u64,
+    /// Those that cannot be imported.
+    pub bad: BadRows,
+    /// Those that mean a record which is there already.
+    pub known: u64,
+    /// Those that refer to rows further down, and are linked with them when all are written.
+    pub linked: Marks,
+    /// What is doubtful about the others.
+    pub warnings: Warnings,
+}
+
+impl Checked {
+    /// Rows that can be imported.
+    #[must_use]
+    pub fn good(&self) -> u64 {
+        self.rows - self.bad.count() as u64
+    }
+}
+
+/// An import that was interrupted.
+#[derive(Clone, Copy)]
+pub struct Begun {
+    /// Its batch.
+    pub batch: i64,
+    /// How many rows it is done with.
+    pub done: u64,
+}
+
+/// How far a check came.
+pub struct Looked<'a> {
+    /// Rows that were looked at.
+    pub rows: u64,
+    /// The bad ones among those since it was told before.
+    pub bad: &'a [BadRow],
+}
+
+/// Checks every row of a file: by itself, against the rows before it, and against what is in the
+/// store, where there is one. Of an import that was `begun`, the first rows are written already. `told`
+/// hears how far it came, and may stop it.
+///
+/// # Errors
+/// When the file or the store cannot be read, or when `told` stopped it.
+pub fn check(
+    source: &Source,
+    plan: &Plan,
+    store: Option<&Store>,
+    begun: Option<Begun>,
+    mut told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+) -> Result<Checked> {
+    let mut check = Check {
+        plan,
+        begun,
+        codes: HashMap::new(),
+        changed: HashSet::new(),
+        hasher: RandomState::new(),
+        links: Links::default(),
+        checked: Checked::default(),
+        fresh: Vec::new(),
+    };
+    // Without a file everything is checked against an empty one.
+    let empty = Connection::open_in_memory()?;
+    if store.is_none() {
+        migrate::create(&empty)?;
+    }
+    let mut rows = source.rows()?;
+    loop {
+        let slice = slice(&mut rows)?;
+        let is_end = slice.is_empty();
+        match store {
+            Some(store) => store.look_up(|connection| check.next(slice, connection))?,
+            None => check.next(slice, &empty)?,
+        }
+        let looked = Looked {
+            rows: check.checked.rows,
+            bad: &check.fresh,
+        };
+        let goes_on = told(&looked);
+        for row in check.fresh.drain(..) {
+            check.checked.bad.tell(row);
+        }
+        if is_end {
+            return Ok(check.checked);
+        }
+        if goes_on.is_break() {
+            return Err(Error::invalid("stopped; nothing was written"));
+        }
+    }
+}
+
+/// The next rows, as many as are looked up in one go.
+fn slice(rows: &mut Rows) -> Result<Vec<Row>> {
+    let (mut slice, mut bytes) = (Vec::new(), 0);
+    while slice.len() < SLICE_ROWS && bytes < ROWS_BYTES {
+        let Some(row) = rows.next().transpose()? else {
+            break;
+        };
+        bytes += row.bytes();
+        slice.push(row);
+    }
+    Ok(slice)
+}
+
+struct Check<'a> {
+    plan: &'a Plan,
+    begun: Option<Begun>,
+    /// The line at which a code stands, by a hash of it and its column; of good rows only.
+    codes: HashMap<u64, u32>,
+    /// Codes that records of the store have until a row changes them.
+    changed: HashSet<u64>,
+    hasher: RandomState,
+    links: Links,
+    checked: Checked,
+    /// Bad rows of this slice.
+    fresh: Vec<BadRow>,
+}
+
+impl Check<'_> {
+    /// Looks at the next rows, or at what can be said when there are no more.
+    fn next(&mut self, rows: Vec<Row>, connection: &Connection) -> Result<()> {
+        if rows.is_empty() {
+            return self.end(connection);
+        }
+        in_transaction(connection, Timestamp::now(), |tx| {
+            for row in rows {
+                let number = self.checked.rows;
+                self.checked.rows += 1;
+                let line = row.line;
+                let begun = self.begun.filter(|begun| number < begun.done);
+                match self.row(tx, row, begun.map(|begun| begun.batch)) {
+                    Ok(()) => {}
+                    Err(Trouble::Problem(problem)) => {
+                        self.checked.bad.mark(number);
+                        self.fresh.push(BadRow { line, problem });
+                    }
+                    Err(Trouble::Error(cause)) => return Err(cause),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Looks at a row; `written` is the batch that is done with it already.
+    fn row(&mut self, tx: &Tx<'_>, row: Row, written: Option<i64>) -> Result<(), Trouble> {
+        let body = self.plan.body(row.content)?;
+        if self.plan.what == What::Interactions {
+            if written.is_some() {
+                return Ok(());
+            }
+            let draft = self.of_plan(self.plan.draft(body))?;
+            let found = record::find_past(tx, &draft).map(|_| ());
+            return self.of_plan(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
+        }
+        let resource = self.plan.resource(&body);
+        let at = At {
+            number: self.checked.rows - 1,
+            line: line_number(row.line),
+            known: None,
+        };
+        if let Some(batch) = written {
+            return self.written(tx, batch, at, resource, &body);
+        }
+        let known = self.checked.known;
+        self.record(tx, at, resource, &body)?;
+        self.remember_codes(resource, &body, at.line)?;
+        let is_new = self.checked.known == known;
+        let warnings = &mut self.checked.warnings;
+        warnings.look_at(self.plan, row.line, &body, is_new);
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        tx: &Tx<'_>,
+        mut at: At,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<(), Trouble> {
+        at.known = self.of_plan(self.plan.existing(tx, resource, body))?;
+        let mut resolved = body.clone();
+        let mut unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+        for (property, selector) in Plan::selectors(resource, body) {
+            if self.changed.contains(&self.target(selector))
+                && resolved.remove(property.name).is_some()
+            {
+                unresolved.push(Unresolved {
+                    property: property.name,
+                    selector: selector.to_owned(),
+                });
+            }
+        }
+        let parent = self.parent(&unresolved, &resolved);
+        let ctx = &self.plan.ctx;
+        self.of_plan(records::write::check(tx, ctx, resource, at.known, resolved))?;
+        for (column, name, code) in codes(resource, body) {
+            if let Some(line) = self.codes.get(&self.hash(column, code)) {
+                let reason = format!("{name}: stands in line {line} already");
+                return Err(Trouble::Problem(self.plan.problem(Error::invalid(reason))));
+            }
+        }
+        if let Some(problem) = taken(tx, self.plan, resource, body, at.known)? {
+            return Err(Trouble::Problem(problem));
+        }
+        for unresolved in unresolved {
+            let code = self.target(&unresolved.selector);
+            let is_above = self.codes.contains_key(&code);
+            let reference = Reference {
+                property: unresolved.property,
+                code,
+                wanted: (!is_above).then_some(unresolved.selector),
+            };
+            self.links.push(at, reference)?;
+        }
+        if body.contains_key(PARENT) {
+            self.links.above(at, parent);
+        }
+        if let Some(id) = at.known {
+            self.checked.known += 1;
+            self.changes(tx, at, id, resource, body)?;
+        }
+        Ok(())
+    }
+
+    /// A row of an interrupted import that is written already, or was left out.
+    fn written(
+        &mut self,
+        tx: &Tx<'_>,
+        batch: i64,
+        mut at: At,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<(), Trouble> {
+        let Some(kept) = Kept::of_line(tx, batch, at.line.into())? else {
+            return Ok(());
+        };
+        at.known = Some(kept.record);
+        if kept.unlinked().next().is_some() {
+            self.links.written(at);
+        }
+        if kept.unlinked().any(|name| name == PARENT) {
+            let named = body.get(PARENT).cloned().unwrap_or_default();
+            let mut resolved = Map::from_iter([(PARENT.to_owned(), named)]);
+            let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+            let parent = self.parent(&unresolved, &resolved);
+            self.links.written_above(at, parent);
+        }
+        self.remember_codes(resource, body, at.line)?;
+        Ok(())
+    }
+
+    /// Remembers which codes a row gives the record of an id, and which that has no more then.
+    fn changes(
+        &mut self,
+        tx: &Tx<'_>,
+        at: At,
+        id: i64,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<()> {
+        for (column, name) in resource.codes() {
+            if Some(name) == self.plan.key || !body.contains_key(name) {
+                continue;
+            }
+            let stored = records::write::stored_text(tx, resource, column, id)?;
+            let given = body.get(name).and_then(Value::as_str);
+            if stored.as_deref() == given {
+                continue;
+            }
+            if let Some(stored) = stored {
+                self.changed.insert(self.hash(column, &stored));
+            }
+            self.links.renames(at);
+        }
+        Ok(())
+    }
+
+    /// What can be said of references when all rows are read.
+    fn end(&mut self, connection: &Connection) -> Result<()> {
+        let links = std::mem::take(&mut self.links);
+        let line_of = |code| self.codes.get(&code).copied();
+        let Ended { linked, bad } = links.end(self.plan, connection, line_of)?;
+        self.checked.linked = linked;
+        for (at, row) in bad {
+            self.checked.bad.mark(at.number);
+            self.checked.known -= u64::from(at.known.is_some());
+            self.fresh.push(row);
+        }
+        Ok(())
+    }
+
+    /// The parent that a body names, where `unresolved` are those of its references that are not in the
+    /// store.
+    fn parent(&self, unresolved: &[Unresolved], body: &Map<String, Value>) -> Option<Parent> {
+        match unresolved.iter().find(|one| one.property == PARENT) {
+            Some(unresolved) => Some(Parent::Code(self.target(&unresolved.selector))),
+            None => body.get(PARENT).and_then(referred).map(Parent::Record),
+        }
+    }
+
+    /// The record that a selector such as `code:hall-a` means, as its code is kept in `codes`.
+    fn target(&self, selector: &str) -> u64 {
+        let (name, code) = selector.split_once(':').unwrap_or_default();
+        let resource = self.plan.what.resource();
+        let column = resource.and_then(|resource| {
+            let mut codes = resource.codes();
+            codes.find(|(_, known)| *known == name)
+        });
+        self.hash(column.map_or("", |(column, _)| column), code)
+    }
+
+    /// A failure that is about the row is a problem of the row.
+    fn of_plan<T>(&self, outcome: Result<T>) -> Result<T, Trouble> {
+        outcome.map_err(|cause| {
+            if is_of_row(cause.kind) {
+                Trouble::Problem(self.plan.problem(cause))
+            } else {
+                Trouble::Error(cause)
+            }
+        })
+    }
+
+    fn hash(&self, column: &str, code: &str) -> u64 {
+        self.hasher.hash_one((column, code))
+    }
+
+    fn remember_codes(
+        &mut self,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+        line: u32,
+    ) -> Result<()> {
+        for (column, _, code) in codes(resource, body) {
+            self.codes.insert(self.hash(column, code), line);
+        }
+        if self.codes.len() > CODES_MAX {
+            return Err(Error::invalid(format!(
+                "has more than {CODES_MAX} unique codes; split it"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Lines are kept in four bytes: no list that may be imported has more.
+fn line_number(line: u64) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
+}
+
+enum Trouble {
+    /// The row is bad.
+    Problem(Problem),
+    /// Nothing can be checked.
+    Error(Error),
+}
+
+impl From<Problem> for Trouble {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(cause: Error) -> Self {
+        Self::Error(cause)
+    }
+}
+
+/// The unique codes of a body, with their columns and names.
+fn codes<'a>(
+    resource: &'static Resource,
+    body: &'a Map<String, Value>,
+) -> impl Iterator<Item = (&'static str, &'static str, &'a str)> {
+    resource
+        .codes()
+        .filter_map(|(column, name)| Some((column, name, body.get(name)?.as_str()?)))
+}
+
+/// What is wrong with a row because another record has its code.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn taken(
+    connection: &Connection,
+    plan: &Plan,
+    resource: &'static Resource,
+    body: &Map<String, Value>,
+    own: Option<i64>,
+) -> Result<Option<Problem>> {
+    for (_, name, code) in codes(resource, body) {
+        let found = by_code(connection, resource, name, code)?;
+        if let Some(id) = found.filter(|id| Some(*id) != own) {
+            let reason = format!("{name}: already used by the {} with id {id}", resource.name);
+            return Ok(Some(plan.problem(Error::invalid(reason))));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests;

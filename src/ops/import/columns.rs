@@ -1,0 +1,370 @@
+//! The columns of a table, each matched with what it holds, and rows as bodies such as the API
+//! takes.
+
+use super::{
+    What,
+    bad::Problem,
+    source::{OURS, Source},
+    target::{
+        Mapping, Target, beside, by_words, of_attendee, participant, property, resembled, synonym,
+    },
+    values,
+};
+use crate::types::{
+    error::{Error, Result},
+    json::merge_patch,
+    text::shortened,
+};
+use serde_json::{Map, Value};
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its header.
+    pub header: String,
+    /// What it holds.
+    pub target: Target,
+}
+
+/// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    what: What,
+    columns: Vec<Column>,
+    /// It holds events, under the names that events have.
+    pub events: bool,
+}
+
+impl Columns {
+    /// Matches the headers of a file: mappings first, then the properties' names, then what else
+    /// they are often called; what is left goes to `data` under its header. In a file that
+    /// Gatepost exported, names are meant exactly.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] for a header or a property that stands twice, a mapping of a
+    /// header that is not there, and a table without any property of what it is to hold.
+    pub fn of(what: What, source: &Source, mappings: &[Mapping]) -> Result<Self> {
+        match source.header() {
+            Some(headers) => Self::new(what, headers, mappings, source.other_sheets()),
+            None if !mappings.is_empty() => Err(Error::invalid(
+                "--map: the objects of a JSON file have the names that the API has",
+            )),
+            None => Ok(Self {
+                what,
+                columns: Vec::new(),
+                events: false,
+            }),
+        }
+    }
+
+    /// As [`Columns::of`], of the headers of a table, which may have other sheets beside it.
+    ///
+    /// # Errors
+    /// As [`Columns::of`].
+    pub fn new(
+        what: What,
+        headers: &[String],
+        mappings: &[Mapping],
+        other_sheets: Option<String>,
+    ) -> Result<Self> {
+        let columns = Self::matched(what, headers, mappings)?;
+        match columns.misfit() {
+            // Somebody said what the columns are.
+            Some(Misfit::NoneKnown) if mappings.iter().any(|one| !one.target.is_empty()) => {
+                Ok(columns)
+            }
+            Some(misfit) => {
+                let elsewhere = other_sheets
+                    .filter(|_| misfit == Misfit::NoneKnown)
+                    .map(|sheets| format!("; there are other sheets, for --sheet: {sheets}"));
+                let told = misfit.told(what, headers);
+                Err(Error::invalid(told + &elsewhere.unwrap_or_default()))
+            }
+            None => Ok(columns),
+        }
+    }
+
+    /// As [`Columns::new`], whatever [`Columns::misfit`] says of it: what a person may still mend.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] for a header that stands twice and for an unusable mapping.
+    pub fn matched(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
+        check_headers(headers)?;
+        let mut targets = mapped(what, headers, mappings)?;
+        let ours = headers.iter().any(|header| header == OURS);
+        let finders: &[fn(What, &str) -> Option<Target>] = if ours {
+            &[Target::of_ours]
+        } else {
+            &[of_attendee, property, synonym, participant, by_words]
+        };
+        for find in finders {
+            for (at, header) in headers.iter().enumerate() {
+                if targets[at].is_none()
+                    && let Some(target) = find(what, header)
+                    && (target.name().is_none() || !is_taken(&targets, &target))
+                {
+                    targets[at] = Some(target);
+                }
+            }
+        }
+        for (at, header) in headers.iter().enumerate() {
+            if targets[at].is_none() && !ours {
+                targets[at] = beside(what, header, &targets);
+            }
+        }
+        let columns: Vec<Column> = headers
+            .iter()
+            .zip(targets)
+            .map(|(header, target)| Column {
+                header: header.clone(),
+                target: target.unwrap_or_else(|| Target::unmatched(what, header)),
+            })
+            .collect();
+        let events = ours && headers.iter().any(|header| header == "eventName");
+        Ok(Self {
+            what,
+            columns,
+            events,
+        })
+    }
+
+    /// The columns.
+    pub fn iter(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter()
+    }
+
+    /// Whether there are any: a JSON file has none.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        !self.columns.is_empty()
+    }
+
+    /// Whether a column is one of these properties; no of a JSON file, which has no columns.
+    #[must_use]
+    pub fn has_any(&self, names: &[&str]) -> bool {
+        let mut own = self.columns.iter().filter_map(|one| one.target.name());
+        own.any(|own| names.contains(&own.as_str()))
+    }
+
+    /// Columns that go into other data, though their header resembles a property that no column is:
+    /// the header of each and the property.
+    #[must_use]
+    pub fn resembling(&self) -> Vec<(String, String)> {
+        let ours = self.columns.iter().any(|column| column.header == OURS);
+        let doubtful = self.columns.iter().filter(|column| {
+            let free = Target::unmatched(self.what, &column.header);
+            !ours && matches!(free, Target::Data { .. }) && column.target == free
+        });
+        doubtful
+            .filter_map(|column| {
+                let name = resembled(self.what, &column.header)?.name()?;
+                (!self.has_any(&[&name])).then(|| (shortened(&column.header), name))
+            })
+            .collect()
+    }
+
+    /// Why rows of these columns cannot be imported.
+    #[must_use]
+    pub fn misfit(&self) -> Option<Misfit> {
+        for (at, column) in self.columns.iter().enumerate() {
+            let Some(name) = column.target.name() else {
+                continue;
+            };
+            let earlier = self.columns[..at]
+                .iter()
+                .find(|earlier| earlier.target.name().as_ref() == Some(&name));
+            if let Some(earlier) = earlier {
+                return Some(Misfit::Both {
+                    first: shortened(&earlier.header),
+                    second: shortened(&column.header),
+                    name,
+                });
+            }
+        }
+        let known = |column: &Column| {
+            matches!(
+                column.target,
+                Target::Property { .. } | Target::Participant { .. }
+            )
+        };
+        (!self.columns.is_empty() && !self.columns.iter().any(known)).then_some(Misfit::NoneKnown)
+    }
+
+    /// The header of the column that a message is about, by the name that it begins with.
+    #[must_use]
+    pub fn header_of(&self, message: &str) -> Option<String> {
+        let (name, _) = message.split_once(':')?;
+        let of_name = |column: &&Column| column.target.name().is_some_and(|own| own == name);
+        let column = self.columns.iter().find(of_name)?;
+        Some(column.header.clone())
+    }
+
+    /// Cells as a body; those without a value are left out.
+    ///
+    /// # Errors
+    /// What is wrong with a cell.
+    pub fn body(&self, cells: &[String]) -> Result<Map<String, Value>, Problem> {
+        let mut body = Map::new();
+        let mut data = Value::Object(Map::new());
+        for (at, cell) in cells.iter().enumerate() {
+            if cell.is_empty() {
+                continue;
+            }
+            let Some(column) = self.columns.get(at) else {
+                return Err(Problem::nameless(at));
+            };
+            let told = |reason: String| Problem::of_column(&column.header, reason);
+            if column.header == OURS
+                && let Some(reason) = self.what.misnamed(cell)
+            {
+                return Err(told(reason));
+            }
+            match &column.target {
+                Target::Property { name, kind } => {
+                    let value = values::read(name, *kind, cell).map_err(told)?;
+                    if *name == "data" {
+                        self.put_data(&mut data, value);
+                    } else {
+                        body.insert((*name).to_owned(), value);
+                    }
+                }
+                Target::Participant { name, code } => {
+                    body.insert((*name).to_owned(), format!("{code}:{cell}").into());
+                }
+                Target::Data { section, key, json } => {
+                    let is_rule =
+                        section.as_deref() == Some("Access") && self.what == What::Devices;
+                    let value = values::free(cell, *json || is_rule && values::is_whole(cell));
+                    let value = value.map_err(told)?;
+                    let place = match section {
+                        None => &mut data,
+                        Some(section) => &mut data[section],
+                    };
+                    if place.is_null() {
+                        *place = Value::Object(Map::new());
+                    }
+                    match place {
+                        Value::Object(place) => place.insert(key.clone(), value),
+                        _ => return Err(told("data: is no object".into())),
+                    };
+                }
+                Target::Skipped => {}
+                Target::Nameless => return Err(Problem::nameless(at)),
+            }
+        }
+        if data.as_object().is_some_and(|data| !data.is_empty()) {
+            body.insert("data".into(), data);
+        }
+        Ok(body)
+    }
+
+    /// Puts what a column `data` holds beside what others do. Of a record it is a merge patch, as
+    /// the API takes it; of an interaction it is what happened, with its nulls.
+    fn put_data(&self, data: &mut Value, value: Value) {
+        match (data, value) {
+            (Value::Object(data), Value::Object(value)) if self.what == What::Interactions => {
+                data.extend(value);
+            }
+            (data, value) => merge_patch(data, value),
+        }
+    }
+}
+
+fn is_taken(targets: &[Option<Target>], target: &Target) -> bool {
+    let mut taken = targets.iter().flatten().filter_map(Target::name);
+    taken.any(|name| Some(name) == target.name())
+}
+
+fn check_headers(headers: &[String]) -> Result<()> {
+    for (at, header) in headers.iter().enumerate() {
+        if header.contains('\0') {
+            return Err(Error::invalid(format!(
+                "the header of column {} contains a NUL character",
+                at + 1
+            )));
+        }
+        if !header.is_empty() && headers[..at].contains(header) {
+            return Err(Error::invalid(format!(
+                "the header \"{}\" stands twice; rename one of the columns",
+                shortened(header)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn mapped(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Vec<Option<Target>>> {
+    let mut targets = vec![None; headers.len()];
+    for mapping in mappings {
+        let exact = headers.iter().position(|header| *header == mapping.header);
+        let at = exact
+            .or_else(|| headers.iter().position(|header| mapping.means(header)))
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "--map: there is no column \"{}\"; there are {}",
+                    shortened(&mapping.header),
+                    quoted(headers)
+                ))
+            })?;
+        if targets[at].is_some() {
+            return Err(Error::invalid(format!(
+                "--map: the column \"{}\" is mapped twice",
+                shortened(&headers[at])
+            )));
+        }
+        targets[at] = Some(Target::parse(what, &mapping.target)?);
+    }
+    Ok(targets)
+}
+
+/// Why the columns of a table cannot be imported as they are matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// Two columns are the same.
+    Both {
+        /// The header of one.
+        first: String,
+        /// The header of the other.
+        second: String,
+        /// What they are.
+        name: String,
+    },
+    /// No column is a property.
+    NoneKnown,
+}
+
+impl Misfit {
+    /// As the command line tells it.
+    fn told(&self, what: What, headers: &[String]) -> String {
+        match self {
+            Self::Both {
+                first,
+                second,
+                name,
+            } => format!(
+                "the columns \"{first}\" and \"{second}\" are both {name}; skip one with --map \"{second}=\""
+            ),
+            Self::NoneKnown => format!(
+                "no column is known as a property of {}: the header must be the first row; if it is, name a column with --map, such as --map \"{}={}\"; there are {}",
+                what.name(),
+                headers
+                    .first()
+                    .map_or_else(String::new, |header| shortened(header)),
+                what.example(),
+                quoted(headers)
+            ),
+        }
+    }
+}
+
+fn quoted(headers: &[String]) -> String {
+    let named = headers.iter().filter(|header| !header.is_empty());
+    let quoted: Vec<_> = named
+        .take(30)
+        .map(|header| format!("\"{}\"", shortened(header)))
+        .collect();
+    quoted.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! One import from end to end: a file is opened and checked, and, when whoever asked has seen what
+//! was found, written. The command line and the console both import by this.
+
+use super::{
+    BadRows, Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
+    batches::{self, NewBatch, Options},
+    check::{Begun, check},
+    source::Fingerprint,
+    write,
+};
+use crate::{
+    core::Context,
+    db::Store,
+    types::{
+        DeviceId,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use std::ops::ControlFlow;
+
+/// What is asked for.
+pub struct Request {
+    /// What the rows are.
+    pub what: What,
+    /// How they are read and matched.
+    pub options: Options,
+    /// The device that the batch is for.
+    pub device: Option<DeviceId>,
+    /// The same file may be imported once more.
+    pub again: bool,
+}
+
+/// A file that is checked.
+pub struct Job {
+    source: Source,
+    plan: Plan,
+    options: Options,
+    /// What the check found.
+    pub checked: Checked,
+    /// The batch that it takes up again.
+    resumed: Option<Batch>,
+    /// The same list may have been imported before.
+    again: bool,
+}
+
+/// What an import did.
+pub struct Done {
+    /// The batch.
+    pub batch: i64,
+    /// Records or interactions that were made.
+    pub created: u64,
+    /// Records that were changed.
+    pub updated: u64,
+    /// Rows that were good when they were checked, and bad when they were written.
+    pub late: BadRows,
+    /// Rows that were written without all that they refer to.
+    pub unlinked: BadRows,
+    /// Whether all rows are done with; not where it was stopped.
+    pub finished: bool,
+}
+
+impl Job {
+    /// Checks a file. Without a store nothing is compared with what is there. `told` hears how
+    /// far it came, and may stop it.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`] for what is wrong with the file or the request as a whole;
+    /// bad rows are no error here.
+    pub fn check(
+        store: Option<&Store>,
+        source: Source,
+        ctx: Context,
+        request: Request,
+        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
+        let again = request.again || request.options.key.is_some();
+        if let Some(store) = store.filter(|_| !again) {
+            let list = source.fingerprint();
+            store.look_up(|connection| refuse_again(connection, request.what, &list))?;
+        }
+        let checked = check(&source, &plan, store, None, told)?;
+        if checked.rows == 0 {
+            return Err(Error::invalid(format!(
+                "{}: has a header and no rows",
+                source.name()
+            )));
+        }
+        Ok(Self {
+            source,
+            plan,
+            options: request.options,
+            checked,
+            resumed: None,
+            again,
+        })
+    }
+
+    /// Checks what is left of an import that was interrupted.
+    ///
+    /// # Errors
+    /// As [`Job::check`], and when there is nothing left or the file is another one.
+    pub fn resume(
+        store: &Store,
+        source: Source,
+        ctx: Context,
+        batch: Batch,
+        skip_bad: bool,
+        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        if batch.undone_at.is_some() {
+            return Err(Error::invalid(format!(
+                "import {} was taken back; import the file anew",
+                batch.id
+            )));
+        }
+        if batch.finished_at.is_some() {
+            return Err(Error::invalid(format!("import {} is complete", batch.id)));
+        }
+        if source.sha256() != batch.sha256 {
+            return Err(Error::invalid(format!(
+                "{} is not the file that import {} was made from: it was changed, or is another one",
+                source.name(),
+                batch.id
+            )));
+        }
+        let mut options = batch.options.clone();
+        options.skip_bad |= skip_bad;
+        let plan = plan(&source, ctx, batch.what, &options, batch.device)?;
+        let begun = Begun {
+            batch: batch.id,
+            done: batch.done,
+        };
+        let checked = check(&source, &plan, Some(store), Some(begun), told)?;
+        // Rows that another command wrote meanwhile would be told as bad ones.
+        let now = store.look_up(|connection| batches::find(connection, batch.id))?;
+        if now.done != batch.done {
+            return Err(Error::invalid(format!(
+                "import {} is gone on with elsewhere",
+                batch.id
+            )));
+        }
+        Ok(Self {
+            source,
+            plan,
+            options,
+            checked,
+            resumed: Some(batch),
+            again: true,
+        })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// What its columns are.
+    #[must_use]
+    pub fn columns(&self) -> &Columns {
+        &self.plan.columns
+    }
+
+    /// Whether it may be written: no row is bad, or bad ones are to be left out.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.options.skip_bad || self.checked.bad.count() == 0
+    }
+
+    /// What is doubtful and keeps no row out, as sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        self.checked.warnings.told(&self.plan)
+    }
+
+    /// Rows that were written before it was interrupted.
+    #[must_use]
+    pub fn done_before(&self) -> u64 {
+        self.resumed.as_ref().map_or(0, |batch| batch.done)
+    }
+
+    /// Writes the good rows; `told` sees the import after each slice, first when its batch is
+    /// begun.
+    ///
+    /// # Errors
+    /// When it is not good, and when the store cannot take it: what was told is written, and can be
+    /// completed or taken back.
+    pub fn run(self, store: &Store, stop: Stop, mut told: impl FnMut(&Import)) -> Result<Done> {
+        if !self.is_good() {
+            return Err(Error::invalid("some rows are bad: nothing was written"));
+        }
+        let done = self.done_before();
+        let batch = match &self.resumed {
+            Some(batch) => batch.id,
+            None => self.begin(store)?,
+        };
+        let rows = self.source.rows()?;
+        let mut import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
+        if import.plan.what != What::Interactions {
+            import = import.linking(self.checked.linked, self.source.rows()?);
+        }
+        told(&import);
+        let import = write(store, import, told).map_err(|cause| {
+            Error::new(
+                cause.kind,
+                format!("import {batch} was interrupted: {}", cause.message),
+            )
+        })?;
+        Ok(Done {
+            batch,
+            created: import.created,
+            updated: import.updated,
+            late: import.late,
+            unlinked: import.unlinked,
+            finished: import.finished,
+        })
+    }
+
+    fn begin(&self, store: &Store) -> Result<i64> {
+        let new = NewBatch {
+            what: self.plan.what,
+            device: self.plan.device,
+            file_name: self.source.name().to_owned(),
+            sha256: self.source.sha256(),
+            options: self.options.clone(),
+            total: self.checked.rows,
+        };
+        let ctx = self.plan.ctx.clone();
+        let list = self.source.fingerprint();
+        let again = self.again;
+        store.write_blocking(move |tx| {
+            if !again {
+                // Another command may have begun with it since the check.
+                refuse_again(tx, new.what, &list)?;
+            }
+            batches::begin(tx, &ctx, &new)
+        })
+    }
+}
+
+fn plan(
+    source: &Source,
+    mut ctx: Context,
+    what: What,
+    options: &Options,
+    device: Option<DeviceId>,
+) -> Result<Plan> {
+    let columns = Columns::of(what, source, &options.mappings())
+        .map_err(|cause| Error::invalid(format!("{}: {}", source.name(), cause.message)))?;
+    if ctx.user.is_none() {
+        ctx.actor = format!("import:{}", source.name());
+    }
+    let mut plan = Plan {
+        what,
+        columns,
+        key: None,
+        join: options.join.map(DeviceId),
+        device,
+        make_codes: options.make_codes,
+        ctx,
+    };
+    plan.check(options.key.as_deref())?;
+    Ok(plan)
+}
+
+/// A file that is imported twice by mistake would make everybody twice.
+fn refuse_again(connection: &Connection, what: What, list: &Fingerprint) -> Result<()> {
+    let earlier = batches::of_list(connection, what, list)?;
+    let Some(earlier) = earlier else {
+        return Ok(());
+    };
+    let id = earlier.id;
+    Err(Error::invalid(if earlier.finished_at.is_some() {
+        format!(
+            "this file was imported already (import {id}); take that back with `gatepost import --undo {id}`, or insist with --again"
+        )
+    } else {
+        format!(
+            "an import of this file came to {} of {} rows; if it goes on no more, complete it with `gatepost import --resume {id}`, or take it back with `gatepost import --undo {id}`",
+            earlier.done, earlier.total
+        )
+    }))
+}

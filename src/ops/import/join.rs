@@ -1,0 +1,146 @@
+//! Joins everybody of an import with a device once it is complete: the event may be made after the
+//! import.
+
+use super::{
+    Stop, What, batches,
+    slices::{self, Steps},
+    write,
+};
+use crate::{
+    core::{Context, records::Resource},
+    db::{Store, Tx},
+    domain::{delegates, devices},
+    types::{
+        DelegateId, DeviceId, DeviceSelector,
+        error::{Error, Result},
+    },
+};
+use rusqlite::OptionalExtension;
+use serde_json::json;
+
+/// Joins that are made, and how many are.
+pub struct Join {
+    batch: i64,
+    device: DeviceId,
+    ctx: Context,
+    stop: Stop,
+    /// Rows up to this line are done with.
+    after_line: i64,
+    /// Delegates that were joined.
+    pub joined: u64,
+    /// Delegates that were joined before, or are deleted.
+    pub skipped: u64,
+    /// Whether it came to its end.
+    pub finished: bool,
+}
+
+/// Joins every delegate of a batch with a device, unless it is joined; `told` sees it proceed. Begun
+/// again after an interruption it does the rest.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for a batch that has no delegates, or is not complete, and when
+/// there is no such device.
+pub fn join(
+    store: &Store,
+    ctx: Context,
+    id: i64,
+    device: DeviceId,
+    stop: Stop,
+    told: impl FnMut(&Join),
+) -> Result<Join> {
+    store.look_up(|connection| {
+        let batch = batches::find(connection, id)?;
+        if batch.what != What::Delegates {
+            return Err(Error::invalid(format!(
+                "import {id} is of {}; only delegates can be joined",
+                batch.what.name()
+            )));
+        }
+        if batch.undone_at.is_some() || batch.finished_at.is_none() {
+            return Err(Error::invalid(format!(
+                "import {id} is {}; only the delegates of a complete import can be joined",
+                batch.state()
+            )));
+        }
+        devices::find(connection, &DeviceSelector::Id(device))?;
+        Ok(())
+    })?;
+    let work = Join {
+        batch: id,
+        device,
+        ctx,
+        stop,
+        after_line: i64::MIN,
+        joined: 0,
+        skipped: 0,
+        finished: false,
+    };
+    slices::write(store, work, told)
+}
+
+impl Steps for Join {
+    fn open(&mut self, tx: &Tx<'_>) -> Result<()> {
+        if batches::find(tx, self.batch)?.undone_at.is_some() {
+            return Err(Error::invalid("the import is being undone"));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        if self.stop.is_stopped() {
+            return Ok(false);
+        }
+        let row: Option<(i64, i64)> = tx
+            .prepare_cached(
+                "SELECT line, record_id FROM batch_rows WHERE batch_id = ?1 AND line > ?2
+                 ORDER BY line LIMIT 1",
+            )?
+            .query_row([self.batch, self.after_line], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let Some((line, delegate)) = row else {
+            self.finished = true;
+            return Ok(false);
+        };
+        self.after_line = line;
+        let joined = if is_alive(tx, &delegates::RESOURCE, delegate)? {
+            write::join(tx, &self.ctx, DelegateId(delegate), self.device)?
+        } else {
+            None
+        };
+        let Some(join) = joined else {
+            self.skipped += 1;
+            return Ok(true);
+        };
+        self.joined += 1;
+        // Undoing the import takes this join back, too, where its row has no other.
+        tx.prepare_cached(
+            "UPDATE batch_rows SET interaction_id = ?3
+             WHERE batch_id = ?1 AND line = ?2 AND interaction_id IS NULL",
+        )?
+        .execute([self.batch, line, join])?;
+        Ok(true)
+    }
+
+    fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
+        if !self.finished {
+            return Ok(());
+        }
+        tx.prepare_cached(
+            "UPDATE batches SET options = json_set(options, '$.join', ?2)
+             WHERE id = ?1 AND options ->> '$.join' IS NULL",
+        )?
+        .execute(rusqlite::params![self.batch, self.device])?;
+        let counts = json!({"device": self.device, "joined": self.joined, "skipped": self.skipped});
+        batches::tell(tx, &self.ctx, self.batch, "join", counts)
+    }
+}
+
+fn is_alive(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<bool> {
+    let sql = format!(
+        "SELECT 1 FROM {} WHERE id = ?1 AND deleted_at IS NULL",
+        resource.table
+    );
+    Ok(tx.prepare_cached(&sql)?.exists([id])?)
+}

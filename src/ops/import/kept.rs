@@ -1,0 +1,259 @@
+//! What the file keeps of each row of an import: what it became, and by that whether somebody else
+//! changed it since.
+
+use super::Batch;
+use crate::{
+    core::{
+        audit,
+        records::{self, Resource},
+    },
+    db::Tx,
+    domain::{devices, events},
+    types::error::{Error, Result},
+};
+use rusqlite::{OptionalExtension, Params, Row};
+use serde_json::{Value, json};
+
+/// Keeps what a row became.
+pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked, change_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?
+    .execute(rusqlite::params![
+        batch,
+        line,
+        became.record,
+        became.before,
+        audit::newest(tx)?,
+        became.interaction,
+        (!became.unlinked.is_empty()).then(|| became.unlinked.join(",")),
+        became.change
+    ])?;
+    Ok(())
+}
+
+/// What is kept of a row.
+pub(super) struct Kept {
+    /// Where it stands; see [`super::source::Row::line`].
+    pub line: i64,
+    /// The record or interaction that it became.
+    pub record: i64,
+    /// What it changed of the record, as that was; none where it was made.
+    pub before: Option<String>,
+    /// The newest change to anything when it was written.
+    audit: Option<i64>,
+    /// The interaction that was made beside.
+    pub interaction: Option<i64>,
+    /// The references that wait for other rows, separated by commas.
+    unlinked: Option<String>,
+}
+
+impl Kept {
+    /// That of the row of a line; none where it became nothing.
+    pub(super) fn of_line(tx: &Tx<'_>, batch: i64, line: u64) -> Result<Option<Self>> {
+        Self::find(tx, "line = ?2", rusqlite::params![batch, line])
+    }
+
+    /// That of the last row before a line.
+    pub(super) fn before_line(tx: &Tx<'_>, batch: i64, line: i64) -> Result<Option<Self>> {
+        let last = "line < ?2 ORDER BY line DESC LIMIT 1";
+        Self::find(tx, last, [batch, line])
+    }
+
+    /// That of the row that made or changed a record.
+    pub(super) fn of_record(tx: &Tx<'_>, batch: i64, record: i64) -> Result<Option<Self>> {
+        let last = "record_id = ?2 ORDER BY line DESC LIMIT 1";
+        Self::find(tx, last, [batch, record])
+    }
+
+    fn find(tx: &Tx<'_>, which: &str, parameters: impl Params) -> Result<Option<Self>> {
+        let mut statement = tx.prepare_cached(&format!(
+            "SELECT line, record_id, before, audit_id, interaction_id, unlinked FROM batch_rows
+             WHERE batch_id = ?1 AND {which}"
+        ))?;
+        let read = |row: &Row<'_>| {
+            Ok(Self {
+                line: row.get(0)?,
+                record: row.get(1)?,
+                before: row.get(2)?,
+                audit: row.get(3)?,
+                interaction: row.get(4)?,
+                unlinked: row.get(5)?,
+            })
+        };
+        Ok(statement.query_row(parameters, read).optional()?)
+    }
+
+    /// Forgets it: nothing is left of what the row did.
+    pub(super) fn forget(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
+        tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
+            .execute([batch, self.line])?;
+        Ok(())
+    }
+
+    /// Whether the audit knows of a change to the record after the import's own; with a property, of
+    /// one to that.
+    pub(super) fn changed_since(
+        &self,
+        tx: &Tx<'_>,
+        resource: &Resource,
+        property: Option<&str>,
+    ) -> Result<bool> {
+        Ok(tx
+            .prepare_cached(
+                "SELECT 1 FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3 AND id > ?4
+                 AND (?5 IS NULL OR before -> ?5 IS NOT NULL OR after -> ?5 IS NOT NULL)",
+            )?
+            .exists(rusqlite::params![
+                resource.name,
+                other_name(resource),
+                self.record,
+                self.audit.unwrap_or(i64::MAX),
+                property
+            ])?)
+    }
+
+    /// The references that wait for other rows.
+    pub(super) fn unlinked(&self) -> impl Iterator<Item = &str> {
+        let names = self.unlinked.as_deref().unwrap_or_default();
+        names.split(',').filter(|name| !name.is_empty())
+    }
+
+    /// Keeps that nothing waits any more.
+    pub(super) fn keep_linked(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
+        tx.prepare_cached(
+            "UPDATE batch_rows SET unlinked = NULL WHERE batch_id = ?1 AND line = ?2",
+        )?
+        .execute([batch, self.line])?;
+        Ok(())
+    }
+
+    /// Makes a change to the record that belongs to this row, though another import may have changed
+    /// the record since: then that knows of it, so that either can be taken back.
+    pub(super) fn change(
+        &self,
+        tx: &Tx<'_>,
+        batch: i64,
+        resource: &'static Resource,
+        columns: &[&str],
+        change: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let newest = newest_change(tx, resource, self.record)?;
+        change()?;
+        if self.audit.is_some_and(|audit| newest <= audit) {
+            tx.prepare_cached(
+                "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
+                 WHERE batch_id = ?1 AND line = ?2",
+            )?
+            .execute([batch, self.line])?;
+            return Ok(());
+        }
+        tx.prepare_cached(
+            "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
+             WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= ?3
+             AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
+        )?
+        .execute([self.record, batch, newest])?;
+        for column in columns {
+            tx.prepare_cached(&format!(
+                "UPDATE batch_rows SET before = json_set(before, '$.{column}',
+                    (SELECT {column} FROM {} WHERE id = ?1))
+                 WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id > ?3
+                 AND json_type(before, '$.{column}') IS NOT NULL
+                 AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
+                resource.table
+            ))?
+            .execute(rusqlite::params![self.record, batch, self.audit])?;
+        }
+        Ok(())
+    }
+}
+
+/// What the audit may call the same record, too: an event is a device.
+pub(super) fn other_name(resource: &Resource) -> &'static str {
+    if resource.name == devices::RESOURCE.name {
+        events::RESOURCE.name
+    } else {
+        resource.name
+    }
+}
+
+/// What is added to the columns of a record as it was: its newest change by then.
+const NEWEST_CHANGE: &str = "newest_change";
+
+/// A record as it is before a row changes it.
+pub(super) struct Before {
+    columns: String,
+    newest_change: i64,
+}
+
+impl Before {
+    pub(super) fn of(tx: &Tx<'_>, resource: &'static Resource, record: i64) -> Result<Self> {
+        Ok(Self {
+            columns: records::write::stored(tx, resource, record)?,
+            newest_change: newest_change(tx, resource, record)?,
+        })
+    }
+
+    /// Whether the record is as it was, and there is nothing to put back.
+    pub(super) fn is_still(&self, tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
+        Ok(newest_change(tx, resource, record)? == self.newest_change)
+    }
+
+    /// What is kept of it where nothing was changed but when that was.
+    pub(super) fn time_alone(&self) -> Result<String> {
+        let columns: Value = serde_json::from_str(&self.columns).map_err(Error::defect)?;
+        Ok(json!({"updated_at": columns["updated_at"]}).to_string())
+    }
+
+    /// As it is kept.
+    pub(super) fn text(&self) -> String {
+        let newest = format!("{{\"{NEWEST_CHANGE}\":{},", self.newest_change);
+        self.columns.replacen('{', &newest, 1)
+    }
+}
+
+fn newest_change(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<i64> {
+    let newest: Option<i64> = tx
+        .prepare_cached(
+            "SELECT max(id) FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3",
+        )?
+        .query_row(
+            rusqlite::params![resource.name, other_name(resource), record],
+            |row| row.get(0),
+        )?;
+    Ok(newest.unwrap_or(0))
+}
+
+/// After the record of a row was put back as it was `before`: rows of other imports that knew its
+/// newest change by then know it again.
+pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &str) -> Result<()> {
+    tx.prepare_cached(
+        "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
+         WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= json_extract(?3, '$.' || ?4)
+         AND EXISTS (SELECT 1 FROM batches WHERE id = batch_id AND kind = ?5)",
+    )?
+    .execute(rusqlite::params![
+        record,
+        batch.id,
+        before,
+        NEWEST_CHANGE,
+        batch.what.name()
+    ])?;
+    Ok(())
+}
+
+/// What a row became.
+pub(super) struct Became {
+    /// The record or interaction.
+    pub record: i64,
+    /// What it changed of the record, as that was; none where it was made.
+    pub before: Option<String>,
+    /// The number in the audit of making the record, where it has no row there.
+    pub change: Option<i64>,
+    /// The interaction that was made beside.
+    pub interaction: Option<i64>,
+    /// The references that wait for other rows.
+    pub unlinked: Vec<&'static str>,
+}

@@ -1,0 +1,134 @@
+//! Lists from outside into the file (contract §8, §10): a file is read as rows, its columns are
+//! matched with properties, every row is checked, and only then is any of them written, in slices
+//! under one batch that can be completed or taken back. It knows no command line: the console
+//! imports by the same functions.
+//!
+//! - `source`: a CSV, XLSX or JSON file as rows
+//! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
+//!   of a table holds what; `values`: a cell's text as a property's value
+//! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why; `warnings`: what is
+//!   doubtful
+//! - `write`: the good rows into the file; `links`, `lineage`: rows that refer to others, and who
+//!   stands above whom; `batches`, `kept`: what is kept of an import, and of its rows; `undo`,
+//!   `uses`: taking it back
+//! - `job`: one import from end to end; `join`: everybody of one that is complete joined with a device
+//! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
+
+pub mod bad;
+pub mod batches;
+pub mod check;
+pub mod columns;
+mod headers;
+pub mod job;
+pub mod join;
+mod kept;
+mod lineage;
+mod links;
+pub mod marks;
+pub mod plan;
+pub mod slices;
+pub mod source;
+pub mod target;
+pub mod undo;
+mod uses;
+mod values;
+pub mod warnings;
+pub mod write;
+
+pub use bad::{BadRow, BadRows};
+pub use batches::Batch;
+pub use check::{Checked, Looked, check};
+pub use columns::{Columns, Misfit};
+pub use job::Job;
+pub use plan::Plan;
+pub use source::Source;
+pub use target::{Mapping, Target};
+pub use undo::{Left, undo};
+pub use write::{Import, write};
+
+use crate::{
+    core::records::Resource,
+    domain::{delegates, devices},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+/// What the rows of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// Delegates.
+    Delegates,
+    /// Devices, events among them.
+    Devices,
+    /// Interactions: what happened.
+    Interactions,
+}
+
+impl What {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Delegates, Self::Devices, Self::Interactions];
+
+    /// What several are called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delegates => "delegates",
+            Self::Devices => "devices",
+            Self::Interactions => "interactions",
+        }
+    }
+
+    /// What a row becomes, with all that it holds; nothing of interactions, which are no records.
+    fn resource(self) -> Option<&'static Resource> {
+        match self {
+            Self::Delegates => Some(&delegates::RESOURCE),
+            Self::Devices => Some(&devices::LISTED),
+            Self::Interactions => None,
+        }
+    }
+
+    /// What is wrong with a row of ours that says what it is: purchases are never imported, and
+    /// nothing is taken for what it is not.
+    fn misnamed(self, says: &str) -> Option<String> {
+        let own: &[&str] = match self {
+            Self::Delegates => &["delegate"],
+            Self::Devices => &["device", "event"],
+            Self::Interactions => &["interaction"],
+        };
+        let another = ["delegate", "device", "event", "interaction", "transaction"].contains(&says)
+            && !own.contains(&says);
+        another.then(|| format!("is a list of {says}s, and not of {}", self.name()))
+    }
+
+    /// A property that a list of them has.
+    fn example(self) -> &'static str {
+        match self {
+            Self::Delegates => "barcode",
+            Self::Devices => "name",
+            Self::Interactions => "interactionType",
+        }
+    }
+}
+
+/// Stops a long import or its undoing between two rows; what is written by then can be completed
+/// or taken back.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Stops it.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod laws;

@@ -1,0 +1,354 @@
+//! What a row is to become: the body of a record, new or matched by a key, or an interaction. The
+//! check and the write ask the same questions here.
+
+use super::{Columns, What, bad::Problem, source::Content};
+use crate::{
+    core::{
+        Context,
+        records::{Property, Resource},
+    },
+    domain::{delegates, devices, events, interactions::draft::Draft},
+    types::{
+        DelegateSelector, DeviceId, DeviceSelector,
+        error::{Error, Kind as ErrorKind, Result},
+    },
+};
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+/// How the rows of a file are imported.
+#[derive(Clone)]
+pub struct Plan {
+    /// What they are.
+    pub what: What,
+    /// What their columns are.
+    pub columns: Columns,
+    /// The unique code by which a row means a record that is there already.
+    pub key: Option<&'static str>,
+    /// The device that every delegate is joined with.
+    pub join: Option<DeviceId>,
+    /// The device of the batch, and of interactions that name none.
+    pub device: Option<DeviceId>,
+    /// Delegates without a barcode are given one.
+    pub make_codes: bool,
+    /// Who imports.
+    pub ctx: Context,
+}
+
+impl Plan {
+    /// Checks what is asked for as a whole, and finds the key's name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] for a key or a join that does not go with what is imported.
+    pub fn check(&mut self, key: Option<&str>) -> Result<()> {
+        if self.join.is_some() && self.what != What::Delegates {
+            return Err(Error::invalid("--join: only delegates can be joined"));
+        }
+        if self.make_codes && self.what != What::Delegates {
+            return Err(Error::invalid(
+                "--make-codes: only delegates have ticket codes",
+            ));
+        }
+        let Some(key) = key else {
+            return Ok(());
+        };
+        let codes = match self.what {
+            What::Delegates => &delegates::RESOURCE,
+            What::Devices if self.columns.events => &events::LISTED,
+            What::Devices => &devices::LISTED,
+            What::Interactions => {
+                return Err(Error::invalid("--key: interactions are never changed"));
+            }
+        };
+        let mut names: Vec<_> = codes.codes().map(|(_, name)| name).collect();
+        let is_table = self.columns.is_table();
+        if self.what == What::Devices && !is_table {
+            // Objects say themselves which of them are events.
+            let of_events = events::RESOURCE.codes().map(|(_, name)| name);
+            names.extend(of_events);
+        }
+        let named = names.iter().find(|name| **name == key).ok_or_else(|| {
+            Error::invalid(format!(
+                "--key: \"{key}\" is no unique code of {}; there are {}",
+                self.what.name(),
+                names.join(" ")
+            ))
+        })?;
+        let mut targets = self
+            .columns
+            .iter()
+            .filter_map(|column| column.target.name());
+        if is_table && !targets.any(|target| target == key) {
+            return Err(Error::invalid(format!(
+                "--key: no column is {key}; name one with --map"
+            )));
+        }
+        self.key = Some(named);
+        Ok(())
+    }
+
+    /// What a row says, as a body such as the API takes.
+    ///
+    /// # Errors
+    /// What is wrong with the row by itself.
+    pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
+        let cells = match content {
+            Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
+            Content::BadCell(at, reason) => {
+                let column = self.columns.iter().nth(at);
+                return Err(match column.filter(|column| !column.header.is_empty()) {
+                    Some(column) => Problem::of_column(&column.header, reason),
+                    None => Problem::nameless(at),
+                });
+            }
+            Content::Object(object) if object.is_empty() => {
+                return Err(Problem::of_row("has no values"));
+            }
+            Content::Object(object) => {
+                let says = object.get("_type").and_then(Value::as_str);
+                return match says.and_then(|says| self.what.misnamed(says)) {
+                    Some(reason) => Err(Problem::of_column("_type", reason)),
+                    None => Ok(object),
+                };
+            }
+            Content::Cells(cells) => cells,
+        };
+        if cells.iter().all(String::is_empty) {
+            return Err(Problem::of_row("has no values"));
+        }
+        let body = self.columns.body(&cells)?;
+        if body.is_empty() {
+            return Err(Problem::of_row(
+                "has no values but in columns that are skipped",
+            ));
+        }
+        Ok(body)
+    }
+
+    /// What a body is of.
+    #[must_use]
+    pub fn resource(&self, body: &Map<String, Value>) -> &'static Resource {
+        let says_event = body
+            .get("_type")
+            .is_some_and(|sent| sent == events::RESOURCE.name);
+        match self.what {
+            What::Delegates => &delegates::RESOURCE,
+            _ if self.columns.events || says_event => &events::LISTED,
+            _ => &devices::LISTED,
+        }
+    }
+
+    /// The record that a body means by the key; none when it is to be made.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] without a value of the key.
+    pub fn existing(
+        &self,
+        connection: &Connection,
+        resource: &'static Resource,
+        body: &Map<String, Value>,
+    ) -> Result<Option<i64>> {
+        let Some(key) = self.key else {
+            return Ok(None);
+        };
+        let key = in_other_words(resource, key);
+        match body.get(key) {
+            Some(Value::String(code)) => {
+                let found = by_code(connection, resource, key, code)?;
+                found
+                    .map(|id| check_is(connection, resource, id, key))
+                    .transpose()
+            }
+            _ => Err(Error::invalid(format!(
+                "{key}: is empty; it is the key that the row is matched by"
+            ))),
+        }
+    }
+
+    /// The references of a body that are selectors such as `code:hall-a`.
+    pub fn selectors<'a>(
+        resource: &'static Resource,
+        body: &'a Map<String, Value>,
+    ) -> impl Iterator<Item = (&'static Property, &'a str)> {
+        let references = resource.references();
+        references.filter_map(|property| Some((property, body.get(property.name)?.as_str()?)))
+    }
+
+    /// Puts ids in the place of references such as `code:hall-a`. Those to records that are not in
+    /// the file's store are taken out and given back: the list itself may have them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Invalid`] for what is no selector.
+    pub fn resolve(
+        &self,
+        connection: &Connection,
+        resource: &'static Resource,
+        body: &mut Map<String, Value>,
+    ) -> Result<Vec<Unresolved>> {
+        let selectors: Vec<_> = Self::selectors(resource, body)
+            .map(|(property, selector)| (property.name, selector.to_owned()))
+            .collect();
+        let mut unresolved = Vec::new();
+        for (property, selector) in selectors {
+            let found = if resource.table == delegates::RESOURCE.table {
+                DelegateSelector::parse(&selector)
+                    .and_then(|selector| delegates::find(connection, &selector))
+                    .map(|id| id.0)
+            } else {
+                DeviceSelector::parse(&selector)
+                    .and_then(|selector| devices::find(connection, &selector))
+                    .map(|id| id.0)
+            };
+            match found {
+                Ok(id) => {
+                    body.insert(property.to_owned(), id.into());
+                }
+                Err(cause) if is_missing(cause.kind) => {
+                    body.remove(property);
+                    unresolved.push(Unresolved { property, selector });
+                }
+                Err(cause) => {
+                    return Err(Error::new(
+                        cause.kind,
+                        format!("{property}: {}", cause.message),
+                    ));
+                }
+            }
+        }
+        Ok(unresolved)
+    }
+
+    /// The interaction that a body says happened.
+    ///
+    /// # Errors
+    /// What is wrong with it by itself.
+    pub fn draft(&self, mut body: Map<String, Value>) -> Result<Draft> {
+        let names_device = ["device", "firstDevice"]
+            .iter()
+            .any(|name| body.contains_key(*name));
+        if let Some(device) = self.device.filter(|_| !names_device) {
+            body.insert("firstDevice".into(), device.0.into());
+        }
+        Draft::of_past(body, &self.ctx.settings.zone)
+    }
+
+    /// That a participant of an interaction is not there, with its name first.
+    #[must_use]
+    pub fn missing(connection: &Connection, draft: &Draft, cause: Error) -> Error {
+        let lacks_device = |one: &DeviceSelector| devices::find(connection, one).is_err();
+        let lacks_delegate = |one: &DelegateSelector| delegates::find(connection, one).is_err();
+        let place = match cause.kind {
+            ErrorKind::DeviceNotFound => ["firstDevice", "secondDevice", "thirdDevice"]
+                .into_iter()
+                .zip(&draft.devices)
+                .find(|(_, one)| one.as_ref().is_some_and(lacks_device))
+                .map(|(name, _)| name),
+            ErrorKind::DelegateNotFound => ["firstDelegate", "secondDelegate", "thirdDelegate"]
+                .into_iter()
+                .zip(&draft.delegates)
+                .find(|(_, one)| one.as_ref().is_some_and(lacks_delegate))
+                .map(|(name, _)| name),
+            _ => None,
+        };
+        match place {
+            Some(name) => Error::new(cause.kind, format!("{name}: {}", cause.message)),
+            None => cause,
+        }
+    }
+
+    /// What is wrong with a row, in the words of an error; of a column where it begins with the
+    /// name of one's property.
+    #[must_use]
+    pub fn problem(&self, cause: Error) -> Problem {
+        Problem {
+            column: self.columns.header_of(&cause.message),
+            reason: cause.message,
+        }
+    }
+}
+
+/// What a code is called of a resource: an event's external id has a name of its own.
+fn in_other_words(resource: &'static Resource, key: &'static str) -> &'static str {
+    let named = |one: &'static Resource| one.codes().find(|(_, name)| *name == key);
+    if named(resource).is_some() {
+        return key;
+    }
+    let other = named(&devices::LISTED).or_else(|| named(&events::LISTED));
+    let own = other.and_then(|(column, _)| resource.codes().find(|(own, _)| *own == column));
+    own.map_or(key, |(_, name)| name)
+}
+
+/// A reference to a record that is not in the store.
+#[derive(Debug)]
+pub struct Unresolved {
+    /// The property that refers to it.
+    pub property: &'static str,
+    /// The record, such as `code:hall-a`.
+    pub selector: String,
+}
+
+impl Unresolved {
+    /// That there is no such record at all.
+    #[must_use]
+    pub fn told(&self, what: What) -> Error {
+        let resource = what.resource();
+        let missing = resource.map_or_else(String::new, |resource| {
+            resource.missing(&self.selector).message
+        });
+        let property = self.property;
+        Error::invalid(format!("{property}: {missing}, nor in this list"))
+    }
+}
+
+/// The id of the living record that has a code.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn by_code(
+    connection: &Connection,
+    resource: &Resource,
+    name: &str,
+    code: &str,
+) -> Result<Option<i64>> {
+    let Some((column, _)) = resource.codes().find(|(_, known)| *known == name) else {
+        return Ok(None);
+    };
+    let sql = format!(
+        "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
+        resource.table
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([code])?;
+    Ok(match rows.next()? {
+        Some(row) => Some(row.get(0)?),
+        None => None,
+    })
+}
+
+/// The id, where its record is what a row takes it for: a device may be no event.
+fn check_is(connection: &Connection, resource: &Resource, id: i64, key: &str) -> Result<i64> {
+    let sql = format!(
+        "SELECT 1 FROM {} WHERE id = ?1 AND {}",
+        resource.table, resource.alive
+    );
+    if connection.prepare_cached(&sql)?.exists([id])? {
+        return Ok(id);
+    }
+    Err(Error::invalid(format!(
+        "{key}: is that of device {id}, which is no {}",
+        resource.name
+    )))
+}
+
+/// Whether a failure is about what a row says, and not about the store.
+#[must_use]
+pub fn is_of_row(kind: ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::Unavailable | ErrorKind::Defect)
+}
+
+fn is_missing(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::DelegateNotFound | ErrorKind::DeviceNotFound
+    )
+}

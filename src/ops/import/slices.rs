@@ -1,0 +1,292 @@
+//! Long writes in slices: no slice holds the lock of the file for long, and between two of them
+//! everybody else gets a turn, gates of a `serve` in another process included.
+
+use crate::{
+    db::{Store, Tx, newest_interaction},
+    types::error::{Error, Kind, Result},
+};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How long a slice is to hold the writer, from its first step until it is committed. A gate that scans
+/// meanwhile waits for as long; single slices take half as much again.
+const SLICE: Duration = Duration::from_millis(10);
+/// Steps of the first slice, before it is known how long one takes.
+const FIRST_STEPS: u32 = 32;
+/// The fewest steps of a slice.
+const STEPS_MIN: u32 = 4;
+/// The pause after a slice. SQLite's lock is not fair: who waits for it asks now and then, and has
+/// to find it free.
+const PAUSE: Duration = Duration::from_millis(2);
+/// The pause while other processes write to the file.
+const BUSY_PAUSE: Duration = Duration::from_millis(60);
+/// What is added to it for every interaction a second that others record. A slice of ours puts all
+/// pages that a server has in its cache out of date, and what it needs to read them anew is the
+/// longer the more gates wait: at 8,000 a second they have nine tenths of the time.
+const BUSY_PAUSE_PER_RATE: Duration = Duration::from_micros(20);
+/// The longest pause.
+const BUSY_PAUSE_MAX: Duration = Duration::from_millis(400);
+/// For how long after a write of others they are taken to go on writing.
+const BUSY_FOR: Duration = Duration::from_secs(1);
+/// How long a slice is tried anew while others never leave the lock to it.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// A long piece of work.
+pub trait Steps: Send + 'static {
+    /// Does the next step in the transaction of its slice; false when all is done.
+    ///
+    /// # Errors
+    /// What ends the work; what its slice wrote so far is undone.
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
+
+    /// Does what the next slice needs and what must not be done in its transaction.
+    ///
+    /// # Errors
+    /// What ends the work.
+    fn prepare(&mut self, _: &Store) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the next step must be prepared first.
+    fn is_unprepared(&self) -> bool {
+        false
+    }
+
+    /// Begins a slice.
+    ///
+    /// # Errors
+    /// As [`Steps::step`].
+    fn open(&mut self, _: &Tx<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Ends a slice: what is to be kept of how far the work came.
+    ///
+    /// # Errors
+    /// As [`Steps::step`].
+    fn close(&mut self, _: &Tx<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Does all of the work; `told` sees it after each slice, when that is committed.
+///
+/// # Errors
+/// What a step failed with, or the store; the slices before stay written.
+pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Result<W> {
+    let mut turn = Turn {
+        work,
+        begun: false,
+        version: None,
+        others_wrote: None,
+        left: None,
+        others_rate: 0,
+        steps_max: FIRST_STEPS,
+        steps: 0,
+        held: Duration::ZERO,
+    };
+    loop {
+        turn.work.prepare(store)?;
+        let goes_on;
+        (turn, goes_on) = slice(store, turn)?;
+        told(&turn.work);
+        if !goes_on {
+            return Ok(turn.work);
+        }
+        std::thread::sleep(turn.pause());
+    }
+}
+
+/// The work between two slices, and what is known of others.
+struct Turn<W> {
+    work: W,
+    /// The slice has taken steps: tried anew, it would take the next ones.
+    begun: bool,
+    version: Option<i64>,
+    others_wrote: Option<Instant>,
+    /// When the last slice ended, and the newest interaction by then.
+    left: Option<(Instant, i64)>,
+    /// How many interactions a second others recorded since.
+    others_rate: u32,
+    /// The most steps of the next slice.
+    steps_max: u32,
+    /// The steps of the last slice, and how long it held the writer.
+    steps: u32,
+    held: Duration,
+}
+
+impl<W: Steps> Turn<W> {
+    fn run(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        self.begun = true;
+        let version = tx
+            .prepare_cached("PRAGMA data_version")?
+            .query_row([], |row| row.get(0))?;
+        let begun = Instant::now();
+        if self
+            .version
+            .replace(version)
+            .is_some_and(|known| known != version)
+        {
+            self.others_wrote = Some(begun);
+        }
+        if let Some((left, newest)) = self.left {
+            let recorded = u128::try_from(newest_interaction(tx)? - newest).unwrap_or(0);
+            let rate = recorded * 1000 / left.elapsed().as_millis().max(1);
+            self.others_rate = u32::try_from(rate).unwrap_or(u32::MAX);
+        }
+        self.work.open(tx)?;
+        let mut goes_on = true;
+        self.steps = 0;
+        while goes_on
+            && !self.work.is_unprepared()
+            && self.steps < self.steps_max
+            && begun.elapsed() <= SLICE
+        {
+            goes_on = self.work.step(tx)?;
+            self.steps += 1;
+        }
+        self.work.close(tx)?;
+        self.left = Some((Instant::now(), newest_interaction(tx)?));
+        Ok(goes_on)
+    }
+
+    /// Has the next slice take as many steps as fit, going by the last one. What ends a slice, such as the
+    /// index for searching and the commit, takes as long as its steps and more.
+    fn adapt(&mut self, held: Duration) {
+        self.held = held;
+        self.steps_max = fitting(self.steps_max, self.steps, held);
+    }
+
+    fn pause(&self) -> Duration {
+        if !self.is_busy() {
+            // Gates of this process have half of the time.
+            return if self.others_rate > 0 {
+                self.held.clamp(PAUSE, SLICE)
+            } else {
+                PAUSE
+            };
+        }
+        let for_gates = BUSY_PAUSE_PER_RATE.saturating_mul(self.others_rate);
+        (BUSY_PAUSE + for_gates).min(BUSY_PAUSE_MAX)
+    }
+
+    fn is_busy(&self) -> bool {
+        self.others_wrote.is_some_and(|at| at.elapsed() < BUSY_FOR)
+    }
+}
+
+/// The most steps of the next slice, where the last one had `steps` of `most` and held the writer for so
+/// long.
+fn fitting(most: u32, steps: u32, held: Duration) -> u32 {
+    if steps < most && held <= SLICE {
+        // It ended for another reason.
+        return most;
+    }
+    let fitting = u128::from(steps) * SLICE.as_micros() / held.as_micros().max(1);
+    let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
+    let next = if held > SLICE {
+        fitting
+    } else {
+        // Not all at once: after a slice that was cheap comes a dear one.
+        fitting.midpoint(most).min(most.saturating_mul(2))
+    };
+    next.max(STEPS_MIN)
+}
+
+/// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.
+fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> {
+    turn.begun = false;
+    let shared = Arc::new(Mutex::new(Some(turn)));
+    let deadline = Instant::now() + WAIT_MAX;
+    loop {
+        let in_job = Arc::clone(&shared);
+        let outcome = store.write_bulk_blocking(move |tx| {
+            let mut turn = in_job.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = turn
+                .as_mut()
+                .ok_or_else(|| Error::defect("a slice went missing"))?;
+            turn.run(tx)
+        });
+        let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = held.as_ref().is_none_or(|turn| turn.begun);
+        match outcome {
+            Err(cause)
+                if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
+            outcome => {
+                let mut turn = held
+                    .take()
+                    .ok_or_else(|| Error::defect("a slice went missing"))?;
+                turn.adapt(store.stats().last_slice());
+                return Ok((turn, outcome?));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::Durability;
+    use rusqlite::Connection;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    struct Until(Instant);
+
+    impl Steps for Until {
+        fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+            tx.execute("REPLACE INTO settings (name, value) VALUES ('a', '1')", [])?;
+            Ok(Instant::now() < self.0)
+        }
+    }
+
+    #[test]
+    fn a_slice_has_as_many_steps_as_fit() {
+        for (most, steps, held_ms, next) in [
+            (32, 32, 20, 16),
+            (32, 32, 10, 32),
+            (32, 32, 5, 48),
+            (32, 32, 0, 64),
+            (32, 16, 40, STEPS_MIN),
+            (1_000, 3, 5, 1_000),
+            (u32::MAX, u32::MAX, 0, u32::MAX),
+        ] {
+            let found = fitting(most, steps, Duration::from_millis(held_ms));
+            assert_eq!(found, next, "{most} {steps} {held_ms}");
+        }
+    }
+
+    #[test]
+    fn others_get_their_turn_between_slices() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let store = Store::open(&path, Durability::Normal).unwrap();
+        let done = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&done);
+        let other = std::thread::spawn(move || {
+            let connection = Connection::open(path).unwrap();
+            let ask_again = |asked| {
+                std::thread::sleep(Duration::from_millis(1));
+                asked < 5_000
+            };
+            connection.busy_handler(Some(ask_again)).unwrap();
+            let mut turns = 0;
+            while !seen.load(Ordering::Relaxed) {
+                connection
+                    .execute("REPLACE INTO settings (name, value) VALUES ('b', '2')", [])
+                    .unwrap();
+                turns += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            turns
+        });
+        let mut slices = 0;
+        let until = Until(Instant::now() + Duration::from_millis(600));
+        write(&store, until, |_| slices += 1).unwrap();
+        done.store(true, Ordering::Relaxed);
+        let turns = other.join().unwrap();
+        assert!(slices > 2, "{slices} slices");
+        assert!(turns > 5, "{turns} turns");
+    }
+}

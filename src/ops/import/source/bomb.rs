@@ -1,0 +1,234 @@
+//! Looks through the parts of an XLSX file before a parser holds any of them: a few bytes of a
+//! packed file can stand for gigabytes, and a parser keeps a whole tag, text or cell in memory.
+
+use crate::types::error::{Error, Result};
+use std::io::{BufRead, BufReader, Read, Seek};
+use zip::{ZipArchive, result::ZipError};
+
+/// The largest part when unpacked: a sheet.
+const SHEET_MAX_BYTES: u64 = 1024 * 1024 * 1024;
+/// The largest table of shared texts; the parser holds all of it.
+const TEXTS_MAX_BYTES: u64 = 128 * 1024 * 1024;
+/// The largest part of any other kind.
+const OTHER_MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// All parts together.
+const ALL_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+/// The most parts.
+const PARTS_MAX: usize = 10_000;
+/// The longest tag.
+const TAG_MAX_BYTES: usize = 64 * 1024;
+/// The longest text between two tags, and the longest cell.
+const CELL_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// The most shared texts that a file may announce; the parser makes room for them at once.
+const TEXTS_MAX: u64 = 8_000_000;
+
+/// Checks every part.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`] for what is damaged, protected, or unpacks to too much.
+pub(super) fn check(file: impl Read + Seek) -> Result<()> {
+    let mut archive = ZipArchive::new(file).map_err(damaged)?;
+    if archive.len() > PARTS_MAX {
+        return Err(too_much());
+    }
+    let mut all_bytes = 0;
+    for at in 0..archive.len() {
+        let part = archive.by_index(at).map_err(|cause| match cause {
+            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
+                Error::invalid("is protected by a password; save it without one")
+            }
+            cause => damaged(cause),
+        })?;
+        let name = part.name().to_lowercase();
+        let is_xml = [".xml", ".rels", ".vml"]
+            .iter()
+            .any(|end| name.ends_with(end));
+        let most = if name.contains("sharedstrings") {
+            TEXTS_MAX_BYTES
+        } else if name.contains("worksheets/") && is_xml {
+            SHEET_MAX_BYTES
+        } else {
+            OTHER_MAX_BYTES
+        };
+        if part.size() > most {
+            return Err(too_much());
+        }
+        let mut reader = BufReader::with_capacity(64 * 1024, part.take(most + 1));
+        let bytes = look_through(&mut reader, is_xml)?;
+        all_bytes += bytes;
+        if bytes > most || all_bytes > ALL_MAX_BYTES {
+            return Err(too_much());
+        }
+    }
+    Ok(())
+}
+
+fn look_through(part: &mut impl BufRead, is_xml: bool) -> Result<u64> {
+    let mut bytes = 0;
+    let mut xml = Xml::default();
+    loop {
+        let chunk = part.fill_buf().map_err(damaged)?;
+        if chunk.is_empty() {
+            return Ok(bytes);
+        }
+        if is_xml {
+            chunk.iter().try_for_each(|byte| xml.byte(*byte))?;
+        }
+        let length = chunk.len();
+        bytes += length as u64;
+        part.consume(length);
+    }
+}
+
+/// What is known of an XML text up to here.
+#[derive(Default)]
+struct Xml {
+    place: Place,
+    /// Bytes since the tag or text began.
+    length: usize,
+    /// The beginning of the tag.
+    tag: Vec<u8>,
+    /// The tag that a cell's text began with, and bytes since, while inside one.
+    cell: Option<(&'static [u8], usize)>,
+    tags: u64,
+}
+
+#[derive(Default, Clone, Copy, PartialEq)]
+enum Place {
+    #[default]
+    Text,
+    Tag,
+    Quoted(u8),
+}
+
+impl Xml {
+    fn byte(&mut self, byte: u8) -> Result<()> {
+        self.length += 1;
+        if let Some((_, length)) = &mut self.cell {
+            *length += 1;
+            if *length > CELL_MAX_BYTES {
+                return Err(too_much());
+            }
+        }
+        match (self.place, byte) {
+            (_, 0) => return Err(odd("a NUL byte")),
+            (Place::Text, b'<') => self.begin(Place::Tag),
+            (Place::Text, _) if self.length > CELL_MAX_BYTES => return Err(too_much()),
+            (Place::Text, _) => {}
+            (Place::Tag, b'>') => {
+                self.end_of_tag()?;
+                self.begin(Place::Text);
+            }
+            (Place::Tag, b'!') if self.length == 1 => return Err(odd("a comment or CDATA")),
+            (Place::Tag, b'"' | b'\'') => self.place = Place::Quoted(byte),
+            (Place::Quoted(quote), byte) if quote == byte => self.place = Place::Tag,
+            (Place::Tag | Place::Quoted(_), _) => {}
+        }
+        if self.place != Place::Text && byte != b'<' || matches!(self.place, Place::Quoted(_)) {
+            if self.length > TAG_MAX_BYTES {
+                return Err(too_much());
+            }
+            if self.tag.len() < 1024 {
+                self.tag.push(byte);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, place: Place) {
+        self.place = place;
+        self.length = 0;
+        if place == Place::Tag {
+            self.tag.clear();
+        }
+    }
+
+    fn end_of_tag(&mut self) -> Result<()> {
+        self.tags += 1;
+        let tag = self.tag.as_slice();
+        if tag.starts_with(b"?") && (self.tags > 1 || !tag.ends_with(b"?")) {
+            return Err(odd("an instruction"));
+        }
+        let (closes, tag) = match tag.strip_prefix(b"/") {
+            Some(tag) => (true, tag),
+            None => (false, tag),
+        };
+        let name = tag
+            .split(|byte| byte.is_ascii_whitespace() || *byte == b'/')
+            .next();
+        let name = name.unwrap_or_default();
+        let local = name.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+        match local {
+            _ if closes && self.cell.is_some_and(|(begun, _)| begun == local) => self.cell = None,
+            _ if closes => {}
+            _ if self.cell.is_some() || tag.ends_with(b"/") => {}
+            b"si" => self.cell = Some((b"si", 0)),
+            b"is" => self.cell = Some((b"is", 0)),
+            b"v" => self.cell = Some((b"v", 0)),
+            b"sst" if announced(tag) > TEXTS_MAX => return Err(too_much()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The number of texts that the tag of shared texts announces.
+fn announced(tag: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(tag);
+    let after = text.split("uniqueCount").nth(1).unwrap_or_default();
+    let digits: String = after
+        .chars()
+        .skip_while(|char| !char.is_ascii_digit())
+        .take_while(char::is_ascii_digit)
+        .collect();
+    if digits.is_empty() {
+        return 0;
+    }
+    digits.parse().unwrap_or(u64::MAX)
+}
+
+fn damaged(cause: impl std::fmt::Display) -> Error {
+    Error::invalid(format!(
+        "is cut off, damaged, or no .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx"
+    ))
+}
+
+fn too_much() -> Error {
+    Error::invalid(
+        "unpacks to more than any list needs; open it in a spreadsheet, and save the list alone, or as CSV",
+    )
+}
+
+fn odd(what: &str) -> Error {
+    Error::invalid(format!(
+        "has {what} among its cells, which no spreadsheet writes; open it in one and save it anew"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(text: &[u8]) -> Result<u64> {
+        look_through(&mut BufReader::new(text), true)
+    }
+
+    #[test]
+    fn what_a_parser_would_hold_is_bounded() {
+        let long = vec![b'x'; CELL_MAX_BYTES + 10];
+        let of = |parts: &[&[u8]]| look(&parts.concat());
+        assert!(look(b"<?xml version='1.0'?><a b='>'><c/>text</a>").is_ok());
+        assert!(of(&[b"<a>", &long, b"</a>"]).is_err());
+        assert!(of(&[b"<a b='", &long, b"'/>"]).is_err());
+        assert!(look(b"<a><!-- x --></a>").is_err());
+        assert!(look(b"<a><![CDATA[x]]></a>").is_err());
+        assert!(look(b"<a><?x ?></a>").is_err());
+        assert!(look(b"<?x >").is_err());
+        assert!(look(b"<\0a>").is_err());
+        let runs = b"<r><t>y</t></r>".repeat(CELL_MAX_BYTES / 15 + 10);
+        assert!(of(&[b"<is>", &runs, b"</is>"]).is_err());
+        assert!(of(&[b"<rows>", &runs, b"</rows>"]).is_ok());
+        assert!(look(b"<sst count='5' uniqueCount=\"99999999999999999999999\">").is_err());
+        assert!(look(b"<sst count='99' uniqueCount=\"5\">").is_ok());
+    }
+}

@@ -1,0 +1,270 @@
+//! One sheet of an XLSX file as rows of text: numbers as they are read, dates as
+//! `yyyy-mm-dd hh:mm:ss`, without the time at midnight. Read by a thread of its own, cell by cell.
+
+use super::{COLUMNS_MAX, Content, ROW_MAX_BYTES, Row, Rows, bomb};
+use crate::types::error::{Error, Result};
+use calamine::{DataRef, Reader, Xlsx, XlsxError};
+use std::{
+    fs::File,
+    io::BufReader,
+    path::Path,
+    sync::mpsc::{SyncSender, sync_channel},
+};
+
+type Workbook = Xlsx<BufReader<File>>;
+
+/// Rows that a sheet can have.
+const SHEET_ROWS: u64 = 1_048_576;
+/// What is wrong with a formula without a value.
+const NOT_COMPUTED: &str =
+    "holds a formula whose result was not saved; open the file in a spreadsheet and save it anew";
+/// Rows that are read ahead; each may have [`ROW_MAX_BYTES`].
+const AHEAD_ROWS: usize = 16;
+/// The most text that the cells of a file may hold. Many cells may share one, so that a small file
+/// can stand for any amount.
+const TEXT_MAX_BYTES: usize = 4 * 1024 * 1024 * 1024;
+
+/// The sheet of a name, or the first with those that go on with it (`delegates 2` after
+/// `delegates`, as `export` writes them), and all that there are; every part of the file is looked
+/// through before.
+///
+/// # Errors
+/// A sentence for the operator.
+pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<(Vec<String>, Vec<String>)> {
+    let file = File::open(path).map_err(Error::invalid_cause)?;
+    bomb::check(BufReader::new(file))?;
+    let file = File::open(path).map_err(Error::invalid_cause)?;
+    let there = open(file)?.sheet_names();
+    match named {
+        None => {
+            let first = there
+                .first()
+                .ok_or_else(|| Error::invalid("has no sheet"))?;
+            let goes_on = (2..).map(|number| format!("{first} {number}"));
+            let more = goes_on.take_while(|name| there.contains(name));
+            let chosen = std::iter::once(first.clone()).chain(more).collect();
+            Ok((chosen, there))
+        }
+        Some(named) if there.iter().any(|sheet| sheet == named) => {
+            Ok((vec![named.to_owned()], there))
+        }
+        Some(named) => Err(Error::invalid(format!(
+            "--sheet: there is no sheet \"{named}\"; there are {}",
+            there
+                .iter()
+                .map(|sheet| format!("\"{sheet}\""))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+    }
+}
+
+fn open(file: File) -> Result<Workbook> {
+    // A parser that panics on a crafted file must not take the caller with it.
+    std::panic::catch_unwind(|| Xlsx::new(BufReader::new(file)))
+        .map_err(|_| unreadable(&"its parts do not fit together"))?
+        .map_err(|cause| match cause {
+            XlsxError::Password => {
+                Error::invalid("is protected by a password; save it without one")
+            }
+            cause => unreadable(&cause),
+        })
+}
+
+fn unreadable(cause: &dyn std::fmt::Display) -> Error {
+    Error::invalid(format!(
+        "is damaged, or no list in an .xlsx ({cause}); open it in a spreadsheet and save it anew as .xlsx, or name another sheet with --sheet"
+    ))
+}
+
+/// The rows of sheets, those without any value left out; of the second and later ones without the
+/// header, and counted on.
+///
+/// # Errors
+/// When the thread cannot be started.
+pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
+    let (tell, told) = sync_channel(AHEAD_ROWS);
+    std::thread::Builder::new()
+        .name("spreadsheet".into())
+        .spawn(move || {
+            let read = || {
+                let mut book = open(file)?;
+                let mut header = None;
+                let mut bytes_left = TEXT_MAX_BYTES;
+                let mut sheets = (0..).zip(&sheets);
+                sheets.try_for_each(|(at, name)| {
+                    let sheet = Sheet {
+                        number: at,
+                        name,
+                        header: &mut header,
+                        bytes_left: &mut bytes_left,
+                        at_header: true,
+                        cells: Vec::new(),
+                        row_bytes: 0,
+                        problem: None,
+                    };
+                    send(&mut book, sheet, &tell)
+                })
+            };
+            let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+            let read = read.unwrap_or_else(|_| Err(unreadable(&"its parts do not fit together")));
+            if let Err(cause) = read {
+                // Nobody may be listening any more.
+                let _ = tell.send(Err(cause));
+            }
+        })
+        .map_err(Error::unavailable)?;
+    Ok(Box::new(told.into_iter()))
+}
+
+/// Sends a sheet row by row, until there are no more or nobody listens.
+fn send(book: &mut Workbook, mut sheet: Sheet<'_>, tell: &SyncSender<Result<Row>>) -> Result<()> {
+    let mut reader = book
+        .worksheet_cells_reader(sheet.name)
+        .map_err(|cause| unreadable(&cause))?;
+    let mut at: Option<u32> = None;
+    loop {
+        let cell = reader
+            .next_cell_with_formula_metadata()
+            .map_err(|cause| unreadable(&cause))?;
+        let row = cell.as_ref().map(|cell| cell.pos.0);
+        if row != at {
+            if let Some(line) = at
+                && let Some(row) = sheet.row(line)?
+                && tell.send(Ok(row)).is_err()
+            {
+                return Ok(());
+            }
+            if row < at && row.is_some() {
+                return Err(unreadable(&"its rows are out of order"));
+            }
+            at = row;
+        }
+        let Some(cell) = cell else {
+            return Ok(());
+        };
+        let column = cell.pos.1 as usize;
+        if cell.formula.is_some() && cell.value == DataRef::Empty {
+            // Some programs write formulas and leave it to the next to compute them.
+            sheet.problem = Some((column, NOT_COMPUTED.to_owned()));
+        } else {
+            sheet.put(column, &cell.value)?;
+        }
+    }
+}
+
+/// A sheet while its cells come.
+struct Sheet<'a> {
+    number: u64,
+    name: &'a str,
+    /// That of the first sheet.
+    header: &'a mut Option<Content>,
+    /// The text that the file may still hold.
+    bytes_left: &'a mut usize,
+    at_header: bool,
+    /// The row that is not complete yet.
+    cells: Vec<String>,
+    row_bytes: usize,
+    problem: Option<(usize, String)>,
+}
+
+impl Sheet<'_> {
+    fn put(&mut self, column: usize, value: &DataRef<'_>) -> Result<()> {
+        let text = match text(value) {
+            Ok(text) if text.is_empty() => return Ok(()),
+            Ok(text) => text,
+            Err(error) => {
+                self.problem = Some((column, format!("holds {error}")));
+                return Ok(());
+            }
+        };
+        if column >= COLUMNS_MAX {
+            return Err(Error::invalid(format!(
+                "has a value in column {}, at most {COLUMNS_MAX} are taken",
+                column + 1
+            )));
+        }
+        *self.bytes_left = self.bytes_left.checked_sub(text.len()).ok_or_else(|| {
+            let most = TEXT_MAX_BYTES / 1024 / 1024 / 1024;
+            Error::invalid(format!("holds more than {most} GiB of text; split it"))
+        })?;
+        self.row_bytes += text.len();
+        if self.row_bytes > ROW_MAX_BYTES {
+            let most = ROW_MAX_BYTES / 1024 / 1024;
+            self.problem = Some((column, format!("makes the row longer than {most} MiB")));
+            return Ok(());
+        }
+        if self.cells.len() <= column {
+            self.cells.resize(column + 1, String::new());
+        }
+        self.cells[column] = text;
+        Ok(())
+    }
+
+    /// The row that is complete now; none where it is empty, or a header that is known.
+    fn row(&mut self, line: u32) -> Result<Option<Row>> {
+        let cells = std::mem::take(&mut self.cells);
+        self.row_bytes = 0;
+        let content = match self.problem.take() {
+            Some((column, reason)) => Content::BadCell(column, reason),
+            None if cells.is_empty() => return Ok(None),
+            None => Content::Cells(cells),
+        };
+        if std::mem::take(&mut self.at_header) {
+            match self.header {
+                None => *self.header = Some(content.clone()),
+                Some(first) if *first == content => return Ok(None),
+                Some(_) => {
+                    return Err(Error::invalid(format!(
+                        "sheet \"{}\" has another header than the one it seems to go on with; name the sheet to import with --sheet",
+                        self.name
+                    )));
+                }
+            }
+        }
+        Ok(Some(Row {
+            line: self.number * SHEET_ROWS + u64::from(line) + 1,
+            content,
+        }))
+    }
+}
+
+/// A value as an operator reads it in the cell; what is an error there is one here.
+fn text(value: &DataRef<'_>) -> Result<String, String> {
+    Ok(match value {
+        DataRef::Empty => String::new(),
+        DataRef::String(text) | DataRef::DateTimeIso(text) | DataRef::DurationIso(text) => {
+            text.clone()
+        }
+        DataRef::SharedString(text) => (*text).to_owned(),
+        DataRef::Bool(value) => value.to_string(),
+        DataRef::Int(number) => number.to_string(),
+        // Never as 1.23E+11.
+        DataRef::Float(number) => number.to_string(),
+        // Of thirty hours they say thirty.
+        DataRef::DateTime(at) if at.is_duration() => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a float beyond that is none"
+            )]
+            let seconds = (at.as_f64() * 86_400.0).round() as i64;
+            let sign = if seconds < 0 { "-" } else { "" };
+            let seconds = seconds.unsigned_abs();
+            let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+            format!("{sign}{hours:02}:{minutes:02}:{:02}", seconds % 60)
+        }
+        DataRef::DateTime(at) if at.is_datetime() && at.as_f64() >= 1.0 => {
+            let (year, month, day, hour, minute, second, _) = at.to_ymd_hms_milli();
+            let date = format!("{year:04}-{month:02}-{day:02}");
+            match (hour, minute, second) {
+                (0, 0, 0) => date,
+                _ => format!("{date} {hour:02}:{minute:02}:{second:02}"),
+            }
+        }
+        DataRef::DateTime(at) => {
+            let (_, _, _, hour, minute, second, _) = at.to_ymd_hms_milli();
+            format!("{hour:02}:{minute:02}:{second:02}")
+        }
+        DataRef::Error(error) => return Err(format!("the error {error}")),
+    })
+}

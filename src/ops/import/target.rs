@@ -1,0 +1,493 @@
+//! What a column may hold: a property, a part of `data`, a participant, or nothing.
+
+use super::{
+    What,
+    headers::{
+        DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, GUEST_AFTER, GUEST_BEFORE, NAMES,
+        OF_DELEGATES, OF_DEVICES, OF_GUESTS, OF_INTERACTIONS, WHOLE_NAMES, Words, any_of, folded,
+        named_by,
+    },
+};
+use crate::{
+    core::records::{Kind, Property},
+    domain::{delegates, devices, events},
+    types::{
+        error::{Error, Result},
+        selector::{DelegateCode, DeviceCode},
+        text::shortened,
+    },
+};
+
+/// Where free-form columns go.
+const FREE_SECTION: &str = "Data";
+
+/// The end of a header whose cells are JSON, as `export` writes it.
+pub const JSON_MARK: &str = " (json)";
+
+/// What an interaction has that can be imported.
+#[rustfmt::skip]
+const OF_INTERACTION: &[Property] = &[
+    Property::new("interactionType", "", Kind::Text, ""),
+    Property::new("firstDelegate", "", Kind::Reference, ""),
+    Property::new("secondDelegate", "", Kind::Reference, ""),
+    Property::new("thirdDelegate", "", Kind::Reference, ""),
+    Property::new("firstDevice", "", Kind::Reference, ""),
+    Property::new("secondDevice", "", Kind::Reference, ""),
+    Property::new("thirdDevice", "", Kind::Reference, ""),
+    Property::new("recordedAt", "", Kind::Time, ""),
+    Property::new("data", "", Kind::Document, ""),
+];
+
+/// What a column holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A property.
+    Property {
+        /// Its name.
+        name: &'static str,
+        /// What it holds.
+        kind: Kind,
+    },
+    /// `data.<section>.<key>`; of an interaction, whose data have no sections, `data.<key>`.
+    Data {
+        /// The section.
+        section: Option<String>,
+        /// The key in it.
+        key: String,
+        /// The cells are JSON.
+        json: bool,
+    },
+    /// A participant of an interaction by one of its codes.
+    Participant {
+        /// `firstDelegate` and so on.
+        name: &'static str,
+        /// The code that the cells hold.
+        code: &'static str,
+    },
+    /// Nothing that is imported.
+    Skipped,
+    /// Nothing, as long as it is empty: it has no header.
+    Nameless,
+}
+
+impl Target {
+    fn of(property: &'static Property) -> Self {
+        Self::Property {
+            name: property.name,
+            kind: property.kind,
+        }
+    }
+
+    /// Reads `barcode`, `data.Data.Diet`, `data`, or nothing for a column to skip.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], with what there is.
+    pub(super) fn parse(what: What, text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Ok(Self::Skipped);
+        }
+        let known = data(what, text)
+            .or_else(|| property(what, text))
+            .or_else(|| participant(what, text));
+        known.ok_or_else(|| {
+            let names: Vec<_> = properties(what).map(|one| one.name).collect();
+            let data = match what {
+                What::Interactions => "data.<key>",
+                _ => "data.<section>.<key>",
+            };
+            Error::invalid(format!(
+                "\"{}\" is no property that can be imported; there are {} and {data}",
+                shortened(text),
+                names.join(" ")
+            ))
+        })
+    }
+
+    /// What a column of a file that Gatepost exported holds: names are meant exactly.
+    pub(super) fn of_ours(what: What, header: &str) -> Option<Self> {
+        let resource = match what {
+            What::Delegates => delegates::PROPERTIES,
+            What::Devices => devices::LISTED.properties,
+            What::Interactions => OF_INTERACTION,
+        };
+        let mut all = resource.iter();
+        if let Some(known) = all.find(|one| one.name == header) {
+            return Some(if known.kind.is_writable() {
+                Self::of(known)
+            } else {
+                Self::Skipped
+            });
+        }
+        if ["id", "_type", "createdAt", "updatedAt"].contains(&header) {
+            return Some(Self::Skipped);
+        }
+        if what == What::Devices {
+            let mut of_event = events::LISTED.properties.iter();
+            if let Some(known) = of_event.find(|one| one.name == header) {
+                return Some(Self::of(known));
+            }
+        }
+        data(what, header)
+    }
+
+    /// What a column holds whose header nobody knows.
+    pub(super) fn unmatched(what: What, header: &str) -> Self {
+        if header.is_empty() {
+            return Self::Nameless;
+        }
+        data(what, header).unwrap_or_else(|| Self::Data {
+            section: (what != What::Interactions).then(|| FREE_SECTION.to_owned()),
+            key: header.to_owned(),
+            json: false,
+        })
+    }
+
+    /// The property as messages call it; none for what is not imported.
+    #[must_use]
+    pub fn name(&self) -> Option<String> {
+        match self {
+            Self::Property { name, .. } | Self::Participant { name, .. } => {
+                Some((*name).to_owned())
+            }
+            Self::Data {
+                section: Some(section),
+                key,
+                ..
+            } => Some(format!("data.{section}.{key}")),
+            Self::Data { key, .. } => Some(format!("data.{key}")),
+            Self::Skipped | Self::Nameless => None,
+        }
+    }
+}
+
+impl Target {
+    /// As a [`Mapping`] gives it; the empty text for what is left out.
+    #[must_use]
+    pub fn spelled(&self) -> String {
+        match self {
+            Self::Participant { name, code } => format!("{name} {code}"),
+            Self::Data { json: true, .. } => {
+                format!("{}{JSON_MARK}", self.name().unwrap_or_default())
+            }
+            _ => self.name().unwrap_or_default(),
+        }
+    }
+
+    /// Whether a [`Mapping`] can give it: not where a header looks like one whose cells are JSON.
+    #[must_use]
+    pub fn is_spellable(&self, what: What) -> bool {
+        Self::parse(what, &self.spelled()).is_ok_and(|read| read == *self)
+    }
+
+    /// What a column of this header may hold, the likely first: properties and participants, and
+    /// `data` under the header.
+    #[must_use]
+    pub fn choices(what: What, header: &str) -> Vec<Self> {
+        let mut choices: Vec<Self> = properties(what)
+            .filter(|one| one.kind != Kind::Document || what == What::Interactions)
+            .map(Self::of)
+            .collect();
+        if what != What::Interactions {
+            // Few lists have those.
+            choices.sort_by_key(|choice| {
+                matches!(
+                    choice,
+                    Self::Property {
+                        kind: Kind::Reference,
+                        ..
+                    }
+                )
+            });
+        }
+        if what == What::Interactions {
+            let delegate = ["barcode", "rfid", "externalId", "publicId", "code", "uhfId"];
+            let device = ["code", "externalId", "publicId", "rfid"];
+            let sides = [
+                (["firstDelegate", "secondDelegate"], &delegate[..]),
+                (["firstDevice", "secondDevice"], &device[..]),
+            ];
+            for (names, codes) in sides {
+                for name in names {
+                    choices.extend(codes.iter().map(|code| Self::Participant { name, code }));
+                }
+            }
+        }
+        choices.push(Self::unmatched(what, header));
+        choices
+    }
+}
+
+/// `data.<section>.<key>` or `<section>.<key>`; a section before a key has no white space.
+fn data(what: What, text: &str) -> Option<Target> {
+    let (text, json) = match text.strip_suffix(JSON_MARK) {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    if what == What::Interactions {
+        let key = text.strip_prefix("data.").filter(|key| !key.is_empty())?;
+        return Some(Target::Data {
+            section: None,
+            key: key.to_owned(),
+            json,
+        });
+    }
+    let (section, key) = match text.strip_prefix("data.") {
+        Some(rest) if rest.contains('.') => rest.split_once('.')?,
+        _ => text
+            .split_once('.')
+            .filter(|(section, _)| !section.contains(char::is_whitespace) && *section != "data")?,
+    };
+    let plain = !section.is_empty() && !key.is_empty() && !key.starts_with(char::is_whitespace);
+    plain.then(|| Target::Data {
+        section: Some(section.to_owned()),
+        key: key.to_owned(),
+        json,
+    })
+}
+
+/// The properties that can be imported.
+pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Property> {
+    let all = match what {
+        What::Delegates => delegates::PROPERTIES,
+        What::Devices => devices::LISTED.properties,
+        What::Interactions => OF_INTERACTION,
+    };
+    all.iter().filter(|one| one.kind.is_writable())
+}
+
+/// The property of a name, however that is written; `data` itself only as it stands.
+pub(super) fn property(what: What, name: &str) -> Option<Target> {
+    let found = properties(what).find(|one| match one.kind {
+        Kind::Document => one.name == name && what == What::Interactions,
+        _ => folded(one.name) == folded(name),
+    });
+    found.map(Target::of)
+}
+
+/// The property that a header is known to mean.
+pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
+    let synonyms = match what {
+        What::Delegates => OF_DELEGATES,
+        What::Devices => OF_DEVICES,
+        What::Interactions => OF_INTERACTIONS,
+    };
+    let header = folded(header);
+    let (_, name) = synonyms.iter().find(|(known, _)| *known == header)?;
+    property(what, name)
+}
+
+/// The property that a header means which says whose it is: a shop's list has the buyer's e-mail, too.
+pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
+    if what != What::Delegates {
+        return None;
+    }
+    let header = folded(header);
+    let before = GUEST_BEFORE
+        .iter()
+        .filter_map(|guest| header.strip_prefix(guest));
+    let after = GUEST_AFTER
+        .iter()
+        .filter_map(|guest| header.strip_suffix(guest));
+    before
+        .chain(after)
+        .filter_map(|rest| property(what, rest).or_else(|| synonym(what, rest)))
+        .find(|target| {
+            target
+                .name()
+                .is_some_and(|name| OF_GUESTS.contains(&name.as_str()))
+        })
+}
+
+/// What a header means beside the columns that are known by themselves: where nothing else is a last
+/// name, a column of names is one, with the first names where those have no column.
+pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Option<Target> {
+    let is_known = |name: &str| {
+        let mut names = known.iter().flatten().filter_map(Target::name);
+        names.any(|known| known == name)
+    };
+    if what != What::Delegates || is_known("lastName") {
+        return None;
+    }
+    let words = Words::of(header);
+    let is_name = !words.is_of_others()
+        && [folded(header), words.outside()].iter().any(|header| {
+            NAMES.contains(&header.as_str())
+                || WHOLE_NAMES.contains(&header.as_str()) && !is_known("firstName")
+        });
+    is_name.then(|| property(what, "lastName")).flatten()
+}
+
+/// The property that the words of a header mean: `Last name / Surname`, `E-mail (private)`,
+/// `Your mobile number`. Every part must mean the same, and no word may be unknown.
+pub(super) fn by_words(what: What, header: &str) -> Option<Target> {
+    let words = Words::of(header);
+    if words.is_of_others() {
+        return None;
+    }
+    let known = |part: &Vec<String>| {
+        let found = named_by(part).find_map(|name| {
+            let found = property(what, &name).or_else(|| synonym(what, &name));
+            found.or_else(|| participant(what, &name))
+        });
+        // Whatever else a cell holds, it fits those that are text.
+        let strict = |target: &Target| match target {
+            Target::Property { kind, .. } => matches!(kind, Kind::Flag | Kind::Reference),
+            _ => false,
+        };
+        found.filter(|target| what == What::Interactions || !strict(target))
+    };
+    if NAMES.contains(&words.outside().as_str()) && !words.bracketed.is_empty() {
+        // `Name (Company)`, `Name (first name)`.
+        return known(&words.bracketed);
+    }
+    let mut parts = words.parts.iter().map(known);
+    let first = parts.next()??;
+    parts
+        .all(|part| part.as_ref() == Some(&first))
+        .then_some(first)
+}
+
+/// The property of a guest that a header may mean, for what is not sure enough to take it for that.
+pub(super) fn resembled(what: What, header: &str) -> Option<Target> {
+    let words = Words::of(header);
+    if what != What::Delegates || words.is_of_others() {
+        return None;
+    }
+    let mut parts = words.parts.iter().chain([&words.bracketed]);
+    parts.find_map(|part| {
+        any_of(part).find_map(|name| {
+            let found = property(what, &name).or_else(|| synonym(what, &name));
+            let of_guest = found.filter(|target| {
+                let name = target.name().unwrap_or_default();
+                OF_GUESTS.contains(&name.as_str())
+            });
+            let is_name = NAMES.contains(&name.as_str()) || WHOLE_NAMES.contains(&name.as_str());
+            of_guest.or_else(|| is_name.then(|| property(what, "lastName")).flatten())
+        })
+    })
+}
+
+/// The participant that a header of interactions means: `delegate`, `delegate barcode`,
+/// `device code`, or a delegate's code alone.
+pub(super) fn participant(what: What, header: &str) -> Option<Target> {
+    if what != What::Interactions {
+        return None;
+    }
+    let header = folded(header);
+    let delegate_codes = DelegateCode::ALL.iter().map(|code| code.name());
+    let device_codes = DeviceCode::ALL.iter().map(|code| code.name());
+    let sides = [
+        (
+            DELEGATES_OF_INTERACTIONS,
+            delegate_codes.collect::<Vec<_>>(),
+        ),
+        (DEVICES_OF_INTERACTIONS, device_codes.collect()),
+    ];
+    for (prefixes, codes) in sides {
+        for (prefix, name) in prefixes {
+            let Some(rest) = header.strip_prefix(prefix) else {
+                continue;
+            };
+            if rest.is_empty() {
+                return property(what, name);
+            }
+            if let Some(code) = codes.iter().find(|code| folded(code) == rest) {
+                return Some(Target::Participant { name, code });
+            }
+        }
+    }
+    let code = OF_DELEGATES
+        .iter()
+        .find(|(known, name)| *known == header && *name == "barcode")
+        .map(|(_, name)| *name)
+        .or_else(|| {
+            ["barcode", "rfid", "uhfId"]
+                .into_iter()
+                .find(|code| folded(code) == header)
+        });
+    code.map(|code| Target::Participant {
+        name: "firstDelegate",
+        code,
+    })
+}
+
+/// `HEADER=property`, as an operator gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mapping {
+    /// The column.
+    pub header: String,
+    /// What it holds, as given.
+    pub target: String,
+}
+
+impl Mapping {
+    /// Reads `Ticket code=barcode`, `Diet=data.Data.diet`, or `Notes=` for a column to skip.
+    ///
+    /// # Errors
+    /// [`crate::types::error::Kind::Invalid`], with what is right.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (header, target) = text
+            .rsplit_once('=')
+            .map(|(header, target)| (header.trim(), target.trim()))
+            .filter(|(header, _)| !header.is_empty())
+            .ok_or_else(|| {
+                Error::invalid("must be HEADER=property, such as \"Ticket code=barcode\"")
+            })?;
+        Ok(Self {
+            header: header.to_owned(),
+            target: target.to_owned(),
+        })
+    }
+
+    /// Whether it is about the column of this header.
+    #[must_use]
+    pub fn means(&self, header: &str) -> bool {
+        let folded_header = folded(header);
+        self.header == header || !folded_header.is_empty() && folded(&self.header) == folded_header
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_that_means_nothing_is_refused() {
+        for bad in ["barcode", "=barcode"] {
+            assert!(Mapping::parse(bad).is_err(), "{bad}");
+        }
+        for bad in ["id", "children", "data", "data.Data", "data..k", "x"] {
+            assert!(Target::parse(What::Delegates, bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_offered_is_read_back() {
+        for what in What::ALL {
+            for header in ["Diet", "Badge.colour", "note (json)", "Dr. med"] {
+                for choice in Target::choices(what, header) {
+                    let known_without = choice == Target::unmatched(what, header);
+                    let readable = choice.is_spellable(what) || known_without;
+                    assert!(readable, "{what:?} {header} {choice:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn participants_are_named_in_several_ways() {
+        for (header, name) in [
+            ("delegate", "firstDelegate"),
+            ("Delegate barcode", "firstDelegate"),
+            ("Barcode", "firstDelegate"),
+            ("Ticket code", "firstDelegate"),
+            ("second delegate external id", "secondDelegate"),
+            ("Device code", "firstDevice"),
+            ("Gate", "firstDevice"),
+        ] {
+            let found = participant(What::Interactions, header).and_then(|one| one.name());
+            assert_eq!(found.as_deref(), Some(name), "{header}");
+        }
+        assert_eq!(participant(What::Interactions, "device barcode"), None);
+    }
+}

@@ -1,0 +1,372 @@
+//! Taking an import back: what its rows made is removed for good along with its joins, what they
+//! changed is put back. What somebody changed or used since is left as it is, and told.
+
+use super::{
+    Batch, Stop,
+    bad::TOLD_MAX,
+    batches,
+    kept::{self, Kept, other_name},
+    slices::{self, Steps},
+    uses::Uses,
+};
+use crate::{
+    core::{
+        Context,
+        records::{self, Resource},
+    },
+    db::{Store, Tx},
+    domain::{devices, interactions::remove},
+    types::error::{Error, Kind, Result},
+};
+use serde_json::json;
+use std::{collections::HashSet, fmt};
+
+/// Rows that refer to each other in a ring are taken back together, in one step; so many at most.
+const RING_MAX: usize = 1_000;
+
+/// An import on its way back.
+pub struct Undo {
+    batch: Batch,
+    ctx: Context,
+    stop: Stop,
+    /// Rows from this line on were looked at.
+    before_line: i64,
+    /// Rows that wait for those that refer to them.
+    waiting: Vec<Waiting>,
+    /// Records that wait, or went with others of their ring.
+    seen: HashSet<i64>,
+    /// Records that were left.
+    stays: HashSet<i64>,
+    uses: Option<Uses>,
+    begun: bool,
+    finished: bool,
+    /// How many were taken back when all rows had been looked at before.
+    moved: u64,
+    /// How many records and interactions were removed for good.
+    pub removed: u64,
+    /// How many records were put back to what they were.
+    pub restored: u64,
+    /// How many were left as they are.
+    pub left: u64,
+    /// The first of those, each with its reason.
+    pub told: Vec<Left>,
+}
+
+/// A record that is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The row that it came from.
+    pub line: i64,
+    /// `delegate`, `device` or `interaction`.
+    pub kind: &'static str,
+    /// Its id.
+    pub record: i64,
+    /// Why.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            line,
+            kind,
+            record,
+            reason,
+        } = self;
+        write!(f, "line {line}: {kind} {record} {reason}")
+    }
+}
+
+/// Takes a batch back, or what an interrupted undoing left of it; `told` sees it proceed.
+///
+/// # Errors
+/// [`Kind::Invalid`] when there is nothing to take back, and what keeps the store from writing;
+/// what `told` saw is taken back.
+pub fn undo(
+    store: &Store,
+    ctx: Context,
+    id: i64,
+    stop: Stop,
+    told: impl FnMut(&Undo),
+) -> Result<Undo> {
+    let (batch, rows) = store.look_up(|connection| {
+        let batch = batches::find(connection, id)?;
+        let rows: i64 = connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM batch_rows WHERE batch_id = ?1)")?
+            .query_row([id], |row| row.get(0))?;
+        Ok((batch, rows))
+    })?;
+    if batch.undone_at.is_some() && rows == 0 {
+        return Err(Error::invalid(format!("import {id} is taken back already")));
+    }
+    let uses = store.look_up(|connection| {
+        let resource = batch.what.resource();
+        resource
+            .map(|resource| Uses::of(connection, resource, &batch))
+            .transpose()
+    })?;
+    let work = Undo {
+        batch,
+        ctx,
+        stop,
+        before_line: i64::MAX,
+        waiting: Vec::new(),
+        seen: HashSet::new(),
+        stays: HashSet::new(),
+        uses,
+        begun: false,
+        finished: false,
+        moved: 0,
+        removed: 0,
+        restored: 0,
+        left: 0,
+        told: Vec::new(),
+    };
+    slices::write(store, work, told)
+}
+
+/// A row that is taken back after those that refer to its record.
+struct Waiting {
+    row: Kept,
+    /// Those up to this id were looked at.
+    after: i64,
+}
+
+impl Steps for Undo {
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        if !self.begun {
+            self.begun = true;
+            tx.prepare_cached("UPDATE batches SET undone_at = ?2 WHERE id = ?1")?
+                .execute(rusqlite::params![self.batch.id, tx.now()])?;
+        }
+        if self.stop.is_stopped() {
+            return Ok(false);
+        }
+        if let (Some(waiting), Some(uses)) = (self.waiting.last_mut(), &self.uses) {
+            if let Some(referring) = uses.referring(tx, waiting.row.record, waiting.after)? {
+                waiting.after = referring;
+                if !self.seen.contains(&referring)
+                    && let Some(row) = Kept::of_record(tx, self.batch.id, referring)?
+                {
+                    self.wait(row);
+                }
+                return Ok(true);
+            }
+            if let Some(Waiting { row, .. }) = self.waiting.pop() {
+                self.end(tx, &row)?;
+            }
+            return Ok(true);
+        }
+        // The last rows first: most refer to what stands above them.
+        let Some(row) = Kept::before_line(tx, self.batch.id, self.before_line)? else {
+            return Ok(self.once_more());
+        };
+        self.before_line = row.line;
+        if self.uses.is_none() {
+            self.end(tx, &row)?;
+        } else if !self.seen.contains(&row.record) {
+            self.wait(row);
+        }
+        Ok(true)
+    }
+
+    fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
+        if !self.finished {
+            return Ok(());
+        }
+        let counts = json!({"removed": self.removed, "restored": self.restored, "left": self.left});
+        batches::tell(tx, &self.ctx, self.batch.id, "undo", counts)
+    }
+}
+
+impl Undo {
+    /// What was taken back may have freed what was left; whether there is anything to look at again.
+    fn once_more(&mut self) -> bool {
+        self.finished = self.left == 0 || self.moved == self.removed + self.restored;
+        if !self.finished {
+            self.moved = self.removed + self.restored;
+            self.before_line = i64::MAX;
+            self.left = 0;
+            self.told.clear();
+            self.seen.clear();
+            self.stays.clear();
+        }
+        !self.finished
+    }
+
+    fn wait(&mut self, row: Kept) {
+        self.seen.insert(row.record);
+        self.waiting.push(Waiting { row, after: 0 });
+    }
+
+    /// Takes a row back, or tells why it is left.
+    fn end(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<()> {
+        match self.row(tx, row)? {
+            None => {
+                self.seen.remove(&row.record);
+                row.forget(tx, self.batch.id)
+            }
+            Some(reason) => {
+                self.stays.insert(row.record);
+                self.left += 1;
+                if self.told.len() < TOLD_MAX {
+                    let resource = self.batch.what.resource();
+                    let kind = resource.map_or("interaction", |resource| resource.name);
+                    self.told.push(Left {
+                        line: row.line,
+                        kind,
+                        record: row.record,
+                        reason,
+                    });
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a row back; why not, where it is left as it is.
+    fn row(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<Option<&'static str>> {
+        let (Some(resource), Some(uses)) = (self.batch.what.resource(), &self.uses) else {
+            remove::take_back(tx, row.record)?;
+            if let Some(connected) = row.interaction {
+                remove::take_back(tx, connected)?;
+            }
+            self.removed += 1;
+            return Ok(None);
+        };
+        if !is_there(tx, resource, row.record)? {
+            // It went with its ring, or with the import that made it.
+            return Ok(None);
+        }
+        if row.changed_since(tx, resource, None)? {
+            return Ok(Some("was changed since"));
+        }
+        let Some(before) = &row.before else {
+            if uses.is_used(tx, row.record, row.interaction)? {
+                return Ok(Some("was used since"));
+            }
+            if uses.is_named(row.record) {
+                return Ok(Some(
+                    "is referred to by what another import can put back; take that back first",
+                ));
+            }
+            let ring = if uses.referring(tx, row.record, 0)?.is_some() {
+                match self.ring(tx, resource, uses, row.record)? {
+                    Some(ring) => ring,
+                    None => return Ok(Some("was used since: others that stay refer to it")),
+                }
+            } else {
+                Vec::new()
+            };
+            for other in &ring {
+                uses.let_go(tx, other.record)?;
+            }
+            for other in ring.iter().filter(|other| other.line != row.line) {
+                remove_for_good(tx, resource, other)?;
+                other.forget(tx, self.batch.id)?;
+                self.removed += 1;
+            }
+            remove_for_good(tx, resource, row)?;
+            self.removed += 1;
+            return Ok(None);
+        };
+        if joined_and_used(tx, row)? {
+            return Ok(Some("was used since at the device it was joined with"));
+        }
+        match records::write::restore(tx, &self.ctx, resource, row.record, before) {
+            Ok(()) => kept::keep_restored(tx, &self.batch, row.record, before)?,
+            Err(cause) if cause.kind == Kind::CodeTaken => {
+                return Ok(Some("had a code that another record has by now"));
+            }
+            Err(cause) if cause.kind == Kind::Invalid => {
+                return Ok(Some(
+                    "referred to a record that is gone, or below it by now",
+                ));
+            }
+            Err(cause) => return Err(cause),
+        }
+        if let Some(join) = row.interaction {
+            remove::take_back(tx, join)?;
+        }
+        self.restored += 1;
+        Ok(None)
+    }
+
+    /// All records that refer to one, and to those, and so on, where the import made all of them and
+    /// nobody changed or used them.
+    fn ring(
+        &self,
+        tx: &Tx<'_>,
+        resource: &Resource,
+        uses: &Uses,
+        record: i64,
+    ) -> Result<Option<Vec<Kept>>> {
+        let (mut known, mut to_see) = (HashSet::from([record]), vec![record]);
+        let mut ring = Vec::new();
+        while let Some(record) = to_see.pop() {
+            let Some(row) = Kept::of_record(tx, self.batch.id, record)? else {
+                return Ok(None);
+            };
+            let stays = row.before.is_some()
+                || row.changed_since(tx, resource, None)?
+                || uses.is_named(record)
+                || uses.is_used(tx, row.record, row.interaction)?;
+            if stays || ring.len() >= RING_MAX {
+                return Ok(None);
+            }
+            let mut after = 0;
+            while let Some(referring) = uses.referring(tx, record, after)? {
+                after = referring;
+                if self.stays.contains(&referring) {
+                    return Ok(None);
+                }
+                if known.insert(referring) {
+                    to_see.push(referring);
+                }
+            }
+            ring.push(row);
+        }
+        Ok(Some(ring))
+    }
+}
+
+fn is_there(tx: &Tx<'_>, resource: &Resource, record: i64) -> Result<bool> {
+    let sql = format!("SELECT 1 FROM {} WHERE id = ?1", resource.table);
+    Ok(tx.prepare_cached(&sql)?.exists([record])?)
+}
+
+/// Whether a delegate that the import changed and joined did anything since where it was joined.
+fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
+    let Some(join) = row.interaction else {
+        return Ok(false);
+    };
+    Ok(tx
+        .prepare_cached(
+            "SELECT 1 FROM interactions WHERE first_delegate_id = ?1 AND id > ?2
+             AND first_device_id = (SELECT first_device_id FROM interactions WHERE id = ?2)",
+        )?
+        .exists([row.record, join])?)
+}
+
+/// Removes a record that the import made, with its join and what the audit tells of it.
+fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
+    if let Some(join) = row.interaction {
+        tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
+            .execute([join])?;
+    }
+    if resource.name == devices::LISTED.name {
+        tx.prepare_cached(
+            "UPDATE batches SET device_id = NULL WHERE device_id = ?1 AND undone_at IS NOT NULL",
+        )?
+        .execute([row.record])?;
+    }
+    tx.prepare_cached(&format!("DELETE FROM {} WHERE id = ?1", resource.table))?
+        .execute([row.record])?;
+    tx.prepare_cached("DELETE FROM audit WHERE record_type IN (?1, ?2) AND record_id = ?3")?
+        .execute(rusqlite::params![
+            resource.name,
+            other_name(resource),
+            row.record
+        ])?;
+    Ok(())
+}

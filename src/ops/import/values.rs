@@ -1,0 +1,157 @@
+//! A cell's text as the value that its property holds.
+
+use crate::{
+    core::records::Kind,
+    types::json::{check_limits, fault},
+};
+use serde_json::Value;
+
+/// What people write for yes, and for no.
+const YES: [&str; 9] = ["true", "yes", "1", "ja", "wahr", "oui", "vrai", "sí", "si"];
+const NO: [&str; 8] = ["false", "no", "0", "nein", "falsch", "non", "faux", "nej"];
+
+/// Reads the cell of a property.
+///
+/// # Errors
+/// What is wrong with it, beginning with the property's name.
+pub(super) fn read(name: &str, kind: Kind, cell: &str) -> Result<Value, String> {
+    match kind {
+        Kind::Flag => flag(cell)
+            .map(Value::Bool)
+            .ok_or_else(|| format!("{name}: must be true or false, yes or no")),
+        Kind::Time | Kind::PlainTime => Ok(time(cell)),
+        Kind::Document => match json(cell)? {
+            document @ Value::Object(_) => Ok(document),
+            _ => Err(format!("{name}: must be a JSON object")),
+        },
+        Kind::Reference if cell.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let id: i64 = cell.parse().map_err(|_| format!("{name}: is no id"))?;
+            Ok(id.into())
+        }
+        _ => Ok(cell.into()),
+    }
+}
+
+/// Reads a free-form cell.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn free(cell: &str, is_json: bool) -> Result<Value, String> {
+    if cell.contains('\0') {
+        return Err("must not contain a NUL character".into());
+    }
+    if is_json {
+        return json(cell);
+    }
+    Ok(cell.into())
+}
+
+/// Whether a cell is a whole number, as rules of entry have them.
+pub(super) fn is_whole(cell: &str) -> bool {
+    cell.len() < 10
+        && cell
+            .parse::<u32>()
+            .is_ok_and(|number| number.to_string() == cell)
+}
+
+fn json(cell: &str) -> Result<Value, String> {
+    check_limits(cell.as_bytes()).map_err(|cause| cause.message)?;
+    serde_json::from_str(cell).map_err(|cause| fault(&cause))
+}
+
+fn flag(cell: &str) -> Option<bool> {
+    let cell = cell.to_lowercase();
+    if YES.contains(&cell.as_str()) {
+        return Some(true);
+    }
+    NO.contains(&cell.as_str()).then_some(false)
+}
+
+/// A time as the API takes it: digits alone are Unix seconds, `21.11.2026 09:02` is turned round, a
+/// date alone is its midnight; anything else is left for the API's own check.
+fn time(cell: &str) -> Value {
+    if let Ok(seconds) = cell.parse::<i64>()
+        && cell.len() > 8
+    {
+        return seconds.into();
+    }
+    if is_date(cell) {
+        return format!("{cell} 00:00:00").into();
+    }
+    turned(cell).unwrap_or_else(|| cell.to_owned()).into()
+}
+
+/// Whether it is a `2026-11-21`.
+fn is_date(cell: &str) -> bool {
+    let shape = |(at, byte): (usize, u8)| match at {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    cell.len() == 10 && cell.bytes().enumerate().all(shape)
+}
+
+/// `21.11.2026`, with a time of day or without, as `2026-11-21 …`.
+fn turned(cell: &str) -> Option<String> {
+    let (date, time) = match cell.split_once([' ', 'T']) {
+        Some((date, time)) => (date, time.trim()),
+        None => (cell, "00:00:00"),
+    };
+    let parts: Vec<&str> = date.split('.').collect();
+    let [day, month, year] = parts[..] else {
+        return None;
+    };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !parts.iter().all(|part| is_number(part)) || year.len() != 4 {
+        return None;
+    }
+    let seconds = if time.split(':').count() == 2 {
+        ":00"
+    } else {
+        ""
+    };
+    let time = if time.find(':') == Some(1) {
+        format!("0{time}")
+    } else {
+        time.to_owned()
+    };
+    Some(format!("{year}-{month:0>2}-{day:0>2} {time}{seconds}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn cells_are_read_by_what_their_property_holds() {
+        for (kind, cell, value) in [
+            (Kind::Text, "0049", json!("0049")),
+            (Kind::Code, "true", json!("true")),
+            (Kind::Flag, "Ja", json!(true)),
+            (Kind::Flag, "FALSE", json!(false)),
+            (Kind::Time, "1795248120", json!(1_795_248_120)),
+            (Kind::Time, "21.11.2026 9:02", json!("2026-11-21 09:02:00")),
+            (Kind::Time, "1.2.2026", json!("2026-02-01 00:00:00")),
+            (Kind::Time, "2026-02-01", json!("2026-02-01 00:00:00")),
+            (Kind::Time, "2026-02-0x", json!("2026-02-0x")),
+            (
+                Kind::Time,
+                "2026-11-21T09:02:00Z",
+                json!("2026-11-21T09:02:00Z"),
+            ),
+            (Kind::Reference, "12", json!(12)),
+            (Kind::Reference, "code:a", json!("code:a")),
+            (
+                Kind::Document,
+                "{\"a\": {\"b\": 1}}",
+                json!({"a": {"b": 1}}),
+            ),
+        ] {
+            assert_eq!(read("x", kind, cell), Ok(value), "{cell}");
+        }
+        assert!(read("x", Kind::Flag, "maybe").is_err());
+        assert!(read("x", Kind::Document, "[]").is_err());
+        assert!(read("x", Kind::Document, "{").is_err());
+        assert!(read("x", Kind::Reference, "99999999999999999999").is_err());
+    }
+}

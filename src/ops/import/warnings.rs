@@ -1,0 +1,115 @@
+//! What is doubtful about a list and keeps no row out: a column that resembles a property and is
+//! none, guests without a name or a ticket code, e-mail addresses that no mail can go to.
+//!
+//! A bad address is no bad row: it must not keep a guest out of the building. It is stored as it
+//! stands, and messages to it fail one by one.
+
+use super::{BadRow, Columns, Plan, What};
+use crate::{domain::messages::address, types::error::Error};
+use serde_json::{Map, Value};
+
+/// Addresses that are told one by one; more are counted.
+const TOLD_MAX: usize = 100;
+/// What a guest is called by.
+const NAMES: [&str; 2] = ["firstName", "lastName"];
+/// What can be scanned.
+const CODES: [&str; 5] = ["barcode", "rfid", "code", "uhfId", "externalId"];
+
+/// What was found while the rows of a list were checked.
+#[derive(Debug, Clone, Default)]
+pub struct Warnings {
+    /// Rows that make a new delegate.
+    new: u64,
+    /// Those without a name.
+    nameless: u64,
+    /// Those without anything that can be scanned.
+    codeless: u64,
+    /// The first bad addresses.
+    addresses: Vec<BadRow>,
+    address_count: u64,
+}
+
+impl Warnings {
+    /// Looks at the body of a good row.
+    pub(super) fn look_at(&mut self, plan: &Plan, line: u64, body: &Map<String, Value>, new: bool) {
+        if plan.what != What::Delegates {
+            return;
+        }
+        let has_any = |names: &[&str]| {
+            let mut values = names.iter().filter_map(|name| body.get(*name)?.as_str());
+            values.any(|value| !value.trim().is_empty())
+        };
+        if new {
+            self.new += 1;
+            self.nameless += u64::from(!has_any(&NAMES));
+            self.codeless += u64::from(!plan.make_codes && !has_any(&CODES));
+        }
+        let email = body.get("email").and_then(Value::as_str);
+        if let Some(Err(cause)) = email.map(address::email) {
+            self.address_count += 1;
+            if self.addresses.len() < TOLD_MAX {
+                let problem = plan.problem(Error::invalid(format!("email: {}", cause.message)));
+                self.addresses.push(BadRow { line, problem });
+            }
+        }
+    }
+
+    /// All of them as sentences, with those of the columns before.
+    #[must_use]
+    pub fn told(&self, plan: &Plan) -> Vec<String> {
+        let mut told = of_columns(&plan.columns, plan.what, plan.make_codes);
+        // Of a list with no such column at all that is told already.
+        let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);
+        if self.nameless > 0 && has(&NAMES) {
+            told.push(format!(
+                "{} of {} new attendees have no name",
+                self.nameless, self.new
+            ));
+        }
+        if self.codeless > 0 && has(&CODES) {
+            told.push(format!(
+                "{} of {} new attendees have no ticket code and cannot be scanned; codes can be made for them",
+                self.codeless, self.new
+            ));
+        }
+        if self.address_count > 0 {
+            told.push(format!(
+                "{} e-mail addresses are not valid; they are imported as they are, and no mail can be sent to them",
+                self.address_count
+            ));
+        }
+        told
+    }
+
+    /// The first e-mail addresses that are not valid.
+    #[must_use]
+    pub fn addresses(&self) -> &[BadRow] {
+        &self.addresses
+    }
+}
+
+/// What the columns of a list alone tell, as sentences.
+#[must_use]
+pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String> {
+    let mut told: Vec<String> = columns
+        .resembling()
+        .into_iter()
+        .map(|(header, name)| {
+            format!(
+                "the column \"{header}\" goes into other data; if it is the {name}, map it to that"
+            )
+        })
+        .collect();
+    if what == What::Delegates && columns.is_table() {
+        if !columns.has_any(&NAMES) {
+            told.push("no column is a first name or a last name".to_owned());
+        }
+        if !make_codes && !columns.has_any(&CODES) {
+            told.push(
+                "no column is a ticket code, so nobody in this list can be scanned; codes can be made for them"
+                    .to_owned(),
+            );
+        }
+    }
+    told
+}

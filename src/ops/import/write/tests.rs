@@ -1,0 +1,56 @@
+use super::*;
+use crate::{
+    db::{in_transaction, migrate},
+    ops::import::{Columns, Source},
+    types::Timestamp,
+};
+use rusqlite::Connection;
+use std::{io::Write, sync::Arc};
+
+#[test]
+fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::create(&connection).unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO batches (kind, file_name, file_sha256, options, total, actor, created_at)
+             VALUES ('delegates', '', x'', '{}', 3, '', 0)",
+        )
+        .unwrap();
+    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
+    file.write_all(b"code,slug\nA,a\nB,b\nC,c\n").unwrap();
+    let source = Source::open(file.path(), None).unwrap();
+    let ctx = Context::of_command("import", Arc::default());
+    let plan = Plan {
+        what: What::Delegates,
+        columns: Columns::of(What::Delegates, &source, &[]).unwrap(),
+        key: None,
+        join: None,
+        device: None,
+        make_codes: false,
+        ctx: ctx.clone(),
+    };
+    let rows = source.rows().unwrap();
+    let mut import = Import::new(rows, plan, BadRows::default(), 1, 0, Stop::default());
+    in_transaction(&connection, Timestamp(0), |tx| {
+        let other = Map::from_iter([("slug".to_owned(), "b".into())]);
+        records::write::create(tx, &ctx, &delegates::RESOURCE, other)?;
+        import.open(tx)?;
+        while import.step(tx)? {}
+        import.close(tx)?;
+        let found: i64 = tx.query_row("SELECT count(*) FROM delegates_search", [], |row| {
+            row.get(0)
+        })?;
+        assert_eq!(found, 3);
+        tx.execute_batch(
+            "INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)",
+        )?;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!((import.created, import.done, import.finished), (2, 3, true));
+    assert_eq!(
+        import.late.told()[0].to_string(),
+        "line 3, column \"slug\": slug: already used by the delegate with id 1"
+    );
+}

@@ -1,0 +1,7 @@
+//! What an operator does with the whole file: import, export, backup, check, the demo.
+
+pub mod backup;
+pub mod check;
+pub mod demo;
+pub mod export;
+pub mod import;

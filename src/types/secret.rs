@@ -1,0 +1,76 @@
+//! The secrets that this server makes: tokens and client secrets. They are long and random, so
+//! that their SHA-256 protects them at rest as well as a slow hash would.
+
+use crate::types::error::{Error, Result};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// A secret as it stands in the file.
+pub type Digest = [u8; 32];
+
+/// The length of a secret: 256 bits in hexadecimal digits.
+const LENGTH_CHARS: usize = 64;
+
+/// A new secret, in hexadecimal digits.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
+pub fn fresh() -> Result<String> {
+    let mut random = [0; LENGTH_CHARS / 2];
+    getrandom::fill(&mut random).map_err(Error::defect)?;
+    Ok(hex(&random))
+}
+
+/// Bytes in hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+/// Whether a text could be a secret of ours; what could not need not be looked up.
+#[must_use]
+pub fn well_formed(secret: &str) -> bool {
+    secret.len() == LENGTH_CHARS && secret.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The form in which a secret is stored and looked up.
+#[must_use]
+pub fn digest(secret: &[u8]) -> Digest {
+    Sha256::digest(secret).into()
+}
+
+/// Compares in a time that does not tell where two digests differ.
+#[must_use]
+pub fn same(one: &Digest, other: &Digest) -> bool {
+    let difference = one
+        .iter()
+        .zip(other)
+        .fold(0, |difference, (one, other)| difference | (one ^ other));
+    std::hint::black_box(difference) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fresh_secret_is_long_and_never_the_same() {
+        let (one, other) = (fresh().unwrap(), fresh().unwrap());
+        assert!(well_formed(&one) && well_formed(&other));
+        assert_ne!(one, other);
+        assert!(!well_formed(&one[1..]) && !well_formed(&format!("{}é", &one[2..])));
+    }
+
+    #[test]
+    fn digests_are_the_same_only_in_every_byte() {
+        let mut changed = digest(b"one");
+        assert!(same(&digest(b"one"), &changed));
+        changed[31] ^= 1;
+        assert!(!same(&digest(b"one"), &changed));
+    }
+}
