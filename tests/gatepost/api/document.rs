@@ -4,7 +4,6 @@ use crate::harness::{Reply, Server, reply, whole};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 pub(super) fn document(server: &Server) -> Value {
     reply(server.request(Method::GET, "/openapi.json")).body
@@ -40,72 +39,6 @@ pub(super) fn walk<'a>(
         Value::Array(items) => items.iter().for_each(|value| walk(value, visit)),
         _ => {}
     }
-}
-
-#[test]
-fn the_operations_are_these() {
-    let server = Server::start();
-    let document = document(&server);
-    let mut lines = String::new();
-    for (path, method, operation) in operations(&document) {
-        let statuses = operation["responses"]
-            .as_object()
-            .expect("responses")
-            .keys();
-        let mut statuses: Vec<&str> = statuses.map(String::as_str).collect();
-        statuses.sort_unstable();
-        let _ = writeln!(
-            lines,
-            "{:6} {path} {} {}",
-            method.to_uppercase(),
-            operation["operationId"].as_str().unwrap_or("?"),
-            statuses.join(" "),
-        );
-    }
-    insta::assert_snapshot!(lines, @"
-    GET    /delegate/list listDelegates 200 400 401 403 500 503
-    POST   /delegate/list searchDelegates 200 400 401 403 413 415 500 503
-    DELETE /delegate/myself deleteMyself 204 400 401 403 404 412 500 503
-    GET    /delegate/myself getMyself 200 400 401 403 404 500 503
-    PATCH  /delegate/myself patchMyself 200 400 401 403 404 409 412 413 415 500 503
-    POST   /delegate/new createDelegate 201 400 401 403 409 413 415 500 503
-    POST   /delegate/send-comm sendComm 200 400 401 403 404 413 415 500 503
-    DELETE /delegate/{idType}:{id} deleteDelegate 204 400 401 403 404 412 500 503
-    GET    /delegate/{idType}:{id} getDelegate 200 400 401 403 404 500 503
-    PATCH  /delegate/{idType}:{id} patchDelegate 200 400 401 403 404 409 412 413 415 500 503
-    GET    /delegate/{idType}:{id}/info getDelegateInfo 200 400 401 403 404 500 503
-    PUT    /device-config putDeviceConfig 200 400 401 403 404 413 415 500 503
-    POST   /device-request/new createDeviceRequest 200 201 400 409 413 415 429 500 503
-    GET    /device/list listDevices 200 400 401 403 500 503
-    POST   /device/list searchDevices 200 400 401 403 413 415 500 503
-    POST   /device/new createDevice 201 400 401 403 409 413 415 500 503
-    POST   /device/ping pingDevice 200 400 401 403 404 413 415 500 503
-    DELETE /device/{idType}:{id} deleteDevice 204 400 401 403 404 412 500 503
-    GET    /device/{idType}:{id} getDevice 200 400 401 403 404 500 503
-    PATCH  /device/{idType}:{id} patchDevice 200 400 401 403 404 409 412 413 415 500 503
-    GET    /device/{idType}:{id}/info getDeviceInfo 200 400 401 403 404 500 503
-    GET    /device/{idType}:{id}/pong pongDevice 200 400 401 403 404 500 503
-    GET    /event/list listEvents 200 400 401 403 500 503
-    POST   /event/new createEvent 201 400 401 403 409 413 415 500 503
-    DELETE /event/{event} deleteEvent 204 400 401 403 404 412 500 503
-    GET    /event/{event} getEvent 200 400 401 403 404 500 503
-    PATCH  /event/{event} patchEvent 200 400 401 403 404 409 412 413 415 500 503
-    POST   /interaction/batch createInteractions 200 400 401 403 409 413 415 500 503
-    DELETE /interaction/id:{id} deleteInteraction 204 400 401 403 404 412 500 503
-    GET    /interaction/id:{id} getInteraction 200 400 401 403 404 500 503
-    GET    /interaction/list listInteractions 200 400 401 403 500 503
-    POST   /interaction/list searchInteractions 200 400 401 403 413 415 500 503
-    POST   /interaction/new/{interactionType} createInteraction 200 201 400 401 403 404 409 412 413 415 500 503
-    POST   /interaction/test/{interactionType} testInteraction 200 400 401 403 404 412 413 415 500 503
-    POST   /oauth/v2/revoke revokeToken 200 400 401 429 503
-    POST   /oauth/v2/token token 200 400 401 429 503
-    POST   /otp/send sendOneTimePassword 200 400 401 403 413 415 429 500 503
-    GET    /ping ping 200 400 401 403 500 503
-    GET    /report/{dashboard}/export/{export}/data.csv readReportCsv 200 400 401 403 404 500 503
-    GET    /report/{dashboard}/export/{export}/data.json readReportJson 200 400 401 403 404 500 503
-    GET    /report/{dashboard}/list listReports 200 400 401 403 404 500 503
-    POST   /tx/new recordTransaction 201 400 401 403 413 500 503
-    ");
 }
 
 #[test]

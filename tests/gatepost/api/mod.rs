@@ -19,6 +19,7 @@ mod lists;
 mod myself;
 mod nonces;
 mod otp;
+mod outline;
 mod places;
 mod references;
 mod resends;

@@ -182,6 +182,10 @@ fn the_file_for_a_spreadsheet_runs_nothing() {
         "r-1",
     ];
     assert_eq!(cells, expected);
+    let line = &exported(&crew, "")[0];
+    let keys = line.as_object().expect("an object").keys();
+    let keys: Vec<&str> = keys.map(String::as_str).collect();
+    insta::assert_snapshot!(keys.join(","), @"id,time,who,actor,action,recordType,recordId,before,after,requestId");
 }
 
 #[test]

@@ -173,8 +173,9 @@ fn days_are_those_of_the_instances_zone() {
     fair.send(&fair.mugs("M1", 1, "Bo", 1_790_015_340, "cash"));
     fair.send(&fair.mugs("M2", 1, "Bo", 1_790_015_460, "cash"));
     let csv = crew.get("/console/sales/totals/export?by=staff").shown();
+    let begin = "\u{feff}day,staff,purchases,amount,amountCents\r\n2026-09-21,Bo,1,";
     assert!(
-        csv.contains("2026-09-21,Bo,1,") && csv.contains("2026-09-22,Bo,1,"),
+        csv.starts_with(begin) && csv.contains("2026-09-22,Bo,1,"),
         "{csv}"
     );
 }

@@ -1,6 +1,7 @@
 //! Lists into the file and out of it, by the real binary (contract §10).
 
 mod bad;
+mod columns;
 mod interrupted;
 mod killed;
 mod links;

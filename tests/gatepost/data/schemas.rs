@@ -48,38 +48,32 @@ fn a_row_that_does_not_fit_is_a_bad_row() {
     assert!(told.contains("data.Catering.meal"), "{told}");
 }
 
+/// One of each thing that an administrator sets up, with every key that it can have.
+const CONFIGURATION: &str = include_str!("../../fixtures/configuration.json");
+
 #[test]
-fn the_configuration_goes_round() {
-    let site = Site::new();
-    let whole = json!({
-        "settings": {
-            "access": {"entry": "single"},
-            "backups": {"everyMinutes": 30, "keep": 5, "folder": "/media/stick"},
-            "outgoing": {"allowLocal": true},
-            "corsOrigins": ["https://gate.example.org"],
-            "name": "Nordlicht",
-            "publicUrl": "https://gate.example.org",
-            "timeZone": "Europe/Berlin",
-        },
-        "sections": {
-            "delegate": {"Medical": {"type": "object", "required": ["blood"]}},
-            "device": {"Seats": {"maxProperties": 3}},
-        },
-        "statements": [{"name": "visits", "type": "delegate", "sql": "SELECT 1"}],
+fn the_configuration_document_stays() {
+    let whole: Value = serde_json::from_str(CONFIGURATION).expect("JSON");
+    let sites = [(); 2].map(|()| {
+        let site = Site::new();
+        let hall = site.file("hall.csv", "name,code,deviceType\nHall,hall,room\n");
+        site.done(&["import", "devices", &hall]);
+        site
     });
-    applied(&site, &whole, &["--dry-run"]);
+    let [site, other] = &sites;
+    applied(site, &whole, &["--prune", "--dry-run"]);
     assert_eq!(site.count("SELECT count(*) FROM sections"), 0);
-    applied(&site, &whole, &[]);
-    let out = exported(&site);
-    for key in ["settings", "sections", "statements"] {
-        assert_eq!(out[key], whole[key], "{key}");
+    applied(site, &whole, &["--prune"]);
+    let out = exported(site);
+    for (key, value) in whole.as_object().expect("an object") {
+        assert_eq!(&out[key], value, "{key}");
     }
-    let other = Site::new();
-    applied(&other, &out, &[]);
-    assert_eq!(exported(&other), out);
-    // Applied again it changes nothing, and is not audited as a change.
+    assert_eq!(out, whole);
+    applied(other, &out, &["--prune"]);
+    assert_eq!(exported(other), out);
+    // The same document again changes nothing, and the audit log has no entry for it.
     let audited = other.count("SELECT count(*) FROM audit");
-    applied(&other, &out, &[]);
+    applied(other, &out, &[]);
     assert_eq!(other.count("SELECT count(*) FROM audit"), audited);
 }
 

@@ -3,6 +3,7 @@
 use super::Venue;
 use crate::luck::process::until;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 fn ready(venue: &Venue) -> (u16, Value) {
     let (status, text) = venue.text("/health/ready");
@@ -62,10 +63,21 @@ fn a_file_that_takes_no_writes_makes_it_unready_until_it_does() {
     assert_eq!(ready(&venue).0, 200);
 }
 
+/// A sample's name, and the names of its labels.
+fn sample(line: &str) -> (&str, Vec<&str>) {
+    let Some((name, rest)) = line.split_once('{') else {
+        return (line.split(' ').next().unwrap_or_default(), Vec::new());
+    };
+    let labels = rest.split(',').filter_map(|label| label.split_once("=\""));
+    (name, labels.map(|(label, _)| label).collect())
+}
+
 /// Dashboards and alerts of others name these.
 #[test]
 fn names_of_metrics_stay() {
     let venue = Venue::open(&[]);
+    let refused = venue.get(&mut venue.served.wire(), "/delegate/barcode:NONE");
+    assert_eq!(refused.status, 404);
     let begun = std::time::Instant::now();
     // Two of them come with the first check of the file's integrity.
     let page = loop {
@@ -77,25 +89,39 @@ fn names_of_metrics_stay() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
     let types = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-    let mut types: Vec<&str> = types.collect();
+    let mut types: Vec<String> = types
+        .map(|line| {
+            let (name, kind) = line.split_once(' ').expect("a type");
+            let samples = page.lines().filter(|line| !line.starts_with('#'));
+            let of_it = samples.map(sample).filter(|(sample, _)| {
+                let end = sample.strip_prefix(name);
+                end.is_some_and(|end| ["", "_bucket", "_count", "_sum"].contains(&end))
+            });
+            let labels: BTreeSet<&str> = of_it.flat_map(|(_, labels)| labels).collect();
+            let labels: Vec<&str> = labels.into_iter().collect();
+            format!("{name} {kind} {}", labels.join(","))
+                .trim_end()
+                .to_owned()
+        })
+        .collect();
     types.sort_unstable();
     insta::assert_snapshot!(types.join("\n"), @r"
-    gatepost_build_info gauge
+    gatepost_build_info gauge version
     gatepost_check_ins_total counter
-    gatepost_commit_duration_seconds histogram
-    gatepost_connections_ended_total counter
+    gatepost_commit_duration_seconds histogram le
+    gatepost_connections_ended_total counter reason
     gatepost_connections_open gauge
     gatepost_connections_refused_total counter
     gatepost_database_bytes gauge
     gatepost_database_checked_timestamp_seconds gauge
     gatepost_database_damaged gauge
     gatepost_database_in_place gauge
-    gatepost_errors_total counter
-    gatepost_http_request_duration_seconds histogram
-    gatepost_http_requests_total counter
-    gatepost_readers_in_use gauge
+    gatepost_errors_total counter code
+    gatepost_http_request_duration_seconds histogram le,method,route
+    gatepost_http_requests_total counter method,route,status
+    gatepost_readers_in_use gauge pool
     gatepost_wal_bytes gauge
-    gatepost_write_group_jobs histogram
+    gatepost_write_group_jobs histogram le
     gatepost_write_groups_lost_total counter
     gatepost_write_queue_jobs gauge
     process_resident_memory_bytes gauge

@@ -8,6 +8,7 @@ use crate::{
 };
 use gatepost::{domain::reports, identity::Scope};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Everything shipped is exposed to whoever reads; answers its rows.
 fn rows(server: &Server, reader: &Caller<'_>, id: &str, query: &str) -> Vec<Value> {
@@ -218,6 +219,7 @@ fn devices_are_shown_as_they_pinged() {
 #[test]
 fn every_shipped_report_runs_on_an_event_and_on_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
+    let mut columns = BTreeSet::new();
     for (name, full) in [("full.db", true), ("empty.db", false)] {
         let db = folder.path().join(name);
         if full {
@@ -232,8 +234,18 @@ fn every_shipped_report_runs_on_an_event_and_on_nothing() {
             let made = reports::preview(&app, &report, values.expect("values"), 100);
             let made = runtime.block_on(made).expect("rows");
             assert_eq!(!made.rows.is_empty(), full, "{}", report.id);
+            columns.insert(format!("{}: {}", report.id, made.columns.join(",")));
         }
     }
+    let columns: Vec<String> = columns.into_iter().collect();
+    insta::assert_snapshot!(columns.join("\n"), @r"
+    attendance: session,room,starts,attended,joined,percent_of_joined,inside_now,check_ins
+    check-ins: quarter_hour,check_ins,people
+    devices: device,type,state,battery,last_seen,network,app,failed_uploads,clock_skew_s,config_version,confirmed,code
+    leads: sponsor,recorded_at,lead,company,job_title,email,phone,answers,taken_by
+    no-shows: id,barcode,first_name,last_name,company,delegate_type,email,phone
+    sales: product,method,quantity,amount,discount,purchases
+    ");
 }
 
 #[test]
