@@ -5,6 +5,7 @@ use crate::{Result, measure, people, report::Report, run::Plan, server::Server, 
 use std::{
     fs::File,
     io::{BufWriter, Write},
+    ops::Range,
     path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
@@ -14,17 +15,25 @@ use std::{
 pub const ROWS: u64 = 100_000;
 /// Where the people in the list begin, so that none of them is in a prepared file.
 const FIRST: u64 = 5_000_000;
+/// Gates that check people in beside the chores.
+const GATES: usize = 64;
+/// Rows of each list that is imported until a moment.
+const LIST_ROWS: u64 = 20_000;
 /// How often the log's size is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Writes the list.
 pub fn write_list(path: &Path) -> Result<()> {
+    write_people(path, FIRST..FIRST + ROWS)
+}
+
+fn write_people(path: &Path, numbers: Range<u64>) -> Result<()> {
     let mut file = BufWriter::new(File::create(path)?);
     writeln!(
         file,
         "Barcode,First name,Last name,E-mail,Company,Job title,Diet"
     )?;
-    for number in FIRST..FIRST + ROWS {
+    for number in numbers {
         let person = people::person(number);
         writeln!(
             file,
@@ -73,6 +82,42 @@ impl Chores<'_> {
         Ok(took)
     }
 
+    /// Imports new people, a list after the other, until a moment; how many lists.
+    pub async fn import_until(&self, until: Instant) -> Result<u64> {
+        let list = self.file("people.csv");
+        let mut lists = 0;
+        while Instant::now() < until {
+            let first = FIRST + lists * LIST_ROWS;
+            write_people(&list, first..first + LIST_ROWS)?;
+            self.import(&list).await?;
+            lists += 1;
+        }
+        if lists > 0 {
+            std::fs::remove_file(list)?;
+        }
+        Ok(lists)
+    }
+
+    /// Exports all interactions again and again until a moment; how many times.
+    pub async fn export_until(&self, until: Instant) -> Result<u64> {
+        let mut times = 0;
+        while Instant::now() < until {
+            self.export("interactions").await?;
+            times += 1;
+        }
+        Ok(times)
+    }
+
+    /// Backs up again and again until a moment; how many times.
+    pub async fn backup_until(&self, until: Instant) -> Result<u64> {
+        let mut times = 0;
+        while Instant::now() < until {
+            self.backup().await?;
+            times += 1;
+        }
+        Ok(times)
+    }
+
     fn file(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
@@ -114,11 +159,7 @@ pub async fn beside(
     rate_per_s: u32,
     seconds: u64,
 ) -> Result<Beside> {
-    const GATES: u32 = 64;
-    let plan = Plan {
-        pace: Some(Duration::from_secs(1) * GATES / rate_per_s),
-        ..Plan::seconds(seconds, 1)
-    };
+    let plan = Plan::seconds(seconds, 1).at_rate(rate_per_s);
     let log = chores.db.with_extension("db-wal");
     let mut log_bytes = 0;
     let watch = async {
@@ -129,7 +170,7 @@ pub async fn beside(
     };
     let work = async {
         tokio::try_join!(
-            measure::check_ins(venue, GATES as usize, false, plan),
+            measure::check_ins(venue, GATES, false, plan),
             chores.import(list),
             chores.export("interactions"),
             chores.backup(),

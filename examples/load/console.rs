@@ -87,10 +87,7 @@ async fn beside(options: &Options, server: &Server, output: &mut Output) -> Resu
     let console = pages::sign_in(&server.url()).await?;
     let typical = pages::typical(&console, &venue).await?;
     let gates = options.connections;
-    let plan = Plan {
-        pace: Some(Duration::from_secs(1) * gates / options.rate),
-        ..Plan::seconds(options.seconds, 1)
-    };
+    let plan = Plan::seconds(options.seconds, 1).at_rate(options.rate);
     let (check_ins, walked) = tokio::try_join!(
         measure::check_ins(&venue, gates as usize, false, plan),
         pages::walk(&console, &typical, Duration::from_secs(options.seconds)),

@@ -73,7 +73,7 @@ impl fmt::Display for Limits {
 pub async fn measure(directory: &Path, seconds: u64) -> Result<Limits> {
     let duration = Duration::from_secs(seconds);
     std::fs::create_dir_all(directory)?;
-    let flushes = flush(&directory.join("flush.tmp"), duration)?;
+    let flushes = flush(&directory.join("flush.tmp"), duration, Duration::ZERO)?;
     Ok(Limits {
         flushes_per_s: flushes.0,
         flushes: flushes.1,
@@ -82,7 +82,9 @@ pub async fn measure(directory: &Path, seconds: u64) -> Result<Limits> {
     })
 }
 
-fn flush(path: &Path, duration: Duration) -> Result<(f64, Histogram)> {
+/// Writes a page and flushes it, again and again with a pause between: flushes a second, and how long
+/// each took.
+pub fn flush(path: &Path, duration: Duration, pause: Duration) -> Result<(f64, Histogram)> {
     let page = [0x5A; PAGE_BYTES];
     let mut file = File::create(path)?;
     for _ in 0..PAGES {
@@ -101,6 +103,7 @@ fn flush(path: &Path, duration: Duration) -> Result<(f64, Histogram)> {
         file.sync_data()?;
         latencies.record(before.elapsed());
         flushes += 1;
+        std::thread::sleep(pause);
     }
     let rate = per_second(flushes, begun.elapsed());
     std::fs::remove_file(path)?;

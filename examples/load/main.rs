@@ -3,8 +3,8 @@
 //!
 //! # Layout
 //! `measure` runs what `workloads` send through `run` and `client`; `prepare` makes files; `hostile`
-//! burdens the server with bad connections; `limits`, `figures`, `growth`, `data`, `console` and
-//! `pings` are the longer runs that start the server themselves.
+//! burdens the server with bad connections; `limits`, `figures`, `paced`, `growth`, `data`, `console`
+//! and `pings` are the longer runs that start the server themselves.
 
 mod chores;
 mod client;
@@ -18,6 +18,7 @@ mod limits;
 mod measure;
 mod noop;
 mod output;
+mod paced;
 mod pages;
 mod pairs;
 mod people;
@@ -25,6 +26,7 @@ mod pings;
 mod prepare;
 mod report;
 mod run;
+mod schedule;
 mod searches;
 mod server;
 mod setup;
@@ -35,11 +37,7 @@ use measure::{BatchOptions, ListOptions};
 use report::Report;
 use run::Plan;
 use setup::{Access, Venue};
-use std::{
-    path::PathBuf,
-    process::ExitCode,
-    time::{Duration, Instant},
-};
+use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 /// Whatever stops a run; told to the user as it is.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -53,6 +51,7 @@ const EXAMPLES: &str = "Example, in two terminals:
 The README's figures (starts the server itself):
   cargo build --release
   cargo run --release --example load -- figures --output figures.txt
+  cargo run --release --example load -- paced
   cargo run --release --example load -- growth --output growth.txt
   cargo run --release --example load -- data --output data.txt
   cargo run --release --example load -- console --output console.txt
@@ -110,6 +109,8 @@ enum What {
     Figures(figures::Options),
     /// Searches, long pages, import, export and backup of a large file
     Data(data::Options),
+    /// Latency of check-ins at a fixed rate, alone and beside import, export and backup
+    Paced(paced::Options),
     /// Check-ins on files of several sizes
     Growth(growth::Options),
     /// The console's pages beside check-ins, and check-ins beside open dashboards
@@ -141,13 +142,11 @@ struct Load {
 }
 
 impl Load {
-    /// The run, with so many connections.
-    fn plan(&self, connections: u32) -> Plan {
-        Plan {
-            pace: self
-                .rate
-                .map(|rate| Duration::from_secs(1) * connections / rate),
-            ..Plan::seconds(self.seconds, self.warm_up)
+    fn plan(&self) -> Plan {
+        let plan = Plan::seconds(self.seconds, self.warm_up);
+        match self.rate {
+            Some(rate_per_s) => plan.at_rate(rate_per_s),
+            None => plan,
         }
     }
 
@@ -192,25 +191,17 @@ async fn perform(what: What) -> Result<bool> {
         What::One(load) => check_ins(&load, 1).await,
         What::Batches { load, batches } => {
             let venue = Venue::enter(&load.access).await?;
-            let (sent, beside) =
-                measure::batches(&venue, batches, load.nonce, load.plan(load.connections)).await?;
+            let (sent, beside) = measure::batches(&venue, batches, load.nonce, load.plan()).await?;
             load.print(&[sent, beside])
         }
         What::LookUps(load) => {
             let venue = Venue::enter(&load.access).await?;
-            let report =
-                measure::look_ups(&venue, load.connections(), load.plan(load.connections)).await?;
+            let report = measure::look_ups(&venue, load.connections(), load.plan()).await?;
             load.print(&[report])
         }
         What::Lists { load, lists } => {
             let venue = Venue::enter(&load.access).await?;
-            let report = measure::lists(
-                &venue,
-                &lists,
-                load.connections(),
-                load.plan(load.connections),
-            )
-            .await?;
+            let report = measure::lists(&venue, &lists, load.connections(), load.plan()).await?;
             load.print(&[report])
         }
         What::Hostile { options, json } => {
@@ -235,6 +226,7 @@ async fn perform(what: What) -> Result<bool> {
         }
         What::Figures(options) => figures::figures(&options).await.map(|()| true),
         What::Data(options) => data::figures(&options).await.map(|()| true),
+        What::Paced(options) => paced::figures(&options).await.map(|()| true),
         What::Growth(options) => growth::growth(&options).await.map(|()| true),
         What::Console(options) => console::figures(&options).await.map(|()| true),
         What::Pings(options) => pings::figures(&options).await.map(|()| true),
@@ -244,6 +236,6 @@ async fn perform(what: What) -> Result<bool> {
 async fn check_ins(load: &Load, connections: u32) -> Result<bool> {
     let venue = Venue::enter(&load.access).await?;
     let gates = usize::try_from(connections)?;
-    let report = measure::check_ins(&venue, gates, load.nonce, load.plan(connections)).await?;
+    let report = measure::check_ins(&venue, gates, load.nonce, load.plan()).await?;
     load.print(&[report])
 }

@@ -7,7 +7,6 @@ use crate::{
     setup::Venue,
     workloads::{Batches, CheckIns, Lists, LookUps},
 };
-use std::time::Duration;
 
 /// Check-ins and check-outs, one a request.
 pub async fn check_ins(
@@ -59,10 +58,9 @@ pub async fn batches(
     let gates = (batch_connections..lanes)
         .map(|lane| CheckIns::new(venue, lane, lanes, nonce))
         .collect::<Result<Vec<_>>>()?;
-    let gates_in_all = u32::try_from(beside)?;
-    let paced = Plan {
-        pace: (beside_rate > 0).then(|| Duration::from_secs(1) * gates_in_all / beside_rate),
-        ..plan
+    let paced = match beside_rate {
+        0 => plan,
+        rate_per_s => plan.at_rate(rate_per_s),
     };
     tokio::try_join!(
         run("batched interactions", &venue.target, senders, plan),

@@ -114,7 +114,7 @@ async fn measured(options: &Options, server: &Server, output: &mut Output) -> Re
     let seconds = options.seconds.div_ceil(2 * u64::from(options.rounds));
     let plan = Plan::seconds(seconds, 1);
     let paced = Plan {
-        pace: Some(Duration::from_secs(options.every)),
+        every: Some(Duration::from_secs(options.every) / options.devices),
         ..plan
     };
     let gates = options.connections as usize;

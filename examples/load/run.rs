@@ -1,18 +1,19 @@
-//! Runs workloads against a server for a while, in closed loops: each lane has one connection and
-//! sends its next request when the last is answered, or at its pace when it has one.
+//! Runs workloads against a server for a while. Each lane has one connection, and sends its next
+//! request when the last is answered or, at a rate, at fixed times.
 
 use crate::{
     Result,
     client::{Connection, Response, Target},
     histogram::Histogram,
     report::Report,
+    schedule,
 };
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
-use tokio::task::JoinSet;
+use tokio::{sync::mpsc::UnboundedReceiver, task::JoinSet};
 
 /// What a lane sends, and what it makes of the answers.
 pub trait Workload: Send + 'static {
@@ -40,8 +41,9 @@ pub trait Workload: Send + 'static {
 pub struct Plan {
     pub warm_up: Duration,
     pub duration: Duration,
-    /// A lane's time from one request to the next; without, as fast as answers come.
-    pub pace: Option<Duration>,
+    /// The time from one request to the next, of all lanes together; without, as fast as answers
+    /// come.
+    pub every: Option<Duration>,
 }
 
 impl Plan {
@@ -49,7 +51,15 @@ impl Plan {
         Self {
             warm_up: Duration::from_secs(warm_up_s),
             duration: Duration::from_secs(duration_s),
-            pace: None,
+            every: None,
+        }
+    }
+
+    /// The same at a fixed rate of all lanes together.
+    pub fn at_rate(self, rate_per_s: u32) -> Self {
+        Self {
+            every: Some(Duration::from_secs(1) / rate_per_s),
+            ..self
         }
     }
 }
@@ -91,16 +101,16 @@ pub async fn run<W: Workload>(
         from,
         until: from + plan.duration,
     };
-    for (lane, workload) in lanes.into_iter().enumerate() {
-        let connection = target.connect().await?;
-        let pace = plan.pace.map(|every| Pace::new(every, lane, connections));
-        tasks.spawn(drive(
-            connection,
-            workload,
-            window,
-            pace,
-            Arc::clone(&tally),
-        ));
+    let mut opened = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        opened.push(target.connect().await?);
+    }
+    let mut due = plan.every.map_or_else(Vec::new, |every| {
+        schedule::start(connections, every, window.until)
+    });
+    for (connection, workload) in opened.into_iter().zip(lanes) {
+        let due = due.pop();
+        tasks.spawn(drive(connection, workload, window, due, Arc::clone(&tally)));
     }
     while let Some(ended) = tasks.join_next().await {
         ended?;
@@ -120,16 +130,21 @@ async fn drive<W: Workload>(
     mut connection: Connection,
     mut workload: W,
     window: Window,
-    mut pace: Option<Pace>,
+    mut due: Option<UnboundedReceiver<Instant>>,
     tally: Arc<Mutex<Tally>>,
 ) {
     let mut request = Vec::with_capacity(1024);
     while Instant::now() < window.until {
-        workload.next(&mut request);
-        let begun = match &mut pace {
-            Some(pace) => pace.wait().await,
-            None => Instant::now(),
+        let due_at = match &mut due {
+            None => None,
+            Some(due) => match due.recv().await {
+                None => break,
+                due_at => due_at,
+            },
         };
+        workload.next(&mut request);
+        // A late request counts from its due time: a guest was waiting.
+        let begun = due_at.unwrap_or_else(Instant::now);
         match connection.exchange(&request).await {
             Ok(answer) => {
                 let done = Instant::now();
@@ -160,34 +175,6 @@ async fn drive<W: Workload>(
 /// All lanes are on one thread, so that nobody ever waits for this.
 fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
     tally.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sends at fixed times. A request that is late because the one before it took long is counted
-/// from the time at which it should have been sent: a guest was waiting.
-struct Pace {
-    every: Duration,
-    due: Instant,
-}
-
-impl Pace {
-    fn new(every: Duration, lane: usize, lanes: usize) -> Self {
-        let share = u32::try_from(lane).unwrap_or(0) * every / u32::try_from(lanes).unwrap_or(1);
-        Self {
-            every,
-            due: Instant::now() + share,
-        }
-    }
-
-    /// Waits until the next request is due; the time from which it counts.
-    async fn wait(&mut self) -> Instant {
-        let due = self.due;
-        self.due += self.every;
-        if due <= Instant::now() {
-            return due;
-        }
-        tokio::time::sleep_until(due.into()).await;
-        Instant::now()
-    }
 }
 
 fn internal_code(body: &[u8]) -> String {
