@@ -4,9 +4,6 @@ use crate::types::error::Result;
 use rusqlite::{Connection, OptionalExtension};
 
 /// Who an actor of the audit is: a user by e-mail address, an app by its name.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn called(connection: &Connection, actor: &str) -> Result<String> {
     let email = match actor
         .strip_prefix("user:")

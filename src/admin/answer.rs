@@ -46,17 +46,11 @@ pub fn foreign(html: String) -> Response {
 pub type Flashes = HashMap<i64, Vec<String>>;
 
 /// A page, or a part of one.
-///
-/// # Errors
-/// [`Kind::Defect`] when it cannot be rendered.
 pub fn page(template: &impl Template) -> Result<Response> {
     with_status(StatusCode::OK, template)
 }
 
 /// A form that could not be taken, with what was wrong: 422, so that scripts and tests can tell.
-///
-/// # Errors
-/// As [`page`].
 pub fn form_again(template: &impl Template) -> Result<Response> {
     with_status(StatusCode::UNPROCESSABLE_ENTITY, template)
 }
@@ -100,9 +94,6 @@ pub(super) fn to_sign_in(visit: &Visit) -> Response {
 }
 
 /// A text as a QR code, exactly as a scanner is to read it.
-///
-/// # Errors
-/// [`Kind::Defect`] when it is too long for one.
 pub fn qr(text: &str) -> Result<Response> {
     let code = QRBuilder::new(text)
         .ecl(ECL::M)

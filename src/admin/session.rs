@@ -24,9 +24,6 @@ const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
 const SEEN_EVERY_MS: i64 = 60 * 1000;
 
 /// The visitor, where the request has the cookie of a session that goes on.
-///
-/// # Errors
-/// When it cannot be looked up.
 pub(super) fn of(visit: &Visit) -> Result<Option<Staff>> {
     let Some(cookie) = visit.console.session_cookie()? else {
         return Ok(None);
@@ -92,9 +89,6 @@ fn find(
 }
 
 /// Whether a session goes on, with the same role.
-///
-/// # Errors
-/// When it cannot be looked up.
 pub(super) fn goes_on(connection: &Connection, staff: &Staff) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -122,9 +116,6 @@ fn seen(tx: &Tx<'_>, session: i64) -> Result<()> {
 
 /// The cookie's name on an instance. Cookies know no ports: two servers on one host would otherwise
 /// sign each other's users out. The path is in it, too, since a copy of a file has the file's key.
-///
-/// # Errors
-/// Never in practice.
 pub(super) fn cookie_name(key: &Key, file: &Path) -> Result<String> {
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let hash = key.hash(format!("console cookie {}", file.display()).as_bytes())?;
@@ -132,9 +123,6 @@ pub(super) fn cookie_name(key: &Key, file: &Path) -> Result<String> {
 }
 
 /// Opens a session for a user: the cookie's value.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) fn open(tx: &Tx<'_>, user: UserId, address: &str, agent: &str) -> Result<String> {
     tx.prepare_cached("DELETE FROM console_sessions WHERE expires_at <= ?1 OR seen_at <= ?1 - ?2")?
         .execute(params![tx.now(), IDLE_MS])?;

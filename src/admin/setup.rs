@@ -34,9 +34,6 @@ pub struct Setup(OnceLock<String>);
 
 impl Setup {
     /// The path of the link, where there is no administrator yet; the same each time.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn link(&self, connection: &Connection) -> Result<Option<String>> {
         if has_administrator(connection)? {
             return Ok(None);

@@ -106,9 +106,6 @@ impl Visit {
     }
 
     /// A part of the path, decoded.
-    ///
-    /// # Errors
-    /// [`Kind::Defect`] for a name that the route does not have.
     pub fn path(&self, name: &str) -> Result<String> {
         let raw = self
             .request
@@ -201,9 +198,6 @@ impl Visit {
     }
 
     /// What a stream of this visit waits for.
-    ///
-    /// # Errors
-    /// As [`Visit::staff`].
     pub fn beats(&self) -> Result<Beats> {
         Ok(Beats::of(&self.console, self.staff()?))
     }

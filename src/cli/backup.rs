@@ -31,9 +31,6 @@ pub struct Args {
 }
 
 /// Makes a backup and tells of it.
-///
-/// # Errors
-/// A sentence for the operator; no part of a copy is left then.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let target = target(args.output.as_deref(), db);
     let made = aside(|| backup::make(db, &target, args.force))?;

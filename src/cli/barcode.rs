@@ -41,9 +41,6 @@ Example:
 }
 
 /// Runs a command; whether what it checked is in order.
-///
-/// # Errors
-/// What the operator is told.
 pub fn run(command: BarcodeCommand, json: bool) -> Result<bool> {
     match command {
         BarcodeCommand::Make {

@@ -24,9 +24,6 @@ pub struct Args {
 }
 
 /// Checks, and repairs when told to; whether the file is clean.
-///
-/// # Errors
-/// A sentence for the operator when there is no file, or it could not be repaired.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
     nice();

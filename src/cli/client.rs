@@ -91,9 +91,6 @@ impl From<AddClient> for NewClient {
 }
 
 /// Runs a command.
-///
-/// # Errors
-/// What the operator is told.
 pub fn run(command: ClientCommand, store: &Store, json: bool) -> Result<()> {
     match command {
         ClientCommand::Add(add) => {

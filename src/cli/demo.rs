@@ -32,9 +32,6 @@ pub struct Args {
 }
 
 /// Fills the file.
-///
-/// # Errors
-/// A sentence for the operator when the file is not empty or cannot be written.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let begun = Instant::now();
     let store = open(db)?;

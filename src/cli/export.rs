@@ -54,9 +54,6 @@ enum Choice {
 }
 
 /// Exports.
-///
-/// # Errors
-/// A sentence for the operator; the output file is then as it was.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let what = match args.what {
         Choice::Delegates => What::Delegates,

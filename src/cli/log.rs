@@ -42,9 +42,6 @@ enum Format {
 }
 
 /// Starts the log; what is still waiting is written when the guard goes.
-///
-/// # Errors
-/// A sentence for the operator when the level cannot be read.
 pub fn start(args: &Log) -> Result<WorkerGuard> {
     let filter = filter(&args.log_level, args.access_log)?;
     let (writer, guard) = NonBlockingBuilder::default()

@@ -20,9 +20,6 @@ pub struct Args {
 }
 
 /// Migrates, or tells whether that is needed.
-///
-/// # Errors
-/// A sentence for the operator; with `--check` also when the file is behind.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let found = match open::look(db)? {
         Found::Nothing | Found::Torn => {

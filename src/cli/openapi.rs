@@ -20,9 +20,6 @@ pub struct Args {
 }
 
 /// Prints the document.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     // The document does not depend on any file, but the application needs one.
     let folder = std::env::temp_dir().join(format!("gatepost-openapi-{}", uuid::Uuid::new_v4()));

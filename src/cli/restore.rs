@@ -29,9 +29,6 @@ pub struct Args {
 }
 
 /// Restores a backup, and tells of it.
-///
-/// # Errors
-/// A sentence for the operator; the file in place is as it was then.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let done = restore::restore(&args.backup, db, &args.erased_in, Timestamp::now())?;
     for (file, why) in &done.unread {

@@ -63,9 +63,6 @@ pub struct Args {
 }
 
 /// Serves until it is interrupted.
-///
-/// # Errors
-/// A sentence for the operator when the file, the certificate or the address cannot be used.
 pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     let _log = log::start(&args.log)?;
     let mut lock = ServeLock::take(db)?;
@@ -206,9 +203,6 @@ fn tls(args: &Args, store: &Store) -> Result<Option<Tls>> {
 }
 
 /// Reads an address that links can be made of.
-///
-/// # Errors
-/// What is wrong with it.
 fn public_url(text: &str) -> std::result::Result<String, String> {
     let web = ["http://", "https://"]
         .iter()

@@ -114,9 +114,6 @@ pub struct SetUser {
 }
 
 /// Runs a command.
-///
-/// # Errors
-/// What the operator is told.
 pub fn run(command: UserCommand, store: &Store, json: bool) -> Result<()> {
     match command {
         UserCommand::Add(add) => {

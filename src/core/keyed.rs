@@ -21,9 +21,6 @@ pub struct Key(Vec<u8>);
 
 impl Key {
     /// The key; `None` where nothing was ever hashed under one.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn find(connection: &Connection) -> Result<Option<Self>> {
         Ok(connection
             .prepare_cached("SELECT key FROM erasure_key WHERE id = 1")?
@@ -32,9 +29,6 @@ impl Key {
     }
 
     /// The key, made if need be.
-    ///
-    /// # Errors
-    /// When it cannot be written, or the operating system gives no random bytes.
     pub fn find_or_make(tx: &Tx<'_>) -> Result<Self> {
         if let Some(key) = Self::find(tx)? {
             return Ok(key);
@@ -46,17 +40,11 @@ impl Key {
     }
 
     /// The hash of an e-mail address, whatever the case of its letters, as at sign-in.
-    ///
-    /// # Errors
-    /// As [`Key::hash`].
     pub fn hash_address(&self, email: &str) -> Result<Digest> {
         self.hash(format!("address {}", email.to_ascii_lowercase()).as_bytes())
     }
 
     /// The hash of a text.
-    ///
-    /// # Errors
-    /// Never in practice: a key of any length will do.
     pub fn hash(&self, text: &[u8]) -> Result<Digest> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).map_err(Error::defect)?;
         mac.update(text);

@@ -105,9 +105,6 @@ impl Wiper {
 impl Checkpointer {
     /// Starts the thread; `path` is the database file, and `file` a handle on it that is never
     /// closed.
-    ///
-    /// # Errors
-    /// When the thread or its connection cannot be had.
     pub fn start(path: &Path, file: &'static File) -> Result<Self> {
         let shared = Arc::new(Shared {
             running: AtomicBool::new(false),
@@ -180,9 +177,6 @@ impl Checkpointer {
 
     /// Empties the log from the writer's side, between two groups, if nobody reads an old state; the
     /// thread is to have copied most of it before.
-    ///
-    /// # Errors
-    /// When the log cannot be copied.
     pub fn empty(&self, writer: &Connection) -> Result<()> {
         writer.busy_handler(Some(wait_briefly))?;
         let emptied = writer.query_row(EMPTY, [], |row| row.get::<_, i64>(0));

@@ -12,9 +12,6 @@ use std::time::Duration;
 const BUSY_MAX_MS: i32 = 5_000;
 
 /// Sets a connection up, whatever it is for.
-///
-/// # Errors
-/// When SQLite refuses a pragma.
 pub fn prepare(connection: &Connection) -> Result<()> {
     wait_for_others(connection)?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -27,9 +24,6 @@ pub fn prepare(connection: &Connection) -> Result<()> {
 }
 
 /// Has a connection wait for what other processes do.
-///
-/// # Errors
-/// When SQLite refuses it.
 pub fn wait_for_others(connection: &Connection) -> Result<()> {
     // Another process (import, config apply) may hold the lock; it does so for 50 ms at most.
     // SQLite's own timeout would ask again ever more rarely, and a gate would wait for that.
@@ -59,9 +53,6 @@ fn offer_text_functions(connection: &Connection) -> Result<()> {
 }
 
 /// Sets a reading connection up.
-///
-/// # Errors
-/// When SQLite refuses a pragma.
 pub fn prepare_reader(connection: &Connection) -> Result<()> {
     prepare(connection)?;
     connection.pragma_update(None, "query_only", true)?;
@@ -71,9 +62,6 @@ pub fn prepare_reader(connection: &Connection) -> Result<()> {
 }
 
 /// Whether the file keeps a write-ahead log.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn keeps_log(connection: &Connection) -> Result<bool> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     Ok(mode == "wal")
@@ -81,9 +69,6 @@ pub fn keeps_log(connection: &Connection) -> Result<bool> {
 
 /// Has the file keep a write-ahead log, without which readers and the writer wait for each other. A
 /// file remembers it; one whose making was interrupted, or that came back from a backup, does not.
-///
-/// # Errors
-/// When the file's place does not allow it, such as a network share.
 pub fn keep_log(connection: &Connection) -> Result<()> {
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
@@ -97,9 +82,6 @@ pub fn keep_log(connection: &Connection) -> Result<()> {
 }
 
 /// Sets the writing connection up.
-///
-/// # Errors
-/// When SQLite refuses a pragma.
 pub fn prepare_writer(connection: &Connection, durability: Durability) -> Result<()> {
     prepare(connection)?;
     // Checkpoints are the checkpointer's: one inside a commit would make a gate wait for it.

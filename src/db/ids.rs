@@ -24,9 +24,6 @@ pub(super) struct Ids {
 
 impl Ids {
     /// The next one. It is used up, be what it was for undone.
-    ///
-    /// # Errors
-    /// When the last one cannot be read.
     pub fn next(&self, connection: &Connection) -> Result<i64> {
         let last = match self.last.get() {
             Some(last) => last,
@@ -40,9 +37,6 @@ impl Ids {
     }
 
     /// A position in the order of events for what arrives `now`.
-    ///
-    /// # Errors
-    /// When the last one cannot be read.
     pub fn arrival(&self, connection: &Connection, now: Timestamp) -> Result<Timestamp> {
         let last = match self.order_at.get() {
             Some(last) => last,
@@ -54,9 +48,6 @@ impl Ids {
     }
 
     /// Writes down what was given; to be called before the transaction is committed.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn keep(&self, connection: &Connection) -> Result<()> {
         let Some(last) = self.last.get() else {
             return Ok(());
@@ -75,9 +66,6 @@ impl Ids {
 }
 
 /// The id of the newest interaction, be it deleted since; 0 when there was none.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn newest_interaction(connection: &Connection) -> Result<i64> {
     Ok(connection
         .prepare_cached(

@@ -62,9 +62,6 @@ impl Integrity {
     }
 
     /// Checks everything, on a thread that may take its time. Damage goes to the log.
-    ///
-    /// # Errors
-    /// When the check could not be finished.
     pub fn check(&self) -> Result<()> {
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lines) = self.read_all()? else {

@@ -40,9 +40,6 @@ pub trait Work<T>: Send {
     const REPEATABLE: bool;
 
     /// Does it.
-    ///
-    /// # Errors
-    /// What it fails with.
     fn run(&mut self, tx: &Tx<'_>) -> Result<T>;
 }
 
@@ -81,9 +78,6 @@ pub trait Job: Send {
     fn waiting_since(&self) -> Instant;
     fn is_repeatable(&self) -> bool;
     /// Runs it in the open transaction.
-    ///
-    /// # Errors
-    /// What kind of error it failed with, which it keeps for its answer.
     fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind>;
     /// Answers the caller: with what the job gave, or with why the group did not take place.
     fn answer(self: Box<Self>, lost: Option<&str>);

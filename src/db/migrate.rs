@@ -40,9 +40,6 @@ const CONTENT: &str = include_str!("migrations/reports.sql");
 pub const CURRENT: i64 = STEPS.len() as i64;
 
 /// Makes an empty file one of ours, with the whole current schema.
-///
-/// # Errors
-/// When SQLite cannot write it; the file is then empty still.
 pub fn create(connection: &Connection) -> Result<()> {
     // A check-in touches a few rows on as many pages; half a page is half the log. Must come first.
     connection.pragma_update(None, "page_size", 2048)?;
@@ -54,9 +51,6 @@ pub fn create(connection: &Connection) -> Result<()> {
 }
 
 /// Runs the steps that an older file lacks.
-///
-/// # Errors
-/// When a step fails; the file then stands at the last step that did not.
 pub fn upgrade(connection: &mut Connection) -> Result<()> {
     let steps = Migrations::from_slice(STEPS);
     let done: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -83,9 +77,6 @@ pub(super) fn up_to(connection: &mut Connection, version: usize) {
 
 /// Everything of a database that a schema decides (kind, name, statement), in a comparable form:
 /// comments and white space of each statement folded.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn schema_of(connection: &Connection) -> Result<Vec<(String, String, String)>> {
     let mut statement = connection
         .prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")?;

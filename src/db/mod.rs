@@ -93,17 +93,11 @@ pub struct Source {
 impl Store {
     /// Opens the file at `path`, makes a fresh one where there is none, and brings an older one to
     /// the current schema after a backup copy beside it.
-    ///
-    /// # Errors
-    /// A sentence for the operator when the file cannot be used; it is then as it was.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
         Self::open_found(look(path)?, path, durability)
     }
 
     /// As [`Store::open`], but makes no file.
-    ///
-    /// # Errors
-    /// As [`Store::open`], and where there is none.
     pub fn open_existing(path: &Path, durability: Durability) -> Result<Self> {
         match look(path)? {
             Found::Nothing => Err(Error::invalid(format!("{} does not exist", path.display()))),
@@ -233,10 +227,6 @@ impl Store {
     }
 
     /// Writes: runs `work` in the writer's transaction and answers after the commit.
-    ///
-    /// # Errors
-    /// What `work` fails with (nothing is written then), or [`crate::types::error::Kind::Unavailable`]
-    /// when the store could not take it.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
@@ -247,9 +237,6 @@ impl Store {
     /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It has
     /// no effect outside its transaction, and what it writes leaves true what is in [`Tx::memory`], or
     /// takes it out of there.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
     pub async fn write_repeatable<T: Send + 'static>(
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
@@ -259,9 +246,6 @@ impl Store {
 
     /// As [`Store::write`], for a slice of bulk work: it waits until nobody else does. It should not
     /// hold the writer for more than 10 ms.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
     pub async fn write_bulk<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
@@ -270,9 +254,6 @@ impl Store {
     }
 
     /// As [`Store::write_bulk`], for a slice that can be done again, as with [`Store::write_repeatable`].
-    ///
-    /// # Errors
-    /// As [`Store::write`].
     pub async fn write_bulk_repeatable<T: Send + 'static>(
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
@@ -283,9 +264,6 @@ impl Store {
     /// As [`Store::write`], in a transaction that no other write shares, with another database file
     /// beside this one: its tables are there to be read under the name [`BESIDE`]. Everybody else
     /// waits until it is done.
-    ///
-    /// # Errors
-    /// As [`Store::write`], and when the other file cannot be read.
     pub async fn write_beside<T: Send + 'static>(
         &self,
         other: PathBuf,
@@ -297,9 +275,6 @@ impl Store {
     /// As [`Store::write`], for work that needs something without a bound done beside the writer, and
     /// puts it off ([`Tx::put_off`]): it is tried again once that is done, and sees the file as it is
     /// then.
-    ///
-    /// # Errors
-    /// As [`Store::write`], and [`crate::types::error::Kind::Unavailable`] when that takes too long.
     pub async fn write_prepared<T: Send + 'static>(
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
@@ -308,9 +283,6 @@ impl Store {
     }
 
     /// As [`Store::write_bulk`] and [`Store::write_prepared`].
-    ///
-    /// # Errors
-    /// As [`Store::write_prepared`].
     pub async fn write_bulk_prepared<T: Send + 'static>(
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
@@ -339,9 +311,6 @@ impl Store {
     }
 
     /// As [`Store::write`], for commands that have no runtime.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
     pub fn write_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
@@ -350,9 +319,6 @@ impl Store {
     }
 
     /// As [`Store::write_bulk`], for work that has no runtime.
-    ///
-    /// # Errors
-    /// As [`Store::write`].
     pub fn write_bulk_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
@@ -386,10 +352,6 @@ impl Store {
     /// Overwrites what pages of the file keep of content that moved within it and was deleted since; and
     /// empties the log. It looks through the whole file, beside the writer, which it holds up for some
     /// milliseconds now and then.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Unavailable`] when something reads an old state of the file all the time,
-    /// and when the file cannot be read or written.
     pub async fn scrub(&self) -> Result<()> {
         let file = self.file;
         let mut pages = tokio::task::spawn_blocking(move || scrub::candidates(file))
@@ -420,17 +382,11 @@ impl Store {
 
     /// Looks a few records up by index, right here: it takes microseconds, less than handing it
     /// to another thread would.
-    ///
-    /// # Errors
-    /// What `work` fails with, or [`crate::types::error::Kind::Unavailable`] without a free connection.
     pub fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         snapshot(&*self.lookups.get()?, work)
     }
 
     /// Reads more than a few records, on a thread that may wait.
-    ///
-    /// # Errors
-    /// What `work` fails with, or [`crate::types::error::Kind::Unavailable`] without a free connection.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,

@@ -27,10 +27,6 @@ pub enum Found {
 }
 
 /// Looks at the file without changing it.
-///
-/// # Errors
-/// A sentence for the operator when the file is foreign, damaged, cut off or newer than this
-/// program.
 pub fn look(path: &Path) -> Result<Found> {
     let shown = path.display();
     let header = match read_header(path)? {
@@ -105,9 +101,6 @@ pub fn look(path: &Path) -> Result<Found> {
 
 /// The schema version of a file in which everything is sound, as far as [`look`] sees; none where there
 /// is no file.
-///
-/// # Errors
-/// As [`look`], and for an index for searching that is damaged.
 pub fn sound_version(path: &Path) -> Result<Option<i64>> {
     match look(path)? {
         Found::Version(version) => Ok(Some(version)),
@@ -121,9 +114,6 @@ pub fn sound_version(path: &Path) -> Result<Option<i64>> {
 
 /// Makes an empty file that its owner alone may read: it holds people, and what opens doors. What SQLite
 /// makes beside it is as private.
-///
-/// # Errors
-/// A sentence for the operator when it cannot be made.
 pub fn make_private(path: &Path) -> Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(false);
@@ -163,9 +153,6 @@ fn open_with_log(path: &Path) -> rusqlite::Result<Connection> {
 
 /// A connection that only reads, and takes no lock and writes no byte unless a log stands beside the
 /// file; of that it makes an index, which is made anew each time.
-///
-/// # Errors
-/// When SQLite cannot open it.
 pub fn unchanged(path: &Path) -> rusqlite::Result<Connection> {
     let connection = if beside(path, "-wal").exists() {
         open_with_log(path)
@@ -320,9 +307,6 @@ const SERVING: &[u8] = b"serving\n";
 
 impl ServeLock {
     /// Takes the lock of a database file.
-    ///
-    /// # Errors
-    /// A sentence for the operator when another `serve` has it, or when it cannot be made.
     pub fn take(path: &Path) -> Result<Self> {
         refuse_links(path)?;
         let lock = beside(path, ".lock");
@@ -354,9 +338,6 @@ impl ServeLock {
     }
 
     /// Notes that a server runs. Should it be killed, its log must be there at the next start.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn begin(&mut self) -> Result<()> {
         let noted = self
             .file
@@ -409,9 +390,6 @@ pub fn resolved(path: &Path) -> PathBuf {
 }
 
 /// Refuses a file with a second name: whoever opens it by that would not find its log and its lock.
-///
-/// # Errors
-/// A sentence for the operator that says what to do.
 pub fn refuse_links(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {

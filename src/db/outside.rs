@@ -40,9 +40,6 @@ pub(super) struct Needs(Arc<Mutex<Vec<Prerequisite>>>);
 
 impl Needs {
     /// Runs `work` such that it fails where it put something off, and keeps that.
-    ///
-    /// # Errors
-    /// What `work` fails with.
     pub fn attempt<T>(&self, tx: &Tx<'_>, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         let put_off = RefCell::default();
         let outcome = work(&tx.with_place(Place::After(&put_off)));
@@ -71,10 +68,6 @@ pub(super) fn deadline() -> Instant {
 }
 
 /// Does what was put off, on a thread of its own.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Unavailable`] when it is not done by then. It goes on, and keeps one of the
-/// few places until it ends.
 pub(super) async fn run(work: Vec<Prerequisite>, deadline: Instant) -> Result<()> {
     let late = |_| {
         let seconds = WAIT_MAX.as_secs();

@@ -18,9 +18,6 @@ pub struct Missing {
 
 /// What is missing in a file: of foreign keys, and of who and what takes part in interactions, which
 /// `schema.sql` keeps otherwise. It looks at every row.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn missing(connection: &Connection) -> Result<Vec<Missing>> {
     let mut references = vec![
         "SELECT \"table\", parent AS of, rowid AS \"row\" FROM pragma_foreign_key_check".to_owned(),

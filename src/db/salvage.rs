@@ -70,9 +70,6 @@ pub struct Salvaged {
 
 /// Looks whether the log that an earlier run left is damaged. The log of a running server is not looked
 /// at: the server did that when it began.
-///
-/// # Errors
-/// A sentence for the operator when the log cannot be read, or nothing can be salvaged of it.
 pub fn examine(database: &Path) -> Result<Option<Damage>> {
     if is_served(database) {
         return Ok(None);
@@ -86,9 +83,6 @@ pub fn is_damaged(database: &Path, _: &ServeLock) -> bool {
 }
 
 /// Refuses a file whose log is damaged: SQLite would cut the log off.
-///
-/// # Errors
-/// A sentence for the operator that says what to do.
 pub fn refuse_damaged(database: &Path) -> Result<()> {
     match examine(database)? {
         None => Ok(()),
@@ -100,9 +94,6 @@ pub fn refuse_damaged(database: &Path) -> Result<()> {
 
 /// Puts a damaged log aside and what is sound of it in its place. To be called before anything opens
 /// the file.
-///
-/// # Errors
-/// A sentence for the operator when nothing can be salvaged; file and log are then as they were.
 pub fn salvage(database: &Path, _: &ServeLock, now: Timestamp) -> Result<Option<Salvaged>> {
     let Some(plan) = Plan::make(database)? else {
         return Ok(None);

@@ -27,9 +27,6 @@ const HEADER_BYTES: usize = 100;
 
 /// Pages of a file whose gap is not empty, by number from 0. Read beside the writer: what changes
 /// meanwhile is looked at again.
-///
-/// # Errors
-/// When the file cannot be read, or is too large to be told.
 pub fn candidates(file: &File) -> Result<Vec<u64>> {
     let page_bytes = page_bytes(file)?;
     let pages = file.metadata().map_err(Error::unavailable)?.len() / page_bytes as u64;
@@ -58,9 +55,6 @@ pub fn candidates(file: &File) -> Result<Vec<u64>> {
 
 /// Clears the gaps of as many pages as go into a slice, from the end of the list; false when the log is
 /// not empty, and nothing can be done now.
-///
-/// # Errors
-/// When the file cannot be written.
 pub fn clear(tx: &Tx<'_>, file: &File, log: &Path, pages: &mut Vec<u64>) -> Result<bool> {
     if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
         return Ok(false);

@@ -9,17 +9,11 @@ use crate::types::{DeviceId, error::Result};
 use rusqlite::{Connection, OptionalExtension};
 
 /// How many delegates there are that are not deleted.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn delegates(connection: &Connection) -> Result<u64> {
     told(connection, "SELECT delegates FROM totals")
 }
 
 /// How many interactions there are.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn interactions(connection: &Connection) -> Result<u64> {
     told(
         connection,
@@ -34,9 +28,6 @@ fn told(connection: &Connection, sql: &str) -> Result<u64> {
 }
 
 /// Delegates inside a device now.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn people(connection: &Connection, device: DeviceId) -> Result<i64> {
     let inside = connection
         .prepare_cached("SELECT inside FROM occupancy WHERE device_id = ?1")?
@@ -46,9 +37,6 @@ pub fn people(connection: &Connection, device: DeviceId) -> Result<i64> {
 }
 
 /// Adds to how many delegates are inside a device.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) fn add_people(connection: &Connection, device: DeviceId, more: i64) -> Result<()> {
     connection
         .prepare_cached(
@@ -60,9 +48,6 @@ pub(super) fn add_people(connection: &Connection, device: DeviceId, more: i64) -
 }
 
 /// The position that was given last in the order of events.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn last_order(connection: &Connection) -> Result<i64> {
     let last = connection
         .prepare_cached("SELECT order_at FROM totals")?
@@ -73,9 +58,6 @@ pub(super) fn last_order(connection: &Connection) -> Result<i64> {
 
 /// Adds the interactions up to the id `last`, the newest of this transaction, and notes the position
 /// that was given last in the order of events.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) fn keep(connection: &Connection, last: i64, order_at: Option<i64>) -> Result<()> {
     connection
         .prepare_cached(
@@ -97,9 +79,6 @@ pub struct Drift {
 
 /// By how much the totals are off against the rows. What is written meanwhile does not change that. To
 /// be called on one state of the file.
-///
-/// # Errors
-/// When the rows cannot be counted.
 pub fn drift(connection: &Connection) -> Result<Drift> {
     Ok(connection.query_row(
         "SELECT coalesce((SELECT delegates FROM totals), 0)
@@ -117,9 +96,6 @@ pub fn drift(connection: &Connection) -> Result<Drift> {
 }
 
 /// Takes back by how much the totals are off, and makes them where they are gone.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn correct(tx: &Tx<'_>, off: Drift) -> Result<()> {
     let corrected = tx.execute(
         "UPDATE totals SET delegates = delegates - ?1, interactions = interactions - ?2",
@@ -133,9 +109,6 @@ pub fn correct(tx: &Tx<'_>, off: Drift) -> Result<()> {
 
 /// Counts anew, which takes as long as the file is large. For who writes interactions with ids of their
 /// own.
-///
-/// # Errors
-/// When the rows cannot be counted, or it cannot be written.
 pub fn recount(connection: &Connection) -> Result<()> {
     connection.execute(
         "INSERT INTO totals (id, delegates, interactions, counted_to) SELECT 1,

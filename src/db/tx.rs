@@ -37,9 +37,6 @@ pub(super) struct Group {
 impl Group {
     /// Counts in the file who came in or left; to be called before anything else counts them, and
     /// before the commit.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn count_people(&self, connection: &Connection) -> Result<()> {
         let mut people = self.people.take();
         people.sort_unstable_by_key(|(device, _)| *device);
@@ -98,18 +95,12 @@ impl Tx<'_> {
     }
 
     /// An id for a new interaction, which none had before.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn new_interaction_id(&self) -> Result<i64> {
         self.group.ids.next(self.connection)
     }
 
     /// The position of what arrives now in the order of events: this time, but never before the
     /// position that was given last, so that a corrected clock changes no order.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn arrival(&self) -> Result<Timestamp> {
         self.group.ids.arrival(self.connection, self.now)
     }
@@ -133,9 +124,6 @@ impl Tx<'_> {
     /// Adds to how many people are inside a device. Repeatable writes are added up and counted in the
     /// file once a transaction: each check-in changes the numbers of the place, of those above it and of
     /// the venue.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn add_people(&self, device: DeviceId, more: i64) -> Result<()> {
         if self.memory.is_none() {
             return totals::add_people(self.connection, device, more);
@@ -145,9 +133,6 @@ impl Tx<'_> {
     }
 
     /// People inside a device now, with those of this transaction.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn people(&self, device: DeviceId) -> Result<i64> {
         let people = self.group.people.borrow();
         let more = people.iter().filter(|(at, _)| *at == device);
@@ -182,9 +167,6 @@ impl Tx<'_> {
     }
 
     /// Runs `work` in a savepoint of its own: what it wrote is undone when it fails.
-    ///
-    /// # Errors
-    /// What `work` fails with, or SQLite.
     pub fn nested<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         self.counting(|| savepoint(self.connection, "nested", || work(self)))
     }
@@ -212,9 +194,6 @@ impl Deref for Tx<'_> {
 
 /// Runs `work` as the only job of a transaction on a connection that nobody else uses, such as the
 /// one of a test.
-///
-/// # Errors
-/// What `work` fails with, or SQLite.
 pub fn in_transaction<T>(
     connection: &Connection,
     now: Timestamp,
@@ -260,9 +239,6 @@ pub(super) fn savepoint<T>(
 }
 
 /// What `work` gives, a panic as its error; what it wrote stays.
-///
-/// # Errors
-/// When the transaction is gone.
 pub(super) fn caught<T>(
     connection: &Connection,
     work: impl FnOnce() -> Result<T>,

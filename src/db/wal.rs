@@ -146,9 +146,6 @@ pub(super) enum Found {
 }
 
 /// Looks through a log; `page_of` reads a page of the database file.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn scan(
     log: &Path,
     page_of: &mut dyn FnMut(u32, usize) -> Option<Vec<u8>>,

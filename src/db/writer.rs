@@ -65,9 +65,6 @@ pub struct Writer {
 
 impl Writer {
     /// Starts the thread on its connection.
-    ///
-    /// # Errors
-    /// When the thread cannot be started.
     pub fn start(
         connection: Connection,
         checkpointer: Checkpointer,
@@ -101,9 +98,6 @@ impl Writer {
     }
 
     /// Queues a job; the receiver gets its outcome after the commit.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Unavailable`] at once when the queue is full.
     pub fn submit<T: Send + 'static>(
         &self,
         turn: Turn,
@@ -359,9 +353,6 @@ impl Loop {
     }
 
     /// Runs a job.
-    ///
-    /// # Errors
-    /// What kind of error it failed with.
     fn run_job(&self, job: &mut dyn Job, guard: Guard) -> Result<(), Kind> {
         let memory = &self.group.memory;
         let tx = Tx {
@@ -379,10 +370,6 @@ impl Loop {
     }
 
     /// Runs what waits and what comes meanwhile.
-    ///
-    /// # Errors
-    /// When the transaction is gone. A savepoint does not save from everything: a full disk, an I/O
-    /// error or an interrupt can end the whole transaction, earlier jobs included.
     fn run_jobs(
         &mut self,
         jobs: &Receiver<Box<dyn Job>>,

@@ -24,9 +24,6 @@ pub enum Standing {
 }
 
 /// Takes a client's secret away until [`give`] gives it one.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn withhold(tx: &Tx<'_>, client: ClientId) -> Result<()> {
     tx.prepare_cached("UPDATE clients SET secret_hash = ?2 WHERE id = ?1")?
         .execute(params![client, WITHHELD])?;
@@ -34,9 +31,6 @@ pub fn withhold(tx: &Tx<'_>, client: ClientId) -> Result<()> {
 }
 
 /// What `client_secret` is to the client.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn standing(
     connection: &Connection,
     client: ClientId,
@@ -56,9 +50,6 @@ pub fn standing(
 }
 
 /// Whether the client still waits for its secret.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_withheld(connection: &Connection, client: ClientId) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM clients WHERE id = ?1 AND secret_hash = ?2")?
@@ -66,9 +57,6 @@ pub fn is_withheld(connection: &Connection, client: ClientId) -> Result<bool> {
 }
 
 /// Gives the client this secret, if it waits for one; what the secret is to it then.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn give(tx: &Tx<'_>, client: ClientId, client_secret: &str) -> Result<Standing> {
     let standing = standing(tx, client, client_secret)?;
     if standing != Standing::Awaited {

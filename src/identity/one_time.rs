@@ -20,9 +20,6 @@ pub fn is_code(password: &str) -> bool {
 }
 
 /// Whether a code was sent to an e-mail address, or would have been, and has not ended.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_pending(connection: &Connection, email: &str) -> Result<bool> {
     let Some(key) = Key::find(connection)? else {
         return Ok(false);
@@ -34,9 +31,6 @@ pub fn is_pending(connection: &Connection, email: &str) -> Result<bool> {
 
 /// Takes one of the guesses at the code of an e-mail address: the hash to compare with. `None` when
 /// there is no code, or it was guessed at too often.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn take_try(tx: &Tx<'_>, email: &str) -> Result<Option<String>> {
     let Some(key) = Key::find(tx)? else {
         return Ok(None);
@@ -57,9 +51,6 @@ pub fn take_try(tx: &Tx<'_>, email: &str) -> Result<Option<String>> {
 /// Uses a code up that was right: its user, made now where that is allowed, and tied to the one
 /// delegate who has the e-mail address (contract §4). `None` when somebody else was faster, or may
 /// not be a user.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn redeem(tx: &Tx<'_>, ctx: &Context, email: &str, hash: &str) -> Result<Option<UserId>> {
     let policy = ctx.settings.one_time_passwords;
     let Some(key) = Key::find(tx)?.filter(|_| policy != OneTimePasswords::Off) else {
@@ -116,9 +107,6 @@ pub fn redeem(tx: &Tx<'_>, ctx: &Context, email: &str, hash: &str) -> Result<Opt
 
 /// The one delegate who has an e-mail address, with the address as it stands in the record; `None`
 /// where nobody has it, or several do.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn only_delegate(connection: &Connection, email: &str) -> Result<Option<(DelegateId, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, email FROM delegates

@@ -166,34 +166,22 @@ pub async fn turn(queue: Queue) -> Result<Turn> {
 
 impl Turn {
     /// Whether the password is the one of the stored hash.
-    ///
-    /// # Errors
-    /// When the thread that hashes ends early.
     pub async fn verify(self, password: String, stored: Option<String>) -> Result<bool> {
         self.run(move || matches(&password, stored.as_deref()))
             .await
     }
 
     /// As [`hash`], for a request.
-    ///
-    /// # Errors
-    /// As [`hash`].
     pub async fn hash(self, password: String) -> Result<Hashed> {
         self.run(move || hash(&password)).await?
     }
 
     /// As [`hash_strong`], for a request.
-    ///
-    /// # Errors
-    /// As [`hash_strong`].
     pub async fn hash_strong(self, password: String, email: String) -> Result<Hashed> {
         self.run(move || hash_strong(&password, &email)).await?
     }
 
     /// Hashes a code that is as short as it is: it is good for a few guesses only.
-    ///
-    /// # Errors
-    /// When the thread that hashes ends early.
     pub async fn hash_code(self, code: String) -> Result<Hashed> {
         self.run(move || hash_any(&code)).await?
     }

@@ -38,9 +38,6 @@ pub struct Shared(Vec<u8>);
 
 impl Shared {
     /// A new secret, that nobody has yet.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
     pub fn fresh() -> Result<Self> {
         let mut random = vec![0; SECRET_BYTES];
         getrandom::fill(&mut random).map_err(Error::defect)?;
@@ -49,9 +46,6 @@ impl Shared {
 
     /// The `otpauth` address that an app reads from a QR code. `instance` and `email` are what it
     /// shows beside its codes.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Defect`] when it cannot be made.
     pub fn address(&self, instance: &str, email: &str) -> Result<String> {
         // A colon stands between the two.
         let plain = |text: &str| text.replace(':', " ");
@@ -65,9 +59,6 @@ impl Shared {
     }
 
     /// The secret in letters and digits (base 32) in groups of four, to be typed into an app.
-    ///
-    /// # Errors
-    /// As [`Shared::address`].
     pub fn text(&self) -> Result<String> {
         let text = self.totp()?.secret().to_base32();
         let letters: Vec<char> = text.chars().collect();
@@ -98,17 +89,11 @@ impl Shared {
 }
 
 /// Whether a user's sign-in needs a code.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_on(connection: &Connection, user: UserId) -> Result<bool> {
     Ok(state(connection, user)?.is_some())
 }
 
 /// A user's second factor, where it is on.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn state(connection: &Connection, user: UserId) -> Result<Option<State>> {
     Ok(connection
         .prepare_cached(
@@ -160,9 +145,6 @@ pub fn confirm(
 }
 
 /// Turns a user's second factor off; whether it was on.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<bool> {
     let removed = tx
         .prepare_cached("DELETE FROM second_factors WHERE user_id = ?1")?
@@ -205,9 +187,6 @@ pub fn renew_codes(tx: &Tx<'_>, ctx: &Context, user: UserId) -> Result<Vec<Strin
 }
 
 /// Whether each of these is a recovery code of the user that was not used yet.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn are_codes(connection: &Connection, user: UserId, codes: &[String]) -> Result<bool> {
     let stored: Option<String> = connection
         .prepare_cached("SELECT recovery FROM second_factors WHERE user_id = ?1")?
@@ -219,9 +198,6 @@ pub fn are_codes(connection: &Connection, user: UserId, codes: &[String]) -> Res
 
 /// Takes a code: of the app, unless it or a later one was taken before, or a recovery code, which is
 /// then used up. `false` for any other.
-///
-/// # Errors
-/// When it cannot be looked up or written.
 pub fn take(tx: &Tx<'_>, ctx: &Context, user: UserId, code: &str) -> Result<bool> {
     let found: Option<(Vec<u8>, i64, String)> = tx
         .prepare_cached(
@@ -281,9 +257,6 @@ fn fresh_codes() -> Result<Vec<String>> {
 
 /// A random text of so many letters and digits, five bits each, in groups of four: to be read aloud
 /// and typed.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
 pub fn readable(chars: usize) -> Result<String> {
     let mut random = vec![0; chars];
     getrandom::fill(&mut random).map_err(Error::defect)?;

@@ -65,9 +65,6 @@ impl Session {
 }
 
 /// The sessions of a user that go on, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn of_user(connection: &Connection, user: UserId, now: Timestamp) -> Result<Vec<Session>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, address, agent, created_at, seen_at FROM console_sessions
@@ -86,9 +83,6 @@ pub fn of_user(connection: &Connection, user: UserId, now: Timestamp) -> Result<
 }
 
 /// Signs a user out of one session; whether there was one.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn end(tx: &Tx<'_>, user: UserId, session: i64) -> Result<bool> {
     let ended = tx
         .prepare_cached("DELETE FROM console_sessions WHERE id = ?1 AND user_id = ?2")?
@@ -97,9 +91,6 @@ pub fn end(tx: &Tx<'_>, user: UserId, session: i64) -> Result<bool> {
 }
 
 /// Ends every session of a user, but for one; how many there were.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn end_all(tx: &Tx<'_>, user: UserId, but: Option<i64>) -> Result<usize> {
     Ok(tx
         .prepare_cached("DELETE FROM console_sessions WHERE user_id = ?1 AND id IS NOT ?2")?
@@ -117,9 +108,6 @@ pub fn told_end(ended: usize) -> &'static str {
 }
 
 /// Tells the audit that sessions of a user were ended other than by signing out.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn audit_end(tx: &Tx<'_>, ctx: &Context, user: UserId, ended: usize) -> Result<()> {
     if ended == 0 {
         return Ok(());

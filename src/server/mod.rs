@@ -65,9 +65,6 @@ pub struct Options {
 }
 
 /// Serves until `shutdown` is done, then finishes what was accepted.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when the API's document cannot be made.
 pub async fn run(
     console: Arc<Console>,
     listener: TcpListener,

@@ -12,9 +12,6 @@ pub type Digest = [u8; 32];
 const LENGTH_CHARS: usize = 64;
 
 /// A new secret, in hexadecimal digits.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
 pub fn fresh() -> Result<String> {
     let mut random = [0; LENGTH_CHARS / 2];
     getrandom::fill(&mut random).map_err(Error::defect)?;

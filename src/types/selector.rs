@@ -112,9 +112,6 @@ impl EventSelector {
     const ID_TYPES: &'static [&'static str] = &["id", "externalId"];
 
     /// Reads `820`, `id:820` or `externalId:X`.
-    ///
-    /// # Errors
-    /// As [`DeviceSelector::parse`], for these id types alone.
     pub fn parse(text: &str) -> Result<Self> {
         if LITERALS.contains(&text) {
             return Err(Error::new(Kind::NoSuchPath, "there is no such path"));

@@ -100,9 +100,6 @@ pub fn hint(name: &str, known: &[&str]) -> String {
 }
 
 /// A whole number as it is typed.
-///
-/// # Errors
-/// What is wrong with it: whether it is no whole number, or out of range.
 pub fn whole<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, &'static str> {
     text.parse().map_err(|_| {
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

@@ -67,9 +67,6 @@ impl IfMatch {
 
     /// As [`IfMatch::check`], against the version that `current` gives; `None` when the record is
     /// gone, which the change itself finds out.
-    ///
-    /// # Errors
-    /// As [`IfMatch::check`].
     pub fn check_against(
         &self,
         current: impl FnOnce() -> Result<Option<String>>,
@@ -106,9 +103,6 @@ impl IfMatch {
 
 /// The `ETag` of a record: `None` when there is no such record. Every change of a record gives it
 /// a later `updated_at`; interactions leave that alone.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn etag(
     connection: &Connection,
     resource: &'static Resource,

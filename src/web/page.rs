@@ -137,9 +137,6 @@ pub struct List<T> {
 impl<T> List<T> {
     /// Reads the page that the window shows of all, or of what a search finds; with links to the
     /// pages around it where the list has an `address` to link to.
-    ///
-    /// # Errors
-    /// When the search fails or the list cannot be read.
     pub async fn of(
         app: &Services,
         listing: impl Listing,

@@ -28,9 +28,6 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// What a selection shows of the record that is found, for an answer.
-///
-/// # Errors
-/// Those of `find`; the resource's not-found error.
 pub fn found<T, const S: u16>(
     app: &Services,
     selection: &Selection,

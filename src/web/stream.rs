@@ -36,9 +36,6 @@ pub enum Length {
 
 /// A page of a list as a body: `{"data": [...], "meta": ...}`, where `meta` gives the envelope's
 /// `meta` (JSON text) for the list's length. What does not fit into one slice is streamed.
-///
-/// # Errors
-/// When the search fails, or the total or the first slice cannot be read.
 pub async fn body<L: Listing>(
     app: &Services,
     listing: L,

@@ -95,9 +95,6 @@ impl Scope {
     }
 
     /// What holds where it says nothing itself.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn base(&self, connection: &Connection, document: &Document) -> Result<Settings> {
         let above = match self {
             Self::All => return Ok(Document::built_in().default),
@@ -116,9 +113,6 @@ impl Scope {
     }
 
     /// What it is called.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn called(&self, connection: &Connection) -> Result<String> {
         Ok(match self {
             Self::All => "All apps".to_owned(),
@@ -139,9 +133,6 @@ pub struct Device {
 }
 
 /// The living device of a code.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn device(connection: &Connection, code: &str) -> Result<Option<Device>> {
     Ok(connection
         .prepare_cached(

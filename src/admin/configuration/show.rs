@@ -99,9 +99,6 @@ impl Holders {
 }
 
 /// Changes with the names of whose they are.
-///
-/// # Errors
-/// When names cannot be read.
 pub fn named(
     connection: &Connection,
     before: &Document,

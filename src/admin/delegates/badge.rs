@@ -47,9 +47,6 @@ impl Block {
 }
 
 /// The blocked codes of a delegate.
-///
-/// # Errors
-/// When they cannot be read.
 pub(super) fn blocks(connection: &Connection, id: i64) -> Result<Vec<Block>> {
     let blocked = blocked::of(connection, id)?;
     let shown = |blocked: blocked::Blocked| {

@@ -32,9 +32,6 @@ pub(super) struct Line {
 }
 
 /// The changes of a record, the newest first, and where older ones begin.
-///
-/// # Errors
-/// When they cannot be read.
 pub(super) fn changes(
     connection: &Connection,
     record_type: &str,
@@ -92,9 +89,6 @@ fn done(action: &str) -> &str {
 }
 
 /// An actor of the audit, as people call it.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn called(connection: &Connection, actor: &str) -> Result<String> {
     if let Some(user) = actor.strip_prefix("user:") {
         let email: Option<String> = connection

@@ -39,9 +39,6 @@ pub(super) struct Place {
 }
 
 /// Devices where people check in: all that are no apps.
-///
-/// # Errors
-/// When they cannot be read.
 pub(super) fn places(connection: &Connection) -> Result<Vec<Place>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, coalesce(name, short_name, code) FROM devices
@@ -58,9 +55,6 @@ pub(super) fn places(connection: &Connection) -> Result<Vec<Place>> {
 }
 
 /// What a device is called, deleted or not.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn device_name(connection: &Connection, id: i64) -> Result<String> {
     let name: Option<String> = connection
         .prepare_cached("SELECT coalesce(name, short_name, code) FROM devices WHERE id = ?1")?

@@ -67,9 +67,6 @@ impl Choice {
     }
 
     /// Checks that rows can be imported so.
-    ///
-    /// # Errors
-    /// A sentence that says what to change on the page.
     pub fn check(&self, what: What, glance: &Glance) -> Result<()> {
         let columns = self.matched(what, glance)?;
         match columns.misfit() {

@@ -177,9 +177,6 @@ impl Desk {
     }
 
     /// An empty file beside the database that nobody else may read.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Unavailable`] when it cannot be made.
     pub fn file(&self) -> Result<NamedTempFile> {
         // Mode 0600 wherever there are modes.
         tempfile::Builder::new()
@@ -199,9 +196,6 @@ impl Desk {
     }
 
     /// Whether another list may be uploaded.
-    ///
-    /// # Errors
-    /// A sentence when too many wait.
     pub fn check_room(&self) -> Result<()> {
         let inner = self.inner();
         let waiting = inner.uploads.values().filter(|one| one.file.is_some());
@@ -293,9 +287,6 @@ impl Desk {
     }
 
     /// Begins a piece of work. What it gives back ends the work when it goes.
-    ///
-    /// # Errors
-    /// A sentence when another is not done.
     pub fn begin(self: &Arc<Self>, work: Work) -> Result<Busy> {
         let mut inner = self.inner();
         if let Some(other) = &inner.work {

@@ -66,9 +66,6 @@ pub struct Offer {
 
 impl Glance {
     /// Looks at a file, and how it would be imported if nobody said otherwise.
-    ///
-    /// # Errors
-    /// A sentence when it is no list, or none that could be imported.
     pub fn at(path: &Path, name: &str, what: What, reading: Reading<'_>) -> Result<(Self, Choice)> {
         let source = Source::open_as(path, name, reading)?;
         let told = |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));

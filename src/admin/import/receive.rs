@@ -22,9 +22,6 @@ const FREE_MIN_BYTES: u64 = 256 * 1024 * 1024;
 const FREE_EVERY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Takes the file of a form: its name, and where it is now.
-///
-/// # Errors
-/// A sentence for whoever sent it: none chosen, too large, cut off, no room.
 pub async fn receive(visit: &mut Visit) -> Result<(String, NamedTempFile)> {
     let declared = visit
         .header(header::CONTENT_LENGTH.as_str())

@@ -85,9 +85,6 @@ fn count(number: u64) -> i64 {
 }
 
 /// Begins to deal with a list.
-///
-/// # Errors
-/// A sentence when another is being dealt with.
 pub fn begin(visit: &Visit, upload: &Upload, go: Go) -> Result<()> {
     let file = upload
         .file
@@ -333,9 +330,6 @@ impl Bad {
 }
 
 /// Begins to take a batch back.
-///
-/// # Errors
-/// A sentence when the desk is busy or there is nothing to take back.
 pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
     let (batch, rows) = visit.console.store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
@@ -382,9 +376,6 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
 }
 
 /// Begins to join all delegates of a batch with a device.
-///
-/// # Errors
-/// A sentence when the desk is busy, or when they cannot be joined with it.
 pub fn begin_join(visit: &Visit, id: i64, device: DeviceId) -> Result<()> {
     let (batch, name) = visit.console.store.look_up(|connection| {
         let batch = batches::find(connection, id)?;

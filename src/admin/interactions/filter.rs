@@ -83,9 +83,6 @@ impl Filter {
     }
 
     /// Makes it ready to find with.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or the search is none.
     pub fn prepare(&self, connection: &Connection, zone: &Zone) -> Result<Finder> {
         let search = Search::asked(&SEARCHED, Some(&self.search), zone, None)?;
         let words: Vec<String> = self
@@ -165,9 +162,6 @@ impl Finder {
     }
 
     /// Interactions of a stretch of ids, the newest first.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn interactions(
         &self,
         connection: &Connection,
@@ -227,9 +221,6 @@ impl Finder {
     }
 
     /// Refusals of a stretch of ids, the newest first.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn refusals(
         &self,
         connection: &Connection,
@@ -281,9 +272,6 @@ impl Finder {
 
     /// The newest refusal that may be asked for, and the oldest: a time bounds them, though clocks
     /// jump and ids do not.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn span_of_refusals(&self, connection: &Connection) -> Result<(i64, i64)> {
         let Times { since, until, .. } = &self.filter.times;
         if since.is_none() && until.is_none() {
@@ -320,9 +308,6 @@ fn found(connection: &Connection, sql: &str, parameters: Vec<Value>) -> Result<V
 }
 
 /// The newest id of a table; 0 without any.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn newest(connection: &Connection, table: &'static str) -> Result<i64> {
     Ok(connection
         .prepare_cached(&format!("SELECT coalesce(max(id), 0) FROM {table}"))?

@@ -97,9 +97,6 @@ pub const WHO: &str = "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' ||
 const SENDER: &str = "coalesce(u.email, c.name, '')";
 
 /// Interactions by their ids, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -120,9 +117,6 @@ pub fn interactions(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
 }
 
 /// Refusals by their ids, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn refusals(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
     static SQL: LazyLock<String> = LazyLock::new(|| {
         format!(
@@ -148,9 +142,6 @@ fn read(connection: &Connection, sql: &str, ids: &[i64], key: fn(i64) -> Key) ->
 }
 
 /// Devices to choose from: id and name, events first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn devices(connection: &Connection) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, coalesce(name, code) FROM devices WHERE deleted_at IS NULL

@@ -28,9 +28,6 @@ pub struct Found {
 
 /// Looks for `most` ids up to `from`; `find` gives those of a stretch, the newest first, as many as
 /// it is told at the most.
-///
-/// # Errors
-/// What `find` fails with.
 pub fn back(
     from: i64,
     most: usize,

@@ -71,9 +71,6 @@ fn happening(settings: &Settings) -> Value {
 }
 
 /// What the template, as it is typed, says for the delegate that the form names.
-///
-/// # Errors
-/// What is wrong with the template, with its line; when there is no such delegate.
 pub(super) async fn preview(visit: &Visit, entry: &Entry) -> Result<Tried> {
     let mut entry = entry.clone();
     if entry.slug.is_empty() {
@@ -129,9 +126,6 @@ fn parts(text: &str) -> (usize, usize) {
 
 /// Puts a test into the outbox: as it is typed, for the delegate that the form names, to the address
 /// beside. Its id.
-///
-/// # Errors
-/// As [`preview`], and for an address that is none.
 pub(super) async fn test(visit: &Visit, entry: &Entry) -> Result<i64> {
     let channel = entry.channel()?;
     let address = checked(visit, channel, visit.form.text("address"))?;
@@ -141,9 +135,6 @@ pub(super) async fn test(visit: &Visit, entry: &Entry) -> Result<i64> {
 }
 
 /// An address that a test can go to.
-///
-/// # Errors
-/// Why it is none.
 pub(super) fn checked(visit: &Visit, channel: Channel, said: &str) -> Result<String> {
     let settings = visit.console.settings();
     match channel {
@@ -156,9 +147,6 @@ pub(super) fn checked(visit: &Visit, channel: Channel, said: &str) -> Result<Str
 }
 
 /// Puts a test into the outbox; its id.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) async fn put(
     visit: &Visit,
     channel: Channel,
@@ -184,9 +172,6 @@ pub(super) async fn put(
 }
 
 /// Sends a stored template to the delegate that the form names; the message, the first of several.
-///
-/// # Errors
-/// When there is no such template or delegate.
 pub(super) async fn send(visit: &Visit, template: Option<i64>) -> Result<i64> {
     let said = visit.form.text("delegate").to_owned();
     let id = template.ok_or_else(|| Error::invalid("save the template before it is sent"))?;

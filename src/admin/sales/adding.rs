@@ -40,9 +40,6 @@ pub struct Adding {
 
 impl Adding {
     /// Adds up what a statement gives: time, key, how many and how much.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(connection: &Connection, sql: &str, condition: &Condition) -> Result<Self> {
         let mut adding = Self::default();
         let mut statement = connection.prepare_cached(sql)?;

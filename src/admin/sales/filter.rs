@@ -184,9 +184,6 @@ pub struct Choices {
 
 impl Choices {
     /// Reads them; each is found by a step in an index.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn read(connection: &Connection) -> Result<Self> {
         let mut staff = connection.prepare_cached(
             "WITH RECURSIVE staff (name) AS (

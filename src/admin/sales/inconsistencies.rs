@@ -75,9 +75,6 @@ impl Told {
 }
 
 /// What does not fit in a purchase, the open ones first, as many as are wanted and one more.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of_purchase(
     connection: &Connection,
     purchase: i64,

@@ -144,9 +144,6 @@ pub struct Table {
 
 impl Table {
     /// Sums the purchases that meet a condition.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn read(
         connection: &Connection,
         by: By,
@@ -224,9 +221,6 @@ pub struct Whole {
 
 impl Whole {
     /// Sums the purchases that meet a condition.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn read(connection: &Connection, condition: &Condition) -> Result<Self> {
         let sql = &condition.sql;
         let purchases = connection.prepare_cached(&purchases_sql(sql))?.query_row(
@@ -257,9 +251,6 @@ impl Whole {
     }
 
     /// As [`Whole::read`], of the tables of the same purchases.
-    ///
-    /// # Errors
-    /// When the tickets cannot be counted.
     pub fn of_tables(
         connection: &Connection,
         condition: &Condition,

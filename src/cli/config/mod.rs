@@ -119,9 +119,6 @@ fn apply_help() -> String {
 }
 
 /// Exports or applies.
-///
-/// # Errors
-/// A sentence for the operator; nothing is changed then.
 pub fn run(command: Command, store: &Store, json: bool) -> Result<()> {
     match command {
         Command::Export { output } => export(store, output),

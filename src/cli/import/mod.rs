@@ -153,9 +153,6 @@ struct ListArgs {
 }
 
 /// Imports, or tells what it would; false where it has told that not all was done that was asked.
-///
-/// # Errors
-/// A sentence for the operator; nothing is written then, unless it says so.
 pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     if let Some(command) = args.what {
         let (what, args) = match command {

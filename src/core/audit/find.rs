@@ -74,9 +74,6 @@ pub struct Page {
 }
 
 /// The newest changes below an id, `limit` at the most.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn page(
     connection: &Connection,
     filter: &Filter,
@@ -140,9 +137,6 @@ pub struct Walk {
 
 impl Walk {
     /// Begins a walk.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn begin(connection: &Connection, filter: Filter) -> Result<Self> {
         let (next, last) = if filter.is_of_nobody() {
             (1, 0)
@@ -153,9 +147,6 @@ impl Walk {
     }
 
     /// The next changes, `limit` at the most; `None` at the end. There may be none in a slice.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn next(&mut self, connection: &Connection, limit: usize) -> Result<Option<Vec<Entry>>> {
         if self.next > self.last {
             return Ok(None);

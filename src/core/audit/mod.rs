@@ -28,9 +28,6 @@ pub struct Change {
 }
 
 /// Appends a change. Of an update it keeps only what differs, and nothing when nothing does.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn append(tx: &Tx<'_>, ctx: &Context, change: &Change) -> Result<()> {
     let (before, after) = match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
@@ -62,9 +59,6 @@ pub fn append(tx: &Tx<'_>, ctx: &Context, change: &Change) -> Result<()> {
 /// Takes the next number of the audit without a row: for a record that an import made, whose row in
 /// `batch_rows` keeps the number. So it has its place among all changes, for webhooks to tell it in order
 /// and under an id of its own, and a million records cost no million rows here.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn reserve(tx: &Tx<'_>) -> Result<i64> {
     let next = tx
         .prepare_cached(
@@ -83,9 +77,6 @@ pub fn reserve(tx: &Tx<'_>) -> Result<i64> {
 }
 
 /// The number of the newest change; 0 where there is none.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn newest(connection: &Connection) -> Result<i64> {
     let newest = connection
         .prepare_cached("SELECT seq FROM sqlite_sequence WHERE name = 'audit'")?
@@ -96,9 +87,6 @@ pub fn newest(connection: &Connection) -> Result<i64> {
 
 /// Appends that something was made (there is only an `after`), changed (both) or removed (only a
 /// `before`); nothing where there is neither.
-///
-/// # Errors
-/// As [`append`].
 pub fn append_between(
     tx: &Tx<'_>,
     ctx: &Context,

@@ -24,9 +24,6 @@ pub enum Actor {
 
 impl Actor {
     /// The actor of a name in the audit. Users who were removed are named as they were.
-    ///
-    /// # Errors
-    /// When it cannot be looked up.
     pub fn of(connection: &Connection, actor: &str) -> Result<Self> {
         match actor.split_once(':') {
             Some(("user", id)) => user(connection, id),
@@ -81,9 +78,6 @@ fn user(connection: &Connection, id: &str) -> Result<Actor> {
 
 /// The actors that a text may mean: part of an e-mail address or of a client's name, the words for
 /// the command line and for imports, or an actor as the audit names it.
-///
-/// # Errors
-/// When they cannot be looked up.
 pub fn meant(connection: &Connection, asked: &str) -> Result<Actors> {
     let part = text::fold(asked);
     let mut names = Vec::new();

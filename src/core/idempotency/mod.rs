@@ -113,9 +113,6 @@ pub fn once<T>(
 }
 
 /// As [`once`], for one part of an answer that is made in several transactions.
-///
-/// # Errors
-/// As [`once`].
 pub fn part<T>(
     tx: &Tx<'_>,
     key: Option<&Key>,
@@ -150,9 +147,6 @@ pub fn part<T>(
 pub type Place = (i64, i64);
 
 /// The newest answer that is kept, for [`holding`].
-///
-/// # Errors
-/// When it cannot be read.
 pub fn newest(connection: &Connection) -> Result<i64> {
     let sql = "SELECT coalesce(max(id), 0) FROM idempotency_keys";
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
@@ -160,9 +154,6 @@ pub fn newest(connection: &Connection) -> Result<i64> {
 
 /// Where answers newer than `after` are kept that hold one of these texts. They are read one by one:
 /// all of them take a while.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn holding(connection: &Connection, texts: &[String], after: i64) -> Result<Vec<Place>> {
     let mut statement = connection.prepare(
         "SELECT key_id, part FROM idempotency_parts
@@ -175,9 +166,6 @@ pub fn holding(connection: &Connection, texts: &[String], after: i64) -> Result<
 
 /// Changes an answer that is kept. Its request is still known, by a keyed hash: what a client makes its
 /// keys of may be somebody's address.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn rewrite(tx: &Tx<'_>, place: Place, change: impl FnOnce(&str) -> String) -> Result<()> {
     let body: Option<String> = tx
         .prepare_cached("SELECT body FROM idempotency_parts WHERE key_id = ?1 AND part = ?2")?

@@ -156,9 +156,6 @@ impl Client {
     }
 
     /// Makes a call; it ends within [`WHOLE_MAX`].
-    ///
-    /// # Errors
-    /// [`Failure`], which tells whether it can have had an effect.
     pub async fn send(&self, request: Request) -> Result<Answer, Failure> {
         let reach = self.reach();
         let (client, request) = self.prepare(reach, request).map_err(Failure::NotSent)?;

@@ -42,9 +42,6 @@ const METADATA_V6: [Ipv6Addr; 2] = [
 ];
 
 /// Whether an address may be called.
-///
-/// # Errors
-/// What kind of address it is, and what can be done about it, for a sentence such as `127.0.0.1 is …`.
 pub fn judge(address: IpAddr, reach: Reach) -> Result<(), String> {
     judge_beside(address, reach, own::is_own)
 }

@@ -242,9 +242,6 @@ pub fn searchable(properties: &'static [Property], indexed: &[&str]) -> &'static
 const CHILDREN_MAX: usize = 1_000;
 
 /// Attaches `children`: the living records whose parent is one of `ids`.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn attach_children(
     connection: &Connection,
     resource: &Resource,

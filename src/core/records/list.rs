@@ -11,15 +11,9 @@ pub const SLICE_MAX_BYTES: usize = 2 * 1024 * 1024;
 /// A list that can be read in slices.
 pub trait Listing: Send + Sync + 'static {
     /// How many items there are in all.
-    ///
-    /// # Errors
-    /// When they cannot be counted.
     fn count(&self, connection: &Connection) -> Result<u64>;
 
     /// Up to `limit` ids, ascending: those after the id `after`, but for the first `offset`.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     fn ids(
         &self,
         connection: &Connection,
@@ -30,9 +24,6 @@ pub trait Listing: Send + Sync + 'static {
 
     /// Appends the items of these ids as JSON, separated by commas, to `out`, as far as they still
     /// stand.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     fn write(&self, connection: &Connection, ids: &[i64], out: &mut String) -> Result<Written>;
 }
 

@@ -135,9 +135,6 @@ impl Selection {
 
     /// The JSON of the record that `column` identifies by `value`; `None` when there is none. The
     /// column is one of the catalogue's, never text from outside.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn one(
         &self,
         connection: &Connection,
@@ -150,9 +147,6 @@ impl Selection {
     }
 
     /// As [`Selection::one`], with when the record was last changed: its version.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn one_version(
         &self,
         connection: &Connection,
@@ -177,9 +171,6 @@ impl Selection {
 
     /// Writes one row of [`Selection::sql`] as a JSON object; properties without a value are left
     /// out (contract §2).
-    ///
-    /// # Errors
-    /// When a column is not of its kind.
     pub fn write(
         &self,
         row: &Row<'_>,

@@ -41,9 +41,6 @@ pub fn create(
 }
 
 /// As [`create`], without a row in the audit: of an import, which has one for all its records.
-///
-/// # Errors
-/// As [`create`].
 pub fn insert(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -77,9 +74,6 @@ pub fn insert(
 }
 
 /// Changes a record by the properties of a body.
-///
-/// # Errors
-/// The resource's not-found error, and as [`create`].
 pub fn patch(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -156,9 +150,6 @@ fn merged(tx: &Tx<'_>, resource: &Resource, id: Option<i64>, patch: Value) -> Re
 }
 
 /// The columns of a record as they are, as JSON text that [`restore`] takes.
-///
-/// # Errors
-/// The resource's not-found error.
 pub fn stored(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<String> {
     let columns: Vec<_> = stored_columns(resource)
         .map(|column| format!("'{column}', {column}"))
@@ -247,9 +238,6 @@ fn stored_columns(resource: &'static Resource) -> impl Iterator<Item = &'static 
 }
 
 /// Deletes a record softly: it is out of every answer, its codes are free again (contract §4).
-///
-/// # Errors
-/// The resource's not-found error.
 pub fn delete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) -> Result<()> {
     let before = snapshot(tx, ctx, resource, id)?.ok_or_else(|| resource.missing(&id))?;
     tx.prepare_cached(&format!(
@@ -305,9 +293,6 @@ fn snapshot(
 }
 
 /// A column of a record that is a text, such as a code.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn stored_text(
     tx: &Tx<'_>,
     resource: &Resource,
@@ -335,9 +320,6 @@ fn next_version(tx: &Tx<'_>, resource: &Resource, id: i64) -> Result<i64> {
 }
 
 /// When a record was last changed: its version. `None` when it is gone.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn updated_at(
     connection: &Connection,
     resource: &Resource,
@@ -449,9 +431,6 @@ fn check_parent(
 }
 
 /// The id of the parent that a record has.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn parent(connection: &Connection, resource: &Resource, id: i64) -> Result<Option<i64>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT parent_id FROM {} WHERE id = ?1",

@@ -89,9 +89,6 @@ impl Search {
     }
 
     /// As [`Search::parse`], of a parameter that may be absent or empty.
-    ///
-    /// # Errors
-    /// As [`Search::parse`].
     pub fn asked(
         subject: &'static Subject,
         text: Option<&str>,

@@ -31,9 +31,6 @@ pub enum Part {
 impl Search {
     /// The ids of a part of what matches, ascending, `limit` at the most: it looks no further, so
     /// that turning pages costs what is shown.
-    ///
-    /// # Errors
-    /// As [`Search::page`].
     pub fn part(&self, connection: &Connection, part: Part, limit: u64) -> Result<Vec<i64>> {
         let mut ids = Vec::new();
         self.run(connection, SEARCH_MAX, |statement| {
@@ -45,9 +42,6 @@ impl Search {
 
     /// The ids of what matches after the first `offset`, ascending, `limit` at the most. It looks no
     /// further.
-    ///
-    /// # Errors
-    /// As [`Search::page`].
     pub fn slice(&self, connection: &Connection, offset: u64, limit: u64) -> Result<Vec<i64>> {
         let (mut passed_over, mut ids) = (0, Vec::new());
         self.run(connection, SEARCH_MAX, |statement| {
@@ -64,9 +58,6 @@ impl Search {
     }
 
     /// How many match, as far as `most`.
-    ///
-    /// # Errors
-    /// As [`Search::page`].
     pub fn count(&self, connection: &Connection, most: u64) -> Result<u64> {
         let mut count = 0;
         self.run(connection, SEARCH_MAX, |statement| {
@@ -96,9 +87,6 @@ impl Search {
     }
 
     /// The ids of all that matches, ascending, such as for an export.
-    ///
-    /// # Errors
-    /// As [`Search::page`], but for the time it may take.
     pub fn ids(&self, connection: &Connection, most: Duration) -> Result<Vec<i64>> {
         let mut ids = Vec::new();
         self.each(connection, most, |id| ids.push(id))?;
@@ -127,9 +115,6 @@ impl Search {
 }
 
 /// Runs `work` and interrupts its statements once `most` is over.
-///
-/// # Errors
-/// What `work` fails with; [`Kind::Unavailable`] when it was interrupted.
 fn within<T>(
     connection: &Connection,
     most: Duration,

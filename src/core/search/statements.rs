@@ -146,9 +146,6 @@ pub fn withdraw(connection: &Connection, names: &[&str]) {
 }
 
 /// Every statement, by name.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Vec<Statement>> {
     let mut statement = connection
         .prepare_cached("SELECT name, record_type, label, sql FROM statements ORDER BY name")?;
@@ -194,9 +191,6 @@ pub fn check(database: &Path, statement: &Statement) -> Result<()> {
 }
 
 /// The views that statements may read.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn views(database: &Path) -> Result<Vec<View>> {
     Sandbox::open(database)?.views()
 }
@@ -232,9 +226,6 @@ fn shortened_to(text: &str, most: usize) -> String {
 
 /// Stores checked statements, each in the place of the one with its name; with `prune` the others
 /// go.
-///
-/// # Errors
-/// When they cannot be written.
 pub fn save(tx: &Tx<'_>, ctx: &Context, statements: &[Statement], prune: bool) -> Result<()> {
     let before = all(tx)?;
     if prune {

@@ -89,9 +89,6 @@ impl Kind {
 pub type Named = BTreeMap<Kind, Map<String, Value>>;
 
 /// Every schema, by kind and name.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Named> {
     let mut statement = connection
         .prepare_cached("SELECT record_type, name, schema FROM sections ORDER BY 1, 2")?;
@@ -106,17 +103,11 @@ pub fn all(connection: &Connection) -> Result<Named> {
 }
 
 /// As [`all`], as the configuration document has it.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn document(connection: &Connection) -> Result<Value> {
     serde_json::to_value(all(connection)?).map_err(Error::defect)
 }
 
 /// The schema of a section, where it has one.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn find(connection: &Connection, kind: Kind, name: &str) -> Result<Option<Value>> {
     let text = text_of(connection, kind, name)?;
     Ok(text.map(|text| serde_json::from_str(&text).unwrap_or(Value::Null)))

@@ -25,9 +25,6 @@ pub struct Survey {
 }
 
 /// Holds every living record that has a section against a schema.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn survey(
     connection: &Connection,
     kind: Kind,

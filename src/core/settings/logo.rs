@@ -65,9 +65,6 @@ pub fn of_data_uri(text: &str) -> Result<Vec<u8>> {
 }
 
 /// The picture, where there is one.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn find(connection: &Connection) -> Result<Option<Logo>> {
     Ok(connection
         .prepare_cached("SELECT content_type, content, updated_at FROM logo")?
@@ -82,9 +79,6 @@ pub fn find(connection: &Connection) -> Result<Option<Logo>> {
 }
 
 /// When the picture was put there, where there is one.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn since(connection: &Connection) -> Result<Option<Timestamp>> {
     Ok(connection
         .prepare_cached("SELECT updated_at FROM logo")?
@@ -109,9 +103,6 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, content: &[u8]) -> Result<()> {
 }
 
 /// Takes the picture away.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn remove(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
     let before = told(tx)?;
     tx.execute("DELETE FROM logo", [])?;

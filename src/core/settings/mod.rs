@@ -189,9 +189,6 @@ fn reach(value: &Value) -> Result<Reach> {
 }
 
 /// The settings as they are stored: name and JSON value.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn stored(connection: &Connection) -> Result<Map<String, Value>> {
     let mut settings = rows(connection)?;
     settings.remove(DOORS);
@@ -214,9 +211,6 @@ fn rows(connection: &Connection) -> Result<Map<String, Value>> {
 
 /// The settings in force. A stored value that this version cannot read is passed over with a
 /// warning: a server at the door must start.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn load(connection: &Connection) -> Result<Settings> {
     let mut settings = Settings::default();
     for (name, value) in rows(connection)? {
@@ -288,9 +282,6 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, changes: &Map<String, Value>) -> Result<
 }
 
 /// Opens the doors, which ends the rehearsal, or closes them.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn open_doors(tx: &Tx<'_>, ctx: &Context, open: bool) -> Result<()> {
     let before = load(tx)?.doors_opened_at;
     if before.is_some() == open {

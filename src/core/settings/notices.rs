@@ -28,9 +28,6 @@ pub struct Notice {
 }
 
 /// Those that nobody has acknowledged, the oldest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn list(connection: &Connection) -> Result<Vec<Notice>> {
     let stored: Option<String> = connection
         .prepare_cached("SELECT value FROM settings WHERE name = ?1")?
@@ -42,9 +39,6 @@ pub fn list(connection: &Connection) -> Result<Vec<Notice>> {
 }
 
 /// Adds one.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn add(tx: &Tx<'_>, what: String) -> Result<()> {
     let mut notices = list(tx)?;
     let at = tx.now().0;
@@ -64,9 +58,6 @@ fn store(tx: &Tx<'_>, notices: &[Notice]) -> Result<()> {
 }
 
 /// Removes those that somebody has seen, up to `until`.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn acknowledge(tx: &Tx<'_>, ctx: &Context, until: Timestamp) -> Result<()> {
     let (seen, rest): (Vec<_>, Vec<_>) = list(tx)?
         .into_iter()

@@ -22,8 +22,6 @@ enum Constant {
     Long(f64),
 }
 
-/// # Errors
-/// A [`Fault`] for a constant that is repeated too often, and for blocks nested too deep.
 pub(super) fn estimate(tree: &Stmt<'_>) -> Result<(), Fault> {
     within(tree, 0)
 }

@@ -13,9 +13,6 @@ const RECURSIVE: u8 = 2;
 const MOST_ARGUMENTS: usize = 250;
 
 /// The instructions that run in place of those that were compiled.
-///
-/// # Errors
-/// A [`Fault`] with the line, for what a template may not do and for names that nobody knows.
 pub(super) fn metered<'s>(
     compiled: &Instructions<'s>,
     names: &[&str],

@@ -109,9 +109,6 @@ impl From<minijinja::Error> for Fault {
 /// variables it reads are among `names` or its own, and that what it reads of them can be there:
 /// `known` are the properties of a variable, or of a property of it such as `delegate.parent`; what
 /// it does not name may have any.
-///
-/// # Errors
-/// A [`Fault`] with the line.
 pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fault> {
     contained(|| {
         let compiled = compile(source)?;
@@ -132,10 +129,6 @@ pub fn value(of: &impl serde::Serialize) -> Value {
 /// What a template makes of the values, at most [`OUTPUT_BYTES`]. A name without a value is undefined,
 /// which prints nothing. It is compiled each time: that is a small part of it, and nothing can be out
 /// of date.
-///
-/// # Errors
-/// As [`check`]; a [`Fault`] with the line for an operation that its values do not allow, or a limit
-/// reached.
 pub fn render(
     source: &str,
     format: Format,

@@ -7,9 +7,6 @@ use minijinja::machinery::{Instruction, Instructions};
 
 /// Checks what is read of variables that are not the template's own. What it keeps in a variable of
 /// its own, or computes, is not followed.
-///
-/// # Errors
-/// A [`Fault`] with the line, for a property that the record cannot have.
 pub(super) fn check(compiled: &Instructions<'_>, known: &[Known<'_>]) -> Result<(), Fault> {
     let own = names_of_its_own(compiled);
     for at in 0.. {

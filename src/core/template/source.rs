@@ -15,8 +15,6 @@ const TOKENS_IN_TAG: usize = 250;
 const BYTES_IN_TAG: usize = 8 * 1024;
 const BRANCHES: usize = 100;
 
-/// # Errors
-/// A [`Fault`] where the source is larger, or a part of it longer, than a template may be.
 pub(super) fn measure(source: &str) -> Result<(), Fault> {
     if source.len() > SOURCE_BYTES {
         return Err(Fault::whole(format!(

@@ -76,9 +76,6 @@ pub struct Sandbox {
 
 impl Sandbox {
     /// Opens one on the database file.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open_in_memory()?;
         connection.busy_timeout(Duration::from_secs(1))?;
@@ -109,9 +106,6 @@ impl Sandbox {
     }
 
     /// The views, with their columns.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn views(&self) -> Result<Vec<View>> {
         allowed::VIEWS
             .iter()
@@ -130,17 +124,11 @@ impl Sandbox {
     }
 
     /// From now on for `most`, statements run; then they are interrupted.
-    ///
-    /// # Errors
-    /// When SQLite refuses it.
     pub fn limit(&self, most: Duration) -> Result<()> {
         self.hold(most, &Leash::default())
     }
 
     /// As [`Sandbox::limit`]; the leash tells why a statement was stopped.
-    ///
-    /// # Errors
-    /// When SQLite refuses it.
     pub fn hold(&self, most: Duration, leash: &Leash) -> Result<()> {
         let stop = leash.hold(most, &self.path);
         Ok(self.connection.progress_handler(STEPS, Some(stop))?)
@@ -193,9 +181,6 @@ impl Sandbox {
     }
 
     /// The value that a checked statement gives for a record: the first row's, NULL without one.
-    ///
-    /// # Errors
-    /// When it fails or is interrupted.
     pub fn scalar(&self, sql: &str, id: i64) -> rusqlite::Result<Value> {
         let mut statement = self.connection.prepare_cached(sql)?;
         self.bound_values(&statement)?;

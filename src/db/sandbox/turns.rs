@@ -42,9 +42,6 @@ impl Turns {
     }
 
     /// The right to have a report fetched.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Unavailable`] when too many are being fetched.
     pub fn fetch(&self) -> Result<Turn> {
         let permit = Arc::clone(&self.fetched).try_acquire_owned();
         let permit = permit.map_err(|_| busy())?;
@@ -52,9 +49,6 @@ impl Turns {
     }
 
     /// Waits for the right to run one.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Unavailable`] when there is none within ten seconds.
     pub async fn run(&self) -> Result<Turn> {
         let permit = Arc::clone(&self.running).acquire_owned();
         match tokio::time::timeout(WAIT_MAX, permit).await {

@@ -56,9 +56,6 @@ pub struct Holder {
 }
 
 /// The version in force.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn version(connection: &Connection) -> Result<i64> {
     let newest: Option<i64> = connection
         .prepare_cached("SELECT max(version) FROM app_config")?
@@ -67,9 +64,6 @@ pub fn version(connection: &Connection) -> Result<i64> {
 }
 
 /// The configuration in force.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn published(connection: &Connection) -> Result<Published> {
     let newest = connection
         .prepare_cached(
@@ -93,9 +87,6 @@ pub fn published(connection: &Connection) -> Result<Published> {
 }
 
 /// The draft, if somebody began one.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn draft(connection: &Connection) -> Result<Option<Draft>> {
     Ok(connection
         .prepare_cached("SELECT document, actor, updated_at FROM app_config_draft WHERE id = 1")?
@@ -112,9 +103,6 @@ pub fn draft(connection: &Connection) -> Result<Option<Draft>> {
 /// Keeps a draft, unless it was changed since `seen` (the time of the draft that the change was made
 /// from, `None` where there was none): then it gives `None` and writes nothing. Otherwise the
 /// draft's new time.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn save_draft(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -143,9 +131,6 @@ pub fn save_draft(
 }
 
 /// Forgets the draft, which nobody wants any more.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn discard_draft(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
     let Some(Draft { document, .. }) = draft(tx)? else {
         return Ok(());
@@ -155,9 +140,6 @@ pub fn discard_draft(tx: &Tx<'_>, ctx: &Context) -> Result<()> {
 }
 
 /// Puts the draft in force, which ends it: the version in force from then on.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn publish_draft(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<i64> {
     remove_draft(tx)?;
     publish(tx, ctx, &draft.document)
@@ -195,9 +177,6 @@ fn audit_draft(
 /// Puts a document in force: the version in force from then on. It rises unless the document says
 /// what is in force already. A draft that somebody works on stays; what it would change is shown
 /// against the new version.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn publish(tx: &Tx<'_>, ctx: &Context, document: &Document) -> Result<i64> {
     let before = published(tx)?;
     if before.document == *document {
@@ -246,9 +225,6 @@ pub fn effective(connection: &Connection, device: DeviceId) -> Result<(i64, Sett
 }
 
 /// Whether there is such a device.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn is_alive(connection: &Connection, device: DeviceId) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
@@ -265,9 +241,6 @@ pub(super) fn missing(device: DeviceId) -> Error {
 
 /// Every device that runs an app (it has pinged, or it is of a type of apps) and is not shut out, those that have not
 /// confirmed the version in force first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn holders(connection: &Connection) -> Result<Vec<Holder>> {
     let mut statement = connection.prepare_cached(
         "SELECT d.id, coalesce(d.name, d.code), s.config_version,

@@ -22,9 +22,6 @@ struct Slice {
 }
 
 /// Thins the whole history once; how many pings went.
-///
-/// # Errors
-/// When it cannot be read or written; what is left is thinned the next time.
 pub async fn thin(store: &Store, now: Timestamp) -> Result<usize> {
     let mut place = Some((i64::MIN, i64::MIN));
     let mut gone = 0;

@@ -51,9 +51,6 @@ pub fn save(tx: &Tx<'_>, ctx: &Context, device: DeviceId, sent: Settings) -> Res
 }
 
 /// The settings that a device's app set by itself.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn settings(connection: &Connection, device: DeviceId) -> Result<Settings> {
     let stored: Option<Option<String>> = connection
         .prepare_cached("SELECT local_settings FROM device_states WHERE device_id = ?1")?

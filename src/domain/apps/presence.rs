@@ -14,9 +14,6 @@ pub const ONLINE_MS: i64 = 15 * 60 * 1000;
 
 /// When a device was last seen. Memory has every request since the start, so that what the file says
 /// counts only where memory says nothing.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn last_seen(
     connection: &Connection,
     seen: &Seen,
@@ -43,9 +40,6 @@ pub fn is_online(last_seen: Option<Timestamp>, now: Timestamp) -> bool {
 pub struct Written(HashMap<DeviceId, Timestamp>);
 
 /// Writes down when devices were last seen.
-///
-/// # Errors
-/// When it cannot be written; it is tried again the next time.
 pub async fn write_down(store: &Store, seen: &Seen, written: &mut Written) -> Result<()> {
     let mut new = seen.all();
     new.retain(|(device, at)| written.0.get(device) != Some(at));

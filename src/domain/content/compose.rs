@@ -66,9 +66,6 @@ impl Subject {
     }
 
     /// What a template makes of it.
-    ///
-    /// # Errors
-    /// The template's fault, with the line.
     pub fn rendered(
         &self,
         content: &str,

@@ -53,9 +53,6 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, draft: &Checked) -> Result<()> {
 }
 
 /// Saves a region as its next version. The path is that of the region.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn save(tx: &Tx<'_>, ctx: &Context, seen: i64, draft: &Checked) -> Result<Saved> {
     let Some(region) = Region::find(tx, &draft.path)? else {
         return Ok(Saved::Meanwhile(None));
@@ -113,9 +110,6 @@ pub fn restore(tx: &Tx<'_>, ctx: &Context, path: &str, seen: i64, version: i64) 
 }
 
 /// Removes a region for good, with its versions.
-///
-/// # Errors
-/// When it cannot be written; a region that is not there is none.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, path: &str) -> Result<()> {
     let Some(region) = Region::find(tx, path)? else {
         return Ok(());

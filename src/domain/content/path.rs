@@ -63,9 +63,6 @@ impl Of {
     }
 
     /// Checks a template of such a region.
-    ///
-    /// # Errors
-    /// A [`template::Fault`] with the line.
     pub fn check(self, content: &str) -> Result<(), template::Fault> {
         let properties = self.properties();
         let references =

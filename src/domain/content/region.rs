@@ -170,9 +170,6 @@ impl Region {
     }
 
     /// The region at a path.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn find(connection: &Connection, path: &str) -> Result<Option<Self>> {
         Ok(connection
             .prepare_cached("SELECT * FROM regions WHERE path = ?1")?
@@ -181,9 +178,6 @@ impl Region {
     }
 
     /// Every region, by path.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn all(connection: &Connection) -> Result<Vec<Self>> {
         let mut statement = connection.prepare_cached("SELECT * FROM regions ORDER BY path")?;
         let rows = statement.query_map([], Self::read)?;
@@ -218,9 +212,6 @@ impl Version {
     }
 
     /// A version of the region at a path.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn find(connection: &Connection, path: &str, version: i64) -> Result<Option<Self>> {
         Ok(connection
             .prepare_cached("SELECT * FROM region_versions WHERE path = ?1 AND version = ?2")?
@@ -229,9 +220,6 @@ impl Version {
     }
 
     /// The versions of the region at a path, the newest first.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn all(connection: &Connection, path: &str) -> Result<Vec<Self>> {
         let mut statement = connection.prepare_cached(
             "SELECT * FROM region_versions WHERE path = ?1 ORDER BY version DESC",

@@ -75,9 +75,6 @@ pub fn code_named(name: &str) -> Option<DelegateCode> {
 }
 
 /// A blocked code.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn get(connection: &Connection, kind: &str, value: &str) -> Result<Option<Blocked>> {
     Ok(connection
         .prepare_cached(&format!(
@@ -88,9 +85,6 @@ pub fn get(connection: &Connection, kind: &str, value: &str) -> Result<Option<Bl
 }
 
 /// Codes of a delegate that are blocked, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn of(connection: &Connection, delegate: i64) -> Result<Vec<Blocked>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM blocked_codes WHERE delegate_id = ?1 ORDER BY at DESC, kind"
@@ -100,9 +94,6 @@ pub fn of(connection: &Connection, delegate: i64) -> Result<Vec<Blocked>> {
 }
 
 /// The blocked code that a selector means.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn meant(connection: &Connection, selector: &DelegateSelector) -> Result<Option<Blocked>> {
     match selector {
         DelegateSelector::Id(_) => Ok(None),
@@ -111,9 +102,6 @@ pub fn meant(connection: &Connection, selector: &DelegateSelector) -> Result<Opt
 }
 
 /// The error for a selector by which nobody was found: of a blocked code it says what happened.
-///
-/// # Errors
-/// When that cannot be read.
 pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<Error> {
     let Some(blocked) = meant(connection, selector)? else {
         return Ok(RESOURCE.missing(selector));
@@ -125,9 +113,6 @@ pub fn missing(connection: &Connection, selector: &DelegateSelector) -> Result<E
 }
 
 /// What a steward tells whoever comes with a blocked code.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn told(connection: &Connection, blocked: &Blocked) -> Result<String> {
     let zone = settings::load(connection)?.zone;
     let when = zone.spoken(blocked.at, Timestamp::now());

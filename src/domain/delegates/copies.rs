@@ -15,9 +15,6 @@ const DAMAGED_LOG: &str = "-wal.damaged-";
 pub const PUT_ASIDE: &str = ".before-restore-";
 
 /// The copies of the file at `database` that may have a delegate, the newest backup first.
-///
-/// # Errors
-/// When the list of backups cannot be read.
 pub fn of(connection: &Connection, database: &Path, delegate: i64) -> Result<Vec<String>> {
     let since: Option<Timestamp> = connection
         .prepare_cached("SELECT min(created_at) FROM delegates WHERE id = ?1")?

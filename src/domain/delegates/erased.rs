@@ -107,9 +107,6 @@ fn hash(kind: Kind, id: i64, made_at: Timestamp, salt: [u8; SALT_BYTES]) -> Dige
 }
 
 /// Notes that a record is about to be erased; it is there still.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn note(tx: &Tx<'_>, kind: Kind, id: i64) -> Result<()> {
     let Some(made_at) = kind.made_at(tx, id)? else {
         return Ok(());
@@ -142,9 +139,6 @@ pub struct Known(Vec<Row>);
 
 impl Known {
     /// What a file knows. One of before erasures were noted knows nothing.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(connection: &Connection) -> Result<Self> {
         let notes = connection
             .prepare("SELECT 1 FROM sqlite_schema WHERE name = 'erasures'")?
@@ -154,9 +148,6 @@ impl Known {
 
     /// Erases whoever of these is in the file; how many delegates and users that were. The file knows
     /// of all of them from then on.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn erase_from(&self, tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
         let mut erased = 0;
         for row in &self.0 {
@@ -184,17 +175,11 @@ impl Known {
 }
 
 /// Erases whoever was erased before and came back with an older state; how many records.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn again(tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
     Known::read(tx)?.erase_from(tx, ctx)
 }
 
 /// Whether there are erasures whose last traces may be left.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_unfinished(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare("SELECT 1 FROM erasures WHERE wiped_at IS NULL")?
@@ -202,9 +187,6 @@ pub fn is_unfinished(connection: &Connection) -> Result<bool> {
 }
 
 /// The moment up to which everybody's last traces will have been looked for.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] for a clock that no file can hold.
 pub fn mark_wiped(tx: &Tx<'_>, begun: Timestamp) -> Result<()> {
     tx.prepare_cached("UPDATE erasures SET wiped_at = ?2 WHERE wiped_at IS NULL AND at <= ?1")?
         .execute(params![begun, tx.now()])

@@ -19,9 +19,6 @@ pub const OPENED_MAIL: char = 'e';
 pub const SENT_FEEDBACK: char = 'f';
 
 /// Sets a flag of a delegate, once; nothing happens where it is set, or the delegate is deleted.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn raise(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, flag: char) -> Result<()> {
     let found: Option<Option<String>> = tx
         .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1 AND deleted_at IS NULL")?

@@ -3,9 +3,6 @@
 use crate::{db::Tx, types::error::Result};
 
 /// From here on to [`now`], in the same transaction, new delegates are not put into the index.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn later(tx: &Tx<'_>) -> Result<()> {
     tx.prepare_cached("INSERT OR IGNORE INTO delegates_search_later (id) VALUES (1)")?
         .execute([])?;
@@ -13,9 +10,6 @@ pub fn later(tx: &Tx<'_>) -> Result<()> {
 }
 
 /// Puts new delegates into the index, all of those made since [`later`].
-///
-/// # Errors
-/// When it cannot be written.
 pub fn now(tx: &Tx<'_>, made: &[i64]) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO delegates_search (rowid, first_name, last_name, email, phone, job_title, company, barcode, external_id)

@@ -90,9 +90,6 @@ impl Note {
 }
 
 /// Whether anybody has a note.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_any(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM gate_notes LIMIT 1")?
@@ -100,9 +97,6 @@ pub fn is_any(connection: &Connection) -> Result<bool> {
 }
 
 /// The note of a delegate.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of(connection: &Connection, delegate: DelegateId) -> Result<Option<Note>> {
     Ok(connection
         .prepare_cached("SELECT level, note FROM gate_notes WHERE delegate_id = ?1")?

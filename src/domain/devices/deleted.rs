@@ -70,9 +70,6 @@ fn check_codes(connection: &Connection, device: DeviceId) -> Result<()> {
 }
 
 /// What keeps a device from being deleted for good, in words; nothing where it can be.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn kept_by(connection: &Connection, device: DeviceId) -> Result<Vec<&'static str>> {
     const REASONS: [(&str, &str); 4] = [
         (

@@ -134,9 +134,6 @@ fn device(tx: &Tx<'_>, ctx: &Context, code: &str, preferred: Option<&str>) -> Re
 }
 
 /// Dismisses a request that waits; whether it did.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn dismiss(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<bool> {
     let code: Option<String> = tx
         .prepare_cached(
@@ -155,9 +152,6 @@ pub fn dismiss(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<bool> {
 /// Shows an app that missed its credentials new ones, for ten minutes from now; those it may have
 /// had are worth nothing from then on. Until when, or `None` when it was never added or its client is
 /// revoked.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn give_again(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<Option<Timestamp>> {
     let added: Option<(ClientId, String, String)> = tx
         .prepare_cached(
@@ -182,9 +176,6 @@ pub fn give_again(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<Option<Timestam
 }
 
 /// Forgets what credentials are made of, once their time is over. How many requests it was of.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn forget_salts(tx: &Tx<'_>) -> Result<usize> {
     // One that began in the future, says a clock that was put back.
     let forgotten = tx

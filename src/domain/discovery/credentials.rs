@@ -19,9 +19,6 @@ use sha2::Sha256;
 pub type Salt = [u8; 32];
 
 /// A new salt.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
 pub fn fresh_salt() -> Result<Salt> {
     let mut salt = [0; 32];
     getrandom::fill(&mut salt).map_err(Error::defect)?;
@@ -29,9 +26,6 @@ pub fn fresh_salt() -> Result<Salt> {
 }
 
 /// The client's secret.
-///
-/// # Errors
-/// None that happens: an HMAC takes a key of any length.
 pub fn client_secret(app_secret: &str, salt: &Salt) -> Result<String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(app_secret.as_bytes()).map_err(Error::defect)?;
     mac.update(salt);

@@ -50,9 +50,6 @@ pub struct GivenOut {
 }
 
 /// The requests that wait, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn waiting(connection: &Connection, now: Timestamp) -> Result<Vec<Waiting>> {
     let mut statement = connection.prepare_cached(
         "SELECT r.id, r.code, r.agent, r.address, r.preferred_type, r.secret_hash, r.created_at,
@@ -78,9 +75,6 @@ pub fn waiting(connection: &Connection, now: Timestamp) -> Result<Vec<Waiting>> 
 }
 
 /// The requests that were added, the one added last first, at most `most`.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn given_out(connection: &Connection, now: Timestamp, most: usize) -> Result<Vec<GivenOut>> {
     let mut statement = connection.prepare_cached(
         "SELECT r.id, r.code, r.device_id, coalesce(d.name, d.code), r.cleared_at,

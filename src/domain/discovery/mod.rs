@@ -59,9 +59,6 @@ impl Discovery {
     }
 
     /// Where an app can reach the server now: it follows this machine from network to network.
-    ///
-    /// # Errors
-    /// Why there is no such place.
     pub fn places(&self) -> Result<Vec<Place>, Trouble> {
         let interfaces: Vec<_> = if_addrs::get_if_addrs()
             .unwrap_or_default()

@@ -51,9 +51,6 @@ pub enum Trouble {
 
 /// The addresses that a phone may reach, the likeliest first. `interfaces` are this machine's, by
 /// name and address.
-///
-/// # Errors
-/// Why there is none.
 pub fn places(
     public_url: Option<&str>,
     listening: Option<Listening>,

@@ -154,9 +154,6 @@ impl Draft {
 
     /// Checks the body of what happened elsewhere: its type stands in it, `connected` is one that
     /// it may have, and it counts as admitted.
-    ///
-    /// # Errors
-    /// As [`Draft::new`].
     pub fn of_past(mut body: Map<String, Value>, zone: &Zone) -> Result<Self> {
         let Some(Value::String(kind)) = body.remove("interactionType") else {
             return Err(Error::new(

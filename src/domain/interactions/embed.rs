@@ -22,9 +22,6 @@ const PLACES: [(&str, &str); 3] = [
 
 /// Attaches the interactions of the delegates `ids`, as far as the selection shows them; of the first
 /// delegates alone, where these have very many bytes of them.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn attach(
     connection: &Connection,
     selection: &Selection,

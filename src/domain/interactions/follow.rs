@@ -12,9 +12,6 @@ use rusqlite::Connection;
 
 /// Lets follow what follows from an interaction that was just stored; the id of the `connected` that
 /// it brought about.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn from(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Option<i64>> {
     match (&*interaction.kind, interaction.delegates[0]) {
         ("connect", _) => connect(tx, ctx, interaction),
@@ -54,9 +51,6 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
 }
 
 /// Whether two delegates are connected.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn are_connected(connection: &Connection, one: DelegateId, other: DelegateId) -> Result<bool> {
     Ok(exists_between(connection, one, other, CONNECTED)?
         || exists_between(connection, other, one, CONNECTED)?)

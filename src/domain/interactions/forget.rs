@@ -22,9 +22,6 @@ const OF: &str = "(first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_de
 
 /// Finds what the interactions of a delegate left, those that were deleted included. The delegate is
 /// deleted by now, so that nothing is added.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn traces(connection: &Connection, delegate: DelegateId) -> Result<Traces> {
     let mut interactions = numbers(
         connection,
@@ -84,9 +81,6 @@ fn orphans(connection: &Connection, values: &[i64], delegate: DelegateId) -> Res
 }
 
 /// Takes them out; who is inside is counted as if they had never been.
-///
-/// # Errors
-/// When they cannot be written.
 pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> {
     let before = Before::of(tx, passed(tx, delegate)?)?;
     tx.prepare_cached(&format!(

@@ -25,9 +25,6 @@ pub struct Inside {
 }
 
 /// People inside a device whose last check-in there came before `before`, at most `limit`.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn people(
     connection: &Connection,
     device: DeviceId,

@@ -92,9 +92,6 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
 /// The rules in force at the device: its own; its `ruleSet`, if it sets none, from the nearest place
 /// above that sets one; the rest from the settings. `None` where its own cannot be read, which is for
 /// the rules to say.
-///
-/// # Errors
-/// [`Refusal::NotAvailable`] naming a place above whose rules count and cannot be read.
 fn in_force(
     connection: &Connection,
     places: &Places,

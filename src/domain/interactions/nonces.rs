@@ -68,9 +68,6 @@ fn is_erased(tx: &Tx<'_>, client: ClientId, nonce: &str, fingerprint: &[u8; 16])
 
 /// Nonces of interactions. There is no index of these: it takes a while, so it is not for the
 /// writer.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn of(connection: &Connection, interactions: &[i64]) -> Result<Vec<(ClientId, String)>> {
     let mut statement = connection.prepare(
         "SELECT client_id, nonce FROM nonces
@@ -82,9 +79,6 @@ pub fn of(connection: &Connection, interactions: &[i64]) -> Result<Vec<(ClientId
 }
 
 /// Keeps no more of nonces than keyed hashes, by which a resend is still known (contract §8).
-///
-/// # Errors
-/// When they cannot be written.
 pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
     if nonces.is_empty() {
         return Ok(());
@@ -113,9 +107,6 @@ pub fn erase(tx: &Tx<'_>, nonces: &[(ClientId, String)]) -> Result<()> {
 }
 
 /// Uses a nonce up, in the transaction of its interaction.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn use_up(
     tx: &Tx<'_>,
     client: ClientId,

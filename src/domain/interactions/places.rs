@@ -56,9 +56,6 @@ impl Places {
     }
 
     /// The device of an id, deleted or not.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn get(&self, connection: &Connection, device: DeviceId) -> Result<Rc<Known>> {
         if let Some(known) = self.known.borrow().get(&device) {
             return Ok(Rc::clone(known));
@@ -69,9 +66,6 @@ impl Places {
     }
 
     /// A device and what it belongs to, nearest first.
-    ///
-    /// # Errors
-    /// When one cannot be read.
     pub fn path(&self, connection: &Connection, device: DeviceId) -> Result<Rc<[DeviceId]>> {
         if let Some(path) = self.paths.borrow().get(&device) {
             return Ok(Rc::clone(path));
@@ -89,18 +83,12 @@ impl Places {
     }
 
     /// Whether anybody has a gate note.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn has_notes(&self, connection: &Connection) -> Result<bool> {
         once(&self.notes, || note::is_any(connection))
     }
 
     /// Whether anybody may have been uninvited as a second delegate: it holds still when the one
     /// interaction that did it was undone.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn has_uninvites(&self, connection: &Connection) -> Result<bool> {
         once(&self.uninvites, || presence::is_any_uninvite(connection))
     }

@@ -81,9 +81,6 @@ pub struct History(Vec<(DeviceId, Standing)>);
 
 impl History {
     /// Reads what a delegate did, from the index alone.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn of(connection: &Connection, delegate: DelegateId) -> Result<Self> {
         let mut statement = connection.prepare_cached(
             "SELECT moment, id, first_device_id, effect FROM interactions
@@ -139,9 +136,6 @@ impl History {
     }
 
     /// As [`History::at`], but leaving a place above means leaving this one too.
-    ///
-    /// # Errors
-    /// When the devices cannot be read.
     pub fn standing(
         &self,
         connection: &Connection,
@@ -159,9 +153,6 @@ impl History {
 
     /// Devices at which the delegate checked in and which they did not leave since, and since when. A
     /// deleted device holds nobody.
-    ///
-    /// # Errors
-    /// When the devices cannot be read.
     pub fn entered(
         &self,
         connection: &Connection,
@@ -182,9 +173,6 @@ impl History {
 
     /// Every device the delegate is inside of: where they entered, everything above it, and
     /// [`ANYWHERE`]; in order.
-    ///
-    /// # Errors
-    /// When the devices cannot be read.
     pub fn inside(&self, connection: &Connection, places: &Places) -> Result<Vec<DeviceId>> {
         let mut inside = Vec::new();
         for (device, _) in self.entered(connection, places)? {
@@ -203,9 +191,6 @@ impl History {
 pub const ANYWHERE: DeviceId = DeviceId(0);
 
 /// How often a delegate entered a device (overrides included), counted up to `most`.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn entries(
     connection: &Connection,
     delegate: DelegateId,
@@ -234,9 +219,6 @@ pub struct Repeat {
 pub const REPEAT_MAX: u32 = 1_000;
 
 /// The check-ins of a delegate at a device so far, if there are any.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn repeat(
     connection: &Connection,
     history: &History,
@@ -260,9 +242,6 @@ pub fn repeat(
 }
 
 /// Whether there is an `uninvite` of a second delegate at all.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -274,9 +253,6 @@ pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
 
 /// Whether a delegate of this standing is joined or booked with a device itself, and not taken back
 /// since. An `uninvite` takes back its second delegate, where there is one, otherwise its first.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_joined(
     connection: &Connection,
     delegate: DelegateId,
@@ -298,9 +274,6 @@ pub fn is_joined(
 }
 
 /// Calls back with every delegate's history; goes through all interactions.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn each_history(
     connection: &Connection,
     mut found: impl FnMut(DelegateId, &History) -> Result<()>,
@@ -329,9 +302,6 @@ pub fn each_history(
 
 /// Counts somebody in and out who was inside some devices before and is inside others now, both in
 /// order.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn count(tx: &Tx<'_>, before: &[DeviceId], after: &[DeviceId]) -> Result<()> {
     let differ = |these: &[DeviceId], those: &[DeviceId], step: i64| -> Result<()> {
         for device in these {
@@ -352,9 +322,6 @@ pub struct Before(Vec<(DelegateId, Vec<DeviceId>)>);
 
 impl Before {
     /// Remembers where delegates are inside.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn of(
         connection: &Connection,
         delegates: impl IntoIterator<Item = DelegateId>,
@@ -372,9 +339,6 @@ impl Before {
     }
 
     /// Counts who came in or went out by it.
-    ///
-    /// # Errors
-    /// When it cannot be read or written.
     pub fn count(self, tx: &Tx<'_>) -> Result<()> {
         let places = Places::default();
         for (delegate, before) in self.0 {

@@ -9,9 +9,6 @@ use crate::{
 
 /// Moves the interactions of `from` to `to`, with the refusals, and counts anew where both are inside.
 /// How many interactions moved.
-///
-/// # Errors
-/// When they cannot be written.
 pub fn reassign(tx: &Tx<'_>, from: DelegateId, to: DelegateId) -> Result<usize> {
     let before = Before::of(tx, [from, to])?;
     let moved: usize = tx.query_row(

@@ -205,9 +205,6 @@ pub fn find_past(connection: &Connection, draft: &Draft) -> Result<Participants>
 }
 
 /// What recording the draft would give, without writing anything.
-///
-/// # Errors
-/// As [`record`].
 pub fn test(
     connection: &Connection,
     ctx: &Context,

@@ -15,9 +15,6 @@ use std::{
 /// By how much the count of those inside a device is off, for each device where it is. What gates
 /// record meanwhile does not change that: they count up and down by one. To be called on one state
 /// of the file.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
     let places = Places::default();
     let mut off: BTreeMap<DeviceId, i64> = BTreeMap::new();
@@ -37,18 +34,12 @@ pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
 }
 
 /// Takes back by how much a count is off.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn correct(tx: &Tx<'_>, device: DeviceId, off: i64) -> Result<()> {
     tx.add_people(device, -off)
 }
 
 /// Whether devices were moved, deleted or restored since all was counted, so that counts of those
 /// inside may be off.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_due(connection: &Connection) -> Result<bool> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM totals WHERE tree_version <> tree_counted")?
@@ -80,9 +71,6 @@ pub async fn follow(store: &Store) {
 
 /// Counts anew at the start, before anybody is judged by it, where an upgrade or moves of the last run
 /// left that to do.
-///
-/// # Errors
-/// When it cannot be read or written.
 pub async fn at_the_start(store: &Store) -> Result<()> {
     if store.look_up(is_due)? {
         recount(store).await?;

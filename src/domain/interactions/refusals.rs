@@ -15,9 +15,6 @@ pub fn is_kept(kind: Kind) -> bool {
 }
 
 /// Keeps a refusal.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn keep(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -47,9 +44,6 @@ pub fn keep(
 }
 
 /// Keeps a conflict: the gate admitted, the rules would not have.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn keep_conflict(tx: &Tx<'_>, interaction: i64, refusal: &Error) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO conflicts (at, interaction_id, code, message) VALUES (?1, ?2, ?3, ?4)",

@@ -58,9 +58,6 @@ pub(super) fn missing(id: i64) -> Error {
 
 /// Takes an interaction out as if it had never been, without a word in the audit: for an import
 /// that is undone, which the audit has as one. One that is gone already stays gone.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
     match rows::find(tx, id)? {
         Some(interaction) => take_out(tx, id, &interaction),

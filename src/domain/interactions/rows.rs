@@ -54,9 +54,6 @@ pub struct Interaction {
 
 impl Interaction {
     /// Reads a row of [`COLUMNS`].
-    ///
-    /// # Errors
-    /// When a column is not of its type.
     pub fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: Some(row.get(0)?),
@@ -71,9 +68,6 @@ impl Interaction {
     }
 
     /// Puts the shared values in their places, as an interaction is shown.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn complete(&mut self, connection: &Connection) -> Result<()> {
         if let (Some(data), Some(places)) = (&self.data, self.shared.take()) {
             self.data = Some(shared::in_full(connection, data, &places)?);
@@ -134,9 +128,6 @@ impl Interaction {
 }
 
 /// The interaction of an id, complete.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn find(connection: &Connection, id: i64) -> Result<Option<Interaction>> {
     let mut found = find_stored(connection, id)?;
     if let Some(interaction) = &mut found {
@@ -146,9 +137,6 @@ pub fn find(connection: &Connection, id: i64) -> Result<Option<Interaction>> {
 }
 
 /// The interaction of an id, as it is stored; see [`Interaction::complete`].
-///
-/// # Errors
-/// When it cannot be read.
 pub fn find_stored(connection: &Connection, id: i64) -> Result<Option<Interaction>> {
     Ok(connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM interactions WHERE id = ?1"))?

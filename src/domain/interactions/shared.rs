@@ -224,9 +224,6 @@ impl SharedValues {
 
     /// Stores the values that `places` name, each once in the whole file, and gives the text of
     /// the `shared` column.
-    ///
-    /// # Errors
-    /// When they cannot be written.
     pub fn store(&self, tx: &Tx<'_>, places: &Places) -> Result<Option<String>> {
         if places.is_empty() {
             return Ok(None);
@@ -305,9 +302,6 @@ fn unknown(pointer: &str, name: &str) -> Error {
 }
 
 /// `data` with its shared values in their places.
-///
-/// # Errors
-/// When a value cannot be read.
 pub fn in_full(connection: &Connection, data: &str, shared: &str) -> Result<String> {
     let mut data: Value = serde_json::from_str(data).map_err(Error::defect)?;
     let places: Vec<(String, i64)> = serde_json::from_str(shared).map_err(Error::defect)?;

@@ -135,9 +135,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Automation> {
 }
 
 /// Every automation, by name.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Vec<Automation>> {
     let mut statement =
         connection.prepare_cached(&format!("{SELECT} ORDER BY a.name COLLATE NOCASE, a.id"))?;
@@ -146,9 +143,6 @@ pub fn all(connection: &Connection) -> Result<Vec<Automation>> {
 }
 
 /// The automation of an id.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Automation>> {
     Ok(connection
         .prepare_cached(&format!("{SELECT} WHERE a.id = ?1"))?
@@ -264,18 +258,12 @@ fn gone(id: i64) -> Error {
 }
 
 /// Every automation as the configuration document has it.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn document(connection: &Connection) -> Result<Value> {
     let entries = all(connection)?.into_iter().map(|known| known.entry);
     Ok(json!(entries.collect::<Vec<_>>()))
 }
 
 /// Stores checked entries, each in the place of the one with its name; with `prune` the others go.
-///
-/// # Errors
-/// As [`save`], and when one is left whose template is not there any more.
 pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
     let known = all(tx)?;
     if prune {

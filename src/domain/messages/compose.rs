@@ -169,9 +169,6 @@ fn check(channel: Channel, composed: &Composed) -> Result<()> {
 }
 
 /// As [`compose`], for a recipient of the file.
-///
-/// # Errors
-/// As [`compose`].
 pub fn for_delegate(
     template: &Template,
     recipient: &Recipient,

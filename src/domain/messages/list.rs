@@ -109,9 +109,6 @@ fn line(row: &Row<'_>) -> rusqlite::Result<Line> {
 
 /// Messages up to an id, the newest first, at most `most`; and the id to go on from, where there may
 /// be more.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn page(
     connection: &Connection,
     filter: &Filter,
@@ -154,9 +151,6 @@ pub fn page(
 }
 
 /// How many messages are in each state, of the newest.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn counts(connection: &Connection) -> Result<HashMap<State, i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT state, count(*) FROM messages
@@ -167,9 +161,6 @@ pub fn counts(connection: &Connection) -> Result<HashMap<State, i64>> {
 }
 
 /// A message.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn one(connection: &Connection, id: i64) -> Result<Option<Whole>> {
     Ok(connection
         .prepare_cached(&format!(

@@ -89,9 +89,6 @@ fn token(connection: &Connection, message: i64) -> Result<Option<String>> {
 }
 
 /// The message that an address is of, if nobody made it up and it was not opened before.
-///
-/// # Errors
-/// When it cannot be looked up.
 pub fn unopened(connection: &Connection, said: &str) -> Result<Option<i64>> {
     let Some(message) = said
         .split_once('-')
@@ -116,9 +113,6 @@ pub fn unopened(connection: &Connection, said: &str) -> Result<Option<i64>> {
 }
 
 /// Keeps that a message was opened, and gives its delegate the flag `e`.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn record(tx: &Tx<'_>, ctx: &Context, message: i64) -> Result<()> {
     tx.prepare_cached("UPDATE messages SET opened_at = ?2 WHERE id = ?1 AND opened_at IS NULL")?
         .execute((message, tx.now()))?;

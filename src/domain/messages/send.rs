@@ -55,9 +55,6 @@ pub struct Prepared {
 
 /// Works a message out: what it says, and where it goes. Templates take their time, so this is done
 /// beside the writer.
-///
-/// # Errors
-/// When something cannot be read; what is wrong with the message itself is told by the outbox.
 pub fn prepare(
     connection: &Connection,
     settings: &Settings,

@@ -87,9 +87,6 @@ impl Tail {
     }
 
     /// Looks at what has come since the last time, and puts messages into the outbox.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written; the next time begins at the same place.
     pub(super) async fn look(&self) -> Result<()> {
         let mut place = self.place().await?;
         let newest = self.app.store.look_up(newest)?;

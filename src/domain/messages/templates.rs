@@ -193,9 +193,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Template> {
 }
 
 /// Every template, by channel and slug.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Vec<Template>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM message_templates ORDER BY channel, slug"
@@ -205,9 +202,6 @@ pub fn all(connection: &Connection) -> Result<Vec<Template>> {
 }
 
 /// The template of an id.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Template>> {
     Ok(connection
         .prepare_cached(&format!(
@@ -218,9 +212,6 @@ pub fn of_id(connection: &Connection, id: i64) -> Result<Option<Template>> {
 }
 
 /// The template of a slug.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of_slug(connection: &Connection, channel: Channel, slug: &str) -> Result<Option<Template>> {
     Ok(connection
         .prepare_cached(&format!(
@@ -350,9 +341,6 @@ fn record(
 }
 
 /// Every template as the configuration document has it.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn document(connection: &Connection) -> Result<Value> {
     let entries = all(connection)?.into_iter().map(|template| Entry {
         // Only e-mails are named by it.
@@ -368,9 +356,6 @@ pub fn document(connection: &Connection) -> Result<Value> {
 /// Stores checked entries, each in the place of the one with its type and slug; with `prune` the
 /// others go, also those that automations send: [`super::automations::apply`] looks at that when it is
 /// known which automations stay.
-///
-/// # Errors
-/// As [`save`].
 pub fn apply(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
     if prune {
         for template in all(tx)? {

@@ -170,9 +170,6 @@ fn check_address(name: &str, text: &str) -> Result<()> {
 }
 
 /// The views that reports may read.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn views(database: &Path) -> Result<Vec<View>> {
     Sandbox::open(database)?.views()
 }

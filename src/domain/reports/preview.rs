@@ -43,9 +43,6 @@ pub struct Cell {
 }
 
 /// Runs a report as far as its first `most` rows.
-///
-/// # Errors
-/// As [`super::run`].
 pub async fn preview(app: &App, report: &Report, values: Values, most: usize) -> Result<Preview> {
     let turn = app.turns.run().await?;
     let (path, query) = (app.store.path().to_owned(), report.query.clone());

@@ -50,9 +50,6 @@ fn written(report: &Report) -> [String; 3] {
 }
 
 /// Every report, by dashboard and label.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Vec<Stored>> {
     let sql = format!("SELECT {COLUMNS} FROM reports ORDER BY dashboard, label, id");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -61,9 +58,6 @@ pub fn all(connection: &Connection) -> Result<Vec<Stored>> {
 }
 
 /// Every report, in its dashboard.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn dashboards(connection: &Connection) -> Result<Vec<(String, Vec<Report>)>> {
     let mut dashboards: Vec<(String, Vec<Report>)> = Vec::new();
     for Stored { report, .. } in all(connection)? {
@@ -165,9 +159,6 @@ pub fn create(tx: &Tx<'_>, ctx: &Context, report: &Report) -> Result<()> {
 }
 
 /// Puts a report that was checked in another's place.
-///
-/// # Errors
-/// As [`create`].
 pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Result<()> {
     let [parameters, fixed, api_clients] = written(report);
     tx.execute(
@@ -191,9 +182,6 @@ pub fn change(tx: &Tx<'_>, ctx: &Context, was: &Stored, report: &Report) -> Resu
 }
 
 /// Removes a report.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn remove(tx: &Tx<'_>, ctx: &Context, was: &Stored) -> Result<()> {
     tx.execute("DELETE FROM reports WHERE number = ?1", [was.number])?;
     let before = Some(json!(was.report));
@@ -202,9 +190,6 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, was: &Stored) -> Result<()> {
 
 /// Stores reports that were checked, each in the place of the one with its dashboard and id; with
 /// `prune` the others go.
-///
-/// # Errors
-/// When they cannot be written.
 pub fn put(tx: &Tx<'_>, ctx: &Context, reports: &[Report], prune: bool) -> Result<()> {
     let before = all(tx)?;
     let same =
@@ -227,9 +212,6 @@ pub fn put(tx: &Tx<'_>, ctx: &Context, reports: &[Report], prune: bool) -> Resul
 }
 
 /// The reports that every file begins with.
-///
-/// # Errors
-/// When a fresh file cannot be made in memory.
 pub fn shipped() -> Result<Vec<Report>> {
     let fresh = Connection::open_in_memory()?;
     migrate::create(&fresh)?;

@@ -80,9 +80,6 @@ pub(super) fn spool(folder: &Path, leash: Leash) -> (Inlet, Outlet) {
 
 impl Inlet {
     /// Writes some more.
-    ///
-    /// # Errors
-    /// [`crate::types::error::Kind::Unavailable`] when the disk does not take it, or when it is too much.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<()> {
         let mut state = self.shared.state();
         if state.written + bytes.len() as u64 > REPORT_MAX_BYTES {
@@ -141,9 +138,6 @@ enum Found {
 impl Outlet {
     /// Waits until the report is whole, or so long that what is left must be sent while it is made.
     /// All of it, where it is whole.
-    ///
-    /// # Errors
-    /// What it failed with before that.
     pub(super) async fn begin(&mut self) -> Result<Option<Bytes>> {
         loop {
             {
@@ -166,9 +160,6 @@ impl Outlet {
     }
 
     /// The next piece; `None` at the end of a report that is whole.
-    ///
-    /// # Errors
-    /// What it failed with: what was read is not whole then.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>> {
         loop {
             match self.find()? {

@@ -27,9 +27,6 @@ pub struct Traces {
 }
 
 /// Finds the purchases that tell of one who may have several records.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn traces(connection: &Connection, people: &[DelegateId]) -> Result<Traces> {
     let mut traces = Traces {
         person: Person::of(connection, people)?,
@@ -93,9 +90,6 @@ impl Traces {
 }
 
 /// Takes them out; their tickets are not made anew when the purchase is sent once more.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn forget(tx: &Tx<'_>, traces: &Traces) -> Result<()> {
     let mut traces = traces.clone();
     // What came since is not much.

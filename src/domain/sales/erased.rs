@@ -5,9 +5,6 @@ use crate::{core::keyed::Key, db::Tx, types::error::Result};
 use rusqlite::params;
 
 /// Whether a ticket was of somebody who was deleted for good, and then whether this purchase sold it.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn had(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option<bool>> {
     let Some(key) = Key::find(tx)? else {
         return Ok(None);
@@ -20,9 +17,6 @@ pub(super) fn had(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<Option
 }
 
 /// Remembers that a ticket was of somebody who is being deleted for good.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) fn keep(tx: &Tx<'_>, transaction: i64, barcode: &str) -> Result<()> {
     let hash = Key::find_or_make(tx)?.hash(barcode.as_bytes())?;
     tx.prepare_cached(

@@ -25,9 +25,6 @@ pub struct Received {
 
 /// Keeps a body, and loads what it says but for its tickets, unless one that says the same was there
 /// already.
-///
-/// # Errors
-/// When the store cannot take it.
 pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<Received> {
     let known: Option<i64> = tx
         .prepare_cached("SELECT id FROM transactions WHERE code = ?1")?
@@ -120,9 +117,6 @@ fn named(sale: &Sale) -> impl Iterator<Item = (String, i64)> {
 }
 
 /// The device, if it is there.
-///
-/// # Errors
-/// When it cannot be read.
 pub(super) fn existing(connection: &Connection, device: Option<i64>) -> Result<Option<DeviceId>> {
     let Some(device) = device else {
         return Ok(None);
@@ -188,9 +182,6 @@ fn insert(tx: &Tx<'_>, ctx: &Context, sale: &Sale) -> Result<i64> {
 }
 
 /// Keeps an inconsistency.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) fn tell(tx: &Tx<'_>, received: Received, path: &str, message: &str) -> Result<()> {
     tx.prepare_cached("INSERT INTO inconsistencies (body_id, path, message) VALUES (?1, ?2, ?3)")?
         .execute(params![received.body, path, message])?;
@@ -199,9 +190,6 @@ pub(super) fn tell(tx: &Tx<'_>, received: Received, path: &str, message: &str) -
 
 /// `data` of the answer: what it is called, what did not fit in this body, and who was made for the
 /// purchase.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn answer(connection: &Connection, received: Received) -> Result<String> {
     let code: String = connection
         .prepare_cached("SELECT code FROM transactions WHERE id = ?1")?

@@ -37,9 +37,6 @@ const LARGE_BYTES: usize = 128 * 1024;
 static READING: Semaphore = Semaphore::const_new(2);
 
 /// Reads a body; a large one beside other requests.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when the reading itself fails.
 async fn read(body: Arc<[u8]>) -> Result<Arc<Sale>> {
     if body.len() < LARGE_BYTES {
         return Ok(Arc::new(Sale::read(&body)));

@@ -28,9 +28,6 @@ pub struct Person {
 
 impl Person {
     /// What is known of one who may have several records.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn of(connection: &Connection, people: &[DelegateId]) -> Result<Self> {
         let mut documents = Vec::new();
         for person in people {

@@ -38,9 +38,6 @@ struct Admission {
 
 /// Makes the delegates of the tickets that were not looked at yet, as many as go into a slice; false
 /// when there are no more.
-///
-/// # Errors
-/// When the store cannot take it; what does not fit is told and passed over.
 pub fn tickets(tx: &Tx<'_>, ctx: &Context, received: Received, sale: &Sale) -> Result<bool> {
     let begun = Instant::now();
     let mut loaded: usize = tx
@@ -195,9 +192,6 @@ fn join(
 }
 
 /// Finishes what an earlier run was cut off from.
-///
-/// # Errors
-/// When the store cannot be read or written.
 pub async fn resume(store: &Store) -> Result<()> {
     let mut after = 0;
     while let Some(unfinished) = store
@@ -251,9 +245,6 @@ fn next(connection: &Connection, after: i64) -> Result<Option<Unfinished>> {
 }
 
 /// Makes the delegates of all tickets; gates get their turn between slices.
-///
-/// # Errors
-/// As [`tickets`].
 pub async fn all_tickets(
     store: &Store,
     ctx: &Context,

@@ -124,9 +124,6 @@ const COLUMNS: &str =
     "id, source, source_id, type, lane, people, at, took_ms, outcome, status, answer";
 
 /// The last attempts of a webhook, the newest first, each with its id.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn last(connection: &Connection, webhook: i64, limit: i64) -> Result<Vec<(i64, Attempt)>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM webhook_attempts WHERE webhook_id = ?1 ORDER BY id DESC LIMIT ?2"

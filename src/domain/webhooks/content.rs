@@ -32,9 +32,6 @@ pub struct Content {
 
 /// What is to be sent for a row; `None` when there is nothing to tell of it any more, as it was
 /// taken back or is about somebody who was erased.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
     match of.source {
         Source::Interaction => interaction(connection, uid, of, zone),

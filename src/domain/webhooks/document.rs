@@ -50,9 +50,6 @@ impl Entry {
 }
 
 /// Every webhook, without its secret.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn export(connection: &Connection) -> Result<Value> {
     let webhooks = store::all(connection)?.into_iter();
     webhooks
@@ -94,9 +91,6 @@ fn of(entry: &Entry, cause: Error) -> Error {
 
 /// Puts checked entries in force, each in the place of the webhook with its name; with `prune` the
 /// others go.
-///
-/// # Errors
-/// As [`check`], with the settings that are in force by now.
 pub fn save(tx: &Tx<'_>, ctx: &Context, entries: &[Entry], prune: bool) -> Result<()> {
     let ctx = &Context {
         settings: Arc::new(settings::load(tx)?),

@@ -58,9 +58,6 @@ impl Held {
 }
 
 /// Everything that waits at a webhook, in order.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn all(connection: &Connection, webhook: i64) -> Result<Vec<Held>> {
     let mut statement = connection.prepare_cached(
         "SELECT source, source_id, position, lane, attempts, next_at, failing_since, why
@@ -71,9 +68,6 @@ pub fn all(connection: &Connection, webhook: i64) -> Result<Vec<Held>> {
 }
 
 /// How many wait at a webhook.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn count(connection: &Connection, webhook: i64) -> Result<i64> {
     Ok(connection
         .prepare_cached("SELECT count(*) FROM webhook_held WHERE webhook_id = ?1")?

@@ -14,9 +14,6 @@ const FRESH_BYTES: usize = 32;
 const BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
 /// A fresh secret.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when the operating system gives no random bytes.
 pub fn fresh() -> Result<String> {
     let mut random = [0; FRESH_BYTES];
     getrandom::fill(&mut random).map_err(Error::defect)?;
@@ -45,9 +42,6 @@ fn key(secret: &str) -> Result<Vec<u8>> {
 }
 
 /// The signature of a body: `v1,` and base64.
-///
-/// # Errors
-/// When the secret is none.
 pub fn sign(secret: &str, id: &str, timestamp_s: i64, body: &str) -> Result<String> {
     let mut mac = Hmac::<Sha256>::new_from_slice(&key(secret)?).map_err(Error::defect)?;
     mac.update(format!("{id}.{timestamp_s}.").as_bytes());

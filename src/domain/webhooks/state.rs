@@ -92,9 +92,6 @@ impl State {
 }
 
 /// The state of a webhook; that of one which was never begun stands at nothing.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of(connection: &Connection, webhook: i64) -> Result<State> {
     let found = connection
         .prepare_cached(
@@ -108,9 +105,6 @@ pub fn of(connection: &Connection, webhook: i64) -> Result<State> {
 }
 
 /// The names of those that were stopped because their receiver takes nothing any more.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare_cached(
         "SELECT name FROM webhooks JOIN webhook_states ON webhook_id = id
@@ -121,9 +115,6 @@ pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
 }
 
 /// Where everything that is in the file by now has been told.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn now(connection: &Connection) -> Result<Cursor> {
     Ok(Cursor {
         interaction: newest_interaction(connection)?,
@@ -161,9 +152,6 @@ pub fn pause(tx: &Tx<'_>, ctx: &Context, webhook: i64) -> Result<()> {
 
 /// Has a webhook go on at once, with what waited; or, where that is to be `skipped`, with what
 /// happens from now on.
-///
-/// # Errors
-/// As [`pause`].
 pub fn resume(tx: &Tx<'_>, ctx: &Context, webhook: i64, skipped: bool) -> Result<()> {
     let name = store::name_of(tx, webhook)?;
     tx.prepare_cached(
@@ -211,9 +199,6 @@ pub enum Note {
 }
 
 /// Writes notes down. Those of a webhook that is gone by now are let go.
-///
-/// # Errors
-/// When they cannot be written; none of them is then.
 pub fn write(tx: &Tx<'_>, notes: &[(i64, Note)]) -> Result<()> {
     for (webhook, note) in notes {
         match note {
@@ -257,9 +242,6 @@ fn write_state(tx: &Tx<'_>, webhook: i64, state: &State) -> Result<()> {
 }
 
 /// What is read to go on with a webhook.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn load(connection: &Connection, webhook: i64) -> Result<(State, Vec<Held>)> {
     Ok((of(connection, webhook)?, held::all(connection, webhook)?))
 }

@@ -46,9 +46,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Webhook> {
 }
 
 /// Every webhook, by name.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Vec<Webhook>> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM webhooks ORDER BY name"))?;
@@ -89,9 +86,6 @@ pub struct Endpoint {
 }
 
 /// The endpoint of a webhook, while there is one.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn endpoint(connection: &Connection, id: i64, now: Timestamp) -> Result<Option<Endpoint>> {
     Ok(connection
         .prepare_cached(

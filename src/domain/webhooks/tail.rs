@@ -41,9 +41,6 @@ struct Row {
 }
 
 /// Reads on after a cursor.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn read(connection: &Connection, webhook: &Webhook, from: Cursor) -> Result<Read> {
     let audit = audit(connection, webhook, from.audit)?;
     let interactions = interactions(connection, webhook, from.interaction)?;
@@ -51,9 +48,6 @@ pub fn read(connection: &Connection, webhook: &Webhook, from: Cursor) -> Result<
 }
 
 /// Whether anything at all happened after a cursor.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_behind(connection: &Connection, from: Cursor) -> Result<bool> {
     Ok(connection
         .prepare_cached(

@@ -26,9 +26,6 @@ impl std::fmt::Display for Waiting {
 }
 
 /// How much of what happened a webhook was not told yet.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn waiting(connection: &Connection, webhook: &Webhook, state: &State) -> Result<Waiting> {
     let mut count = held::count(connection, webhook.id)?;
     let mut from = state.cursor;

@@ -87,9 +87,6 @@ pub fn revoke(tx: &Tx<'_>, ctx: &Context, client_id: &str) -> Result<()> {
 }
 
 /// Revokes every client that is bound to a device; how many were in force.
-///
-/// # Errors
-/// When they cannot be written.
 pub fn revoke_of_device(tx: &Tx<'_>, ctx: &Context, device: DeviceId) -> Result<usize> {
     let clients: Vec<String> = tx
         .prepare_cached(

@@ -172,9 +172,6 @@ fn fresh_client_id(name: &str) -> Result<String> {
 }
 
 /// Every client, the revoked ones included, in the order they were made.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn list(connection: &Connection) -> Result<Vec<Client>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, client_id, name, roles, scopes, device_id, visible_properties, created_at, revoked_at
@@ -186,9 +183,6 @@ pub fn list(connection: &Connection) -> Result<Vec<Client>> {
 
 /// A page of clients, the newest first: those made before `before` in whose name or `client_id` this
 /// text is. The revoked ones are among them if asked for.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn page(
     connection: &Connection,
     part: &str,
@@ -259,9 +253,6 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
 }
 
 /// The client that has this secret and is not revoked; `None` does not tell which of it is wrong.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn authenticate(
     connection: &Connection,
     client_id: &str,
@@ -281,9 +272,6 @@ pub fn authenticate(
 }
 
 /// Whether a client has this secret and is revoked: it is told so, and nobody else is.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_revoked(connection: &Connection, client_id: &str, client_secret: &[u8]) -> Result<bool> {
     let stored = connection
         .prepare_cached(

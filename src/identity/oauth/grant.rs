@@ -24,9 +24,6 @@ use oxide_auth::code_grant::{
 use std::{net::IpAddr, time::Instant};
 
 /// Answers a request from `address`.
-///
-/// # Errors
-/// Every refusal there is.
 pub async fn token(
     store: &Store,
     throttle: &Throttle,
@@ -92,9 +89,6 @@ pub fn authenticate(
 /// Runs a grant in the writer's transaction. A refusal is not an error of the transaction: what a
 /// refused request leaves behind, such as the cancelled family of a refresh token used twice, is
 /// committed.
-///
-/// # Errors
-/// What the store fails with; nothing is written then.
 pub fn issue(
     tx: &Tx<'_>,
     request: &TokenRequest,

@@ -117,9 +117,6 @@ pub enum Presented {
 pub struct Family(i64);
 
 /// Issues an access token, for a user with a refresh token, in a new family.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn issue(tx: &Tx<'_>, holder: &Holder) -> Result<Issued> {
     // Random rather than counted: the rows of a family may be purged one by one while it lives.
     let family = getrandom::u64().map_err(Error::defect)?.cast_signed();
@@ -130,9 +127,6 @@ pub fn issue(tx: &Tx<'_>, holder: &Holder) -> Result<Issued> {
 ///
 /// A repeated use gives a second successor. Whichever successor is used first stays; the use of the
 /// other one then shows that two hold tokens of this sign-in, and cancels the family.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn rotate(tx: &Tx<'_>, used: &Refreshable) -> Result<Issued> {
     if !used.repeated {
         tx.prepare_cached("UPDATE tokens SET used_at = ?2 WHERE id = ?1")?
@@ -193,9 +187,6 @@ fn purge(tx: &Tx<'_>) -> Result<()> {
 }
 
 /// What a refresh token is worth.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn present(tx: &Tx<'_>, refresh_token: &str) -> Result<Presented> {
     let found = tx
         .prepare_cached(
@@ -245,9 +236,6 @@ fn refreshable(row: &Row<'_>) -> rusqlite::Result<Refreshable> {
 }
 
 /// Cancels every token of a family.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn cancel_family(tx: &Tx<'_>, family: &Family) -> Result<()> {
     cancel(
         tx,
@@ -258,9 +246,6 @@ pub fn cancel_family(tx: &Tx<'_>, family: &Family) -> Result<()> {
 
 /// Cancels a token that its client gives back (RFC 7009): an access token alone, a refresh token with
 /// everything that descends from the same sign-in. Whether the token is not another client's.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn revoke(tx: &Tx<'_>, client: ClientId, token: &str) -> Result<bool> {
     let found: Option<(i64, String, i64, ClientId)> = tx
         .prepare_cached(
@@ -280,9 +265,6 @@ pub fn revoke(tx: &Tx<'_>, client: ClientId, token: &str) -> Result<bool> {
 }
 
 /// Cancels every token of a client, those of users included.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn cancel_of_client(tx: &Tx<'_>, client: ClientId) -> Result<()> {
     cancel(
         tx,
@@ -292,9 +274,6 @@ pub fn cancel_of_client(tx: &Tx<'_>, client: ClientId) -> Result<()> {
 }
 
 /// Cancels every token of a user.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn cancel_of_user(tx: &Tx<'_>, user: UserId) -> Result<()> {
     cancel(
         tx,
@@ -320,17 +299,11 @@ pub struct Usage {
 }
 
 /// What is known of the tokens of a client.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn usage_of_client(connection: &Connection, client: ClientId, now: Timestamp) -> Result<Usage> {
     usage(connection, "client_id", client.0, now)
 }
 
 /// What is known of the tokens of a user.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn usage_of_user(connection: &Connection, user: UserId, now: Timestamp) -> Result<Usage> {
     usage(connection, "user_id", user.0, now)
 }

@@ -127,9 +127,6 @@ pub fn remove(tx: &Tx<'_>, ctx: &Context, email: &str) -> Result<()> {
 }
 
 /// Whether nobody would be left who can sign in as administrator, were this user gone.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_last_administrator(connection: &Connection, user: UserId) -> Result<bool> {
     Ok(connection
         .prepare_cached(

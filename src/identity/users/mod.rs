@@ -145,9 +145,6 @@ fn check_delegate(tx: &Tx<'_>, delegate: Option<DelegateId>) -> Result<()> {
 }
 
 /// Every user, in the order they were made.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn list(connection: &Connection) -> Result<Vec<User>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, email, password_hash IS NOT NULL, console_role, roles, delegate_id, created_at, updated_at
@@ -159,9 +156,6 @@ pub fn list(connection: &Connection) -> Result<Vec<User>> {
 
 /// A page of users, the newest first: those made before `before` in whose e-mail address this text
 /// is; with `console`, only those whom the console lets in.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn page(
     connection: &Connection,
     part: &str,
@@ -228,9 +222,6 @@ fn user(row: &Row<'_>) -> rusqlite::Result<User> {
 }
 
 /// A user's id and stored password, for signing in.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn stored_password(
     connection: &Connection,
     email: &str,

@@ -41,9 +41,6 @@ struct Side<F> {
 
 impl<'a> Copier<'a> {
     /// A copy to be, in the file at `copy`, which is made anew. `open` is a handle on the source.
-    ///
-    /// # Errors
-    /// A sentence for the operator when one of the two cannot be opened.
     pub fn new(source: &Path, open: &'a File, copy: &Path) -> Result<Self> {
         let source = Side::new(source, Ok(open))?;
         let copy = Side::new(copy, File::create(copy))?;
@@ -76,9 +73,6 @@ impl<'a> Copier<'a> {
 
     /// Brings the copy up to date with the file, from its first page to its last; how many bytes
     /// had changed. What changes meanwhile may be in the copy, not in it, or half in it.
-    ///
-    /// # Errors
-    /// A sentence for the operator, a full disk included.
     pub fn pass(&mut self) -> Result<u64> {
         let length = self.source.length()?;
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -201,9 +195,6 @@ fn read_at(mut file: &File, at: u64, into: &mut [u8]) -> io::Result<usize> {
 
 /// Copies what a log holds by now to a file that is made anew; none where there is no log. False
 /// when the log was begun anew meanwhile or since `begun`: the copy is then worth nothing.
-///
-/// # Errors
-/// A sentence for the operator, a full disk included.
 pub fn copy_log(log: &Path, begun: &LogHeader, copy: &Path) -> Result<bool> {
     let source = match File::open(log) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(begun.is_none()),
@@ -241,9 +232,6 @@ pub fn copy_log(log: &Path, begun: &LogHeader, copy: &Path) -> Result<bool> {
 pub type LogHeader = Option<[u8; 32]>;
 
 /// Reads the header of a log; `None` where there is no log, or an empty one.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn log_header(log: &Path) -> Result<LogHeader> {
     let file = match File::open(log) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -32,9 +32,6 @@ pub fn needed(database: &Path) -> u64 {
 
 /// Looks whether a backup of the file could be put into a folder: it is there, can be written to,
 /// and has room.
-///
-/// # Errors
-/// A sentence for the administrator that says what is missing, and what to do.
 pub fn look(folder: &Path, database: &Path) -> Result<Room> {
     match fs::metadata(folder) {
         Ok(found) if found.is_dir() => {}
@@ -75,9 +72,6 @@ pub fn look(folder: &Path, database: &Path) -> Result<Room> {
 
 /// Deletes the file of a backup, where it is there and one of ours: never the database file, however
 /// it came to be listed.
-///
-/// # Errors
-/// A sentence for the administrator.
 pub fn delete(backup: &Path, database: &Path) -> Result<()> {
     let found = match fs::symlink_metadata(backup) {
         Ok(found) => found,
@@ -96,9 +90,6 @@ pub fn delete(backup: &Path, database: &Path) -> Result<()> {
 
 /// Checks that a path does not lead to the database file: opening and closing that would drop the
 /// locks on it.
-///
-/// # Errors
-/// A sentence for the administrator.
 pub fn check_apart(backup: &Path, database: &Path) -> Result<()> {
     if is_same(backup, database) {
         return Err(refused(backup, "is the database file itself"));

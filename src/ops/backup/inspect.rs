@@ -46,9 +46,6 @@ impl Inspected {
 }
 
 /// How many of everything a file has.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn counts(connection: &Connection) -> Result<Vec<(&'static str, i64)>> {
     COUNTED
         .iter()
@@ -57,9 +54,6 @@ pub fn counts(connection: &Connection) -> Result<Vec<(&'static str, i64)>> {
 }
 
 /// Checks a backup in full; it may take a second for every few hundred megabytes.
-///
-/// # Errors
-/// A sentence for the administrator: it is not there, not ours, or damaged.
 pub fn inspect(backup: &Path, database: &Path) -> Result<Inspected> {
     let metadata = match backup.metadata() {
         Ok(metadata) => metadata,

@@ -103,9 +103,6 @@ const COLUMNS: &str =
     "id, kind, path, started_at, finished_at, bytes, failure, checked_at, check_failure";
 
 /// The newest backups, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn newest(connection: &Connection, limit: i64) -> Result<Vec<Entry>> {
     // By id: the clock may have jumped between two.
     let sql = format!("SELECT {COLUMNS} FROM backups ORDER BY id DESC LIMIT ?1");
@@ -132,9 +129,6 @@ pub fn find(connection: &Connection, id: i64) -> Result<Entry> {
 }
 
 /// The newest backup of a purpose, however it went.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn last(connection: &Connection, purpose: Purpose) -> Result<Option<Entry>> {
     let sql = format!("SELECT {COLUMNS} FROM backups WHERE kind = ?1 ORDER BY id DESC LIMIT 1");
     Ok(connection
@@ -144,9 +138,6 @@ pub fn last(connection: &Connection, purpose: Purpose) -> Result<Option<Entry>> 
 }
 
 /// The newest snapshot for a rehearsal that is sound.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn snapshot(connection: &Connection) -> Result<Option<Entry>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM backups
@@ -160,9 +151,6 @@ pub fn snapshot(connection: &Connection) -> Result<Option<Entry>> {
 }
 
 /// Backups of the plan that are sound, the newest first, in a folder.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn of_plan(connection: &Connection, folder: &Path) -> Result<Vec<Entry>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM backups
@@ -177,9 +165,6 @@ pub fn of_plan(connection: &Connection, folder: &Path) -> Result<Vec<Entry>> {
 }
 
 /// Those that were begun and have no end yet.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn unfinished(connection: &Connection) -> Result<Vec<Entry>> {
     let sql = format!("SELECT {COLUMNS} FROM backups WHERE finished_at IS NULL ORDER BY id");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -188,9 +173,6 @@ pub fn unfinished(connection: &Connection) -> Result<Vec<Entry>> {
 }
 
 /// Writes down that a backup is begun; its id.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn begin(tx: &Tx<'_>, purpose: Purpose, path: &Path, at: Timestamp) -> Result<i64> {
     tx.execute(
         "INSERT INTO backups (kind, path, started_at) VALUES (?1, ?2, ?3)",
@@ -200,9 +182,6 @@ pub fn begin(tx: &Tx<'_>, purpose: Purpose, path: &Path, at: Timestamp) -> Resul
 }
 
 /// Writes down that a backup is made and sound.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn done(tx: &Tx<'_>, ctx: &Context, id: i64, made: &Backup, at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE backups SET finished_at = ?2, bytes = ?3, failure = NULL WHERE id = ?1",
@@ -213,9 +192,6 @@ pub fn done(tx: &Tx<'_>, ctx: &Context, id: i64, made: &Backup, at: Timestamp) -
 
 /// Writes down that there is no backup, and why. The same failure of the plan again and again, such
 /// as a stick that is not there, is one line.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn failed(tx: &Tx<'_>, id: i64, why: &str, at: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE backups SET finished_at = ?2, failure = ?3 WHERE id = ?1",
@@ -235,9 +211,6 @@ pub fn failed(tx: &Tx<'_>, id: i64, why: &str, at: Timestamp) -> Result<()> {
 }
 
 /// Writes down that a backup was read in full, and what was wrong with it.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn checked(tx: &Tx<'_>, id: i64, failure: Option<&str>) -> Result<()> {
     tx.execute(
         "UPDATE backups SET checked_at = ?2, check_failure = ?3 WHERE id = ?1",
@@ -247,9 +220,6 @@ pub fn checked(tx: &Tx<'_>, id: i64, failure: Option<&str>) -> Result<()> {
 }
 
 /// Takes a backup off the list.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn forget(tx: &Tx<'_>, ctx: &Context, entry: &Entry) -> Result<()> {
     let gone = tx.execute("DELETE FROM backups WHERE id = ?1", [entry.id])?;
     if gone == 0 {

@@ -83,9 +83,6 @@ pub struct Backup {
 
 /// Copies the file at `db` to `target`, which must not exist unless `force`. Run it in a process of
 /// its own: the file is opened beside SQLite, and closing it drops SQLite's locks on it.
-///
-/// # Errors
-/// A sentence for the operator; there is then no copy, nor a part of one.
 pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
     open::refuse_links(db)?;
     salvage::refuse_damaged(db)?;
@@ -98,9 +95,6 @@ pub fn make(db: &Path, target: &Path, force: bool) -> Result<Backup> {
 }
 
 /// As [`make`], in the process that has the file open, to a target that must not exist.
-///
-/// # Errors
-/// As [`make`].
 pub fn make_beside(source: &Source, target: &Path) -> Result<Backup> {
     checked_copy(&source.path, source.file, migrate::CURRENT, target, false)
 }
@@ -134,9 +128,6 @@ fn checked_copy(
 }
 
 /// Writes down that a backup was made, for whoever wonders when the last one was.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn record(tx: &Tx<'_>, ctx: &Context, made: &Backup) -> Result<()> {
     let change = audit::Change {
         action: "create",
@@ -237,8 +228,6 @@ impl Held {
         Ok(Self(connection))
     }
 
-    /// # Errors
-    /// When the state that it looked at did not last.
     fn end(self) -> Result<()> {
         Ok(self.0.execute_batch("COMMIT")?)
     }

@@ -50,9 +50,6 @@ pub struct Restored {
 
 /// Puts `backup` in the place of `database`. Who was erased is told by the file in place, and by
 /// `others`, such as one that was moved out of the way before.
-///
-/// # Errors
-/// A sentence for the operator; the file in place is then as it was.
 pub fn restore(
     backup: &Path,
     database: &Path,
@@ -247,9 +244,6 @@ fn put_aside(database: &Path, lock: &ServeLock, now: Timestamp) -> Result<PathBu
 
 /// Brings the log of a file into it, so that it can be put aside as one; a damaged one is left as it
 /// is.
-///
-/// # Errors
-/// When another program has it open.
 fn fold_log(database: &Path) -> Result<()> {
     let fold = || -> rusqlite::Result<()> {
         let connection = Connection::open(database)?;

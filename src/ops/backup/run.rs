@@ -28,9 +28,6 @@ pub fn own_folder(database: &Path) -> PathBuf {
 
 /// Makes a backup into a folder and writes down how that went; to be called on a thread that may
 /// wait. `now` is the time, from which the time is told that it takes.
-///
-/// # Errors
-/// A sentence for the administrator, which then stands in the ledger as well.
 pub fn into_folder(
     store: &Store,
     ctx: &Context,
@@ -93,9 +90,6 @@ pub(super) fn free_name_of(folder: &Path, kind: &str, ctx: &Context, now: Timest
 }
 
 /// Puts an end to what an earlier run of the server began and never ended, and to its half copies.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn end_interrupted(store: &Store, now: Timestamp) -> Result<()> {
     let unfinished = store.look_up(ledger::unfinished)?;
     // Whoever makes one right now has the turn.
@@ -112,9 +106,6 @@ pub fn end_interrupted(store: &Store, now: Timestamp) -> Result<()> {
 }
 
 /// Runs `work` on a thread of its own, which gives way to whoever waits at a gate.
-///
-/// # Errors
-/// What `work` fails with.
 pub async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

@@ -39,9 +39,6 @@ pub fn is_due(plan: &BackupPlan, last: Option<&Entry>, now: Timestamp) -> bool {
 }
 
 /// The plan, if a backup is due at `now`; a look-up, for whoever may not wait.
-///
-/// # Errors
-/// When the ledger cannot be read.
 pub fn due<'a>(
     store: &Store,
     settings: &'a Settings,
@@ -56,9 +53,6 @@ pub fn due<'a>(
 
 /// Makes a backup if one is due at `now`, and deletes those of the plan that are too many; to be
 /// called once in a while, on a thread that may wait. Whether one was made.
-///
-/// # Errors
-/// Why a backup that is due could not be made; that stands in the ledger, too.
 pub fn tick(store: &Store, settings: &Arc<Settings>, now: Timestamp) -> Result<bool> {
     let Some(plan) = due(store, settings, now)? else {
         return Ok(false);

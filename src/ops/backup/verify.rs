@@ -9,9 +9,6 @@ use std::{fs::File, path::Path};
 
 /// Brings what stands in the log of a copy into the copy, checks all of it, and makes it durable;
 /// its size in bytes.
-///
-/// # Errors
-/// A sentence for the operator that says what is wrong with it.
 pub fn verify(copy: &Path, version: i64) -> Result<u64> {
     let connection = Connection::open(copy)?;
     connection::prepare(&connection)?;
@@ -38,9 +35,6 @@ pub fn verify(copy: &Path, version: i64) -> Result<u64> {
 }
 
 /// Whether all of a file is whole, and of this version.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn check(connection: &Connection, version: i64) -> Result<()> {
     let number = |pragma: &str| -> Result<i64> {
         Ok(connection.pragma_query_value(None, pragma, |row| row.get(0))?)

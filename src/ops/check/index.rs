@@ -14,9 +14,6 @@ use std::collections::{HashMap, hash_map::Entry};
 
 /// The first delegate found that the index has other letters of than its texts. To be called on one
 /// state of the file.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn first_wrong(connection: &Connection) -> Result<Option<i64>> {
     connection.execute_batch(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.indexed USING fts5vocab (main, delegates_search, instance)",
@@ -234,9 +231,6 @@ impl Letters {
 
 /// Makes the index anew. It holds the file for as long as that takes (some ten seconds a million
 /// delegates), so it is not done beside a server; the server does it before it begins.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn rebuild(store: &Store, _: &ServeLock) -> Result<()> {
     store.write_blocking(|tx| {
         tx.execute(

@@ -34,9 +34,6 @@ const MIGRATE: &str = "run `gatepost migrate` with this version of the program";
 /// takes: some 15 seconds a gigabyte.
 ///
 /// `told` learns of each step before it begins.
-///
-/// # Errors
-/// When there is no file.
 pub fn look(path: &Path, told: &mut dyn FnMut(Step)) -> Result<Report> {
     let log = open::beside(path, "-wal");
     loop {

@@ -25,9 +25,6 @@ pub struct Mended {
 
 /// Mends the index, where the report found it wrong, and the totals of lists and every count of those
 /// inside that are off.
-///
-/// # Errors
-/// When they cannot be written; what was mended by then stays.
 pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     if report.index {
         index::rebuild(store, &ServeLock::take(store.path())?)?;

@@ -24,9 +24,6 @@ pub const OPERATOR: &str = "operator@northgate.example";
 const GATE: &str = "Gate A";
 
 /// Makes the user.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn make_operator(tx: &Tx<'_>, ctx: &Context, password: &Hashed) -> Result<()> {
     let user = NewUser {
         password: Some(password.clone()),
@@ -37,9 +34,6 @@ pub fn make_operator(tx: &Tx<'_>, ctx: &Context, password: &Hashed) -> Result<()
 }
 
 /// Makes the gate below the event, its client, and what its app told last.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn make_gate(tx: &Tx<'_>, ctx: &Context, event: i64, ids: [String; 2]) -> Result<Credentials> {
     let [code, public_id] = ids;
     let body = object(json!({

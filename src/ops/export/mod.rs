@@ -89,9 +89,6 @@ pub struct Export<'a> {
 impl Export<'_> {
     /// Writes the list in any format but XLSX; `told` hears how many are written, and may stop it.
     /// How many were.
-    ///
-    /// # Errors
-    /// When the store cannot be read or the list not be written.
     pub fn write(
         &self,
         format: Format,
@@ -106,9 +103,6 @@ impl Export<'_> {
     }
 
     /// Writes the list as XLSX; a text that is longer than a cell can be is cut.
-    ///
-    /// # Errors
-    /// As [`Export::write`].
     pub fn write_xlsx(
         &self,
         out: impl Write + Seek + Send,

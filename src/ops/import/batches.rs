@@ -159,17 +159,11 @@ pub fn find(connection: &Connection, id: i64) -> Result<Batch> {
 }
 
 /// The newest imports, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn newest(connection: &Connection, most: u32) -> Result<Vec<Batch>> {
     older(connection, i64::MAX, most)
 }
 
 /// The newest imports before one, the newest first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM batches WHERE id < ?1 ORDER BY id DESC LIMIT ?2"
@@ -179,9 +173,6 @@ pub fn older(connection: &Connection, than: i64, most: u32) -> Result<Vec<Batch>
 }
 
 /// The newest import of the same list that was not taken back.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn of_list(connection: &Connection, what: What, list: &Fingerprint) -> Result<Option<Batch>> {
     Ok(connection
         .prepare_cached(&format!(
@@ -197,9 +188,6 @@ pub fn of_list(connection: &Connection, what: What, list: &Fingerprint) -> Resul
 }
 
 /// How many rows of a batch became something that is still there.
-///
-/// # Errors
-/// When they cannot be counted.
 pub fn rows_left(connection: &Connection, id: i64) -> Result<u64> {
     Ok(connection
         .prepare_cached("SELECT count(*) FROM batch_rows WHERE batch_id = ?1")?
@@ -207,9 +195,6 @@ pub fn rows_left(connection: &Connection, id: i64) -> Result<u64> {
 }
 
 /// Records that the rows of a batch became, those of the last rows first.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn records(connection: &Connection, id: i64, most: u32) -> Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT record_id FROM batch_rows WHERE batch_id = ?1 ORDER BY line DESC LIMIT ?2",
@@ -235,9 +220,6 @@ pub struct NewBatch {
 }
 
 /// Begins a batch: its id.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn begin(tx: &Tx<'_>, ctx: &Context, new: &NewBatch) -> Result<i64> {
     let options = serde_json::to_string(&new.options).map_err(Error::defect)?;
     tx.execute(
@@ -299,9 +281,6 @@ pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
 }
 
 /// Keeps how many rows are done with, in the transaction that wrote them.
-///
-/// # Errors
-/// When it cannot be written.
 pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
     let at = finished.then(|| tx.now());
     tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?

@@ -77,9 +77,6 @@ pub struct Looked<'a> {
 /// Checks every row of a file: by itself, against the rows before it, and against what is in the
 /// store, where there is one. Of an import that was `begun`, the first rows are written already. `told`
 /// hears how far it came, and may stop it.
-///
-/// # Errors
-/// When the file or the store cannot be read, or when `told` stopped it.
 pub fn check(
     source: &Source,
     plan: &Plan,
@@ -415,9 +412,6 @@ fn codes<'a>(
 }
 
 /// What is wrong with a row because another record has its code.
-///
-/// # Errors
-/// When the file cannot be read.
 pub(super) fn taken(
     connection: &Connection,
     plan: &Plan,

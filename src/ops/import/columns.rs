@@ -58,9 +58,6 @@ impl Columns {
     }
 
     /// As [`Columns::of`], of the headers of a table, which may have other sheets beside it.
-    ///
-    /// # Errors
-    /// As [`Columns::of`].
     pub fn new(
         what: What,
         headers: &[String],
@@ -200,9 +197,6 @@ impl Columns {
     }
 
     /// Cells as a body; those without a value are left out.
-    ///
-    /// # Errors
-    /// What is wrong with a cell.
     pub fn body(&self, cells: &[String]) -> Result<Map<String, Value>, Problem> {
         let mut body = Map::new();
         let mut data = Value::Object(Map::new());

@@ -98,9 +98,6 @@ impl Job {
     }
 
     /// Checks what is left of an import that was interrupted.
-    ///
-    /// # Errors
-    /// As [`Job::check`], and when there is nothing left or the file is another one.
     pub fn resume(
         store: &Store,
         source: Source,
@@ -183,10 +180,6 @@ impl Job {
 
     /// Writes the good rows; `told` sees the import after each slice, first when its batch is
     /// begun.
-    ///
-    /// # Errors
-    /// When it is not good, and when the store cannot take it: what was told is written, and can be
-    /// completed or taken back.
     pub fn run(self, store: &Store, stop: Stop, mut told: impl FnMut(&Import)) -> Result<Done> {
         if !self.is_good() {
             return Err(Error::invalid("some rows are bad: nothing was written"));

@@ -50,9 +50,6 @@ impl Lineage {
 
     /// Rows that would stand above themselves, or below too many others; `of_code` tells what a row
     /// of the list makes of a code.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub(super) fn wrong(
         &self,
         connection: &Connection,

@@ -125,9 +125,6 @@ impl Links {
     }
 
     /// Looks at all of them once the last row is read; `line_of` tells where a code stands.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub(super) fn end(
         self,
         plan: &Plan,
@@ -201,9 +198,6 @@ impl Links {
 
 /// Gives the record of a row, which is written, the references that it was written without. What
 /// keeps it from that is told as a bad row.
-///
-/// # Errors
-/// When the store cannot take it.
 pub(super) fn link(tx: &Tx<'_>, plan: &Plan, batch: i64, row: Row) -> Result<Option<Problem>> {
     let Some(kept) = Kept::of_line(tx, batch, row.line)? else {
         // It was bad when it was written.

@@ -88,9 +88,6 @@ impl Plan {
     }
 
     /// What a row says, as a body such as the API takes.
-    ///
-    /// # Errors
-    /// What is wrong with the row by itself.
     pub fn body(&self, content: Content) -> Result<Map<String, Value>, Problem> {
         let cells = match content {
             Content::Unreadable(reason) => return Err(Problem::of_row(reason)),
@@ -219,9 +216,6 @@ impl Plan {
     }
 
     /// The interaction that a body says happened.
-    ///
-    /// # Errors
-    /// What is wrong with it by itself.
     pub fn draft(&self, mut body: Map<String, Value>) -> Result<Draft> {
         let names_device = ["device", "firstDevice"]
             .iter()
@@ -301,9 +295,6 @@ impl Unresolved {
 }
 
 /// The id of the living record that has a code.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn by_code(
     connection: &Connection,
     resource: &Resource,

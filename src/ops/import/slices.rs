@@ -36,15 +36,9 @@ const WAIT_MAX: Duration = Duration::from_secs(120);
 /// A long piece of work.
 pub trait Steps: Send + 'static {
     /// Does the next step in the transaction of its slice; false when all is done.
-    ///
-    /// # Errors
-    /// What ends the work; what its slice wrote so far is undone.
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
 
     /// Does what the next slice needs and what must not be done in its transaction.
-    ///
-    /// # Errors
-    /// What ends the work.
     fn prepare(&mut self, _: &Store) -> Result<()> {
         Ok(())
     }
@@ -55,26 +49,17 @@ pub trait Steps: Send + 'static {
     }
 
     /// Begins a slice.
-    ///
-    /// # Errors
-    /// As [`Steps::step`].
     fn open(&mut self, _: &Tx<'_>) -> Result<()> {
         Ok(())
     }
 
     /// Ends a slice: what is to be kept of how far the work came.
-    ///
-    /// # Errors
-    /// As [`Steps::step`].
     fn close(&mut self, _: &Tx<'_>) -> Result<()> {
         Ok(())
     }
 }
 
 /// Does all of the work; `told` sees it after each slice, when that is committed.
-///
-/// # Errors
-/// What a step failed with, or the store; the slices before stay written.
 pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Result<W> {
     let mut turn = Turn {
         work,

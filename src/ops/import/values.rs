@@ -11,9 +11,6 @@ const YES: [&str; 9] = ["true", "yes", "1", "ja", "wahr", "oui", "vrai", "sí", 
 const NO: [&str; 8] = ["false", "no", "0", "nein", "falsch", "non", "faux", "nej"];
 
 /// Reads the cell of a property.
-///
-/// # Errors
-/// What is wrong with it, beginning with the property's name.
 pub(super) fn read(name: &str, kind: Kind, cell: &str) -> Result<Value, String> {
     match kind {
         Kind::Flag => flag(cell)
@@ -33,9 +30,6 @@ pub(super) fn read(name: &str, kind: Kind, cell: &str) -> Result<Value, String> 
 }
 
 /// Reads a free-form cell.
-///
-/// # Errors
-/// What is wrong with it.
 pub(super) fn free(cell: &str, is_json: bool) -> Result<Value, String> {
     if cell.contains('\0') {
         return Err("must not contain a NUL character".into());

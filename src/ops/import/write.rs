@@ -174,9 +174,6 @@ impl Import {
 }
 
 /// Writes every row that is not left out; `told` sees the import grow.
-///
-/// # Errors
-/// When the store cannot take it, or the file changed; what `told` saw is written.
 pub fn write(store: &Store, import: Import, told: impl FnMut(&Import)) -> Result<Import> {
     slices::write(store, import, told)
 }

@@ -38,9 +38,6 @@ fn service(
 }
 
 /// The document as JSON text.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Defect`] when what poem-openapi makes is not what this expects.
 pub fn document(app: &App, discovery: &Arc<Discovery>) -> Result<String> {
     let mut document: Value =
         serde_json::from_str(&service(app, discovery).spec()).map_err(Error::defect)?;

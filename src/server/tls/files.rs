@@ -32,9 +32,6 @@ struct Content {
 
 impl Tls {
     /// A certificate chain and its key from PEM files; the server follows their changes.
-    ///
-    /// # Errors
-    /// A sentence for the operator when they cannot be used.
     pub fn from_files(certificate: &Path, key: &Path) -> Result<Self> {
         let content = read(certificate, key).map_err(Error::invalid)?;
         let first = parse(&content)

@@ -37,9 +37,6 @@ impl Tls {
     /// The file's own certificate; made when there is none, and made anew, with the same key, when
     /// it is about to end or lacks one of the names this machine has now. `extra` is a name beside
     /// those, such as the host of `--public-url`.
-    ///
-    /// # Errors
-    /// When it cannot be made or stored.
     pub fn own(store: &Store, extra: Option<&str>) -> Result<Self> {
         let names = local_names(extra);
         let kept = store.write_blocking(move |tx| keep(tx, &names))?;

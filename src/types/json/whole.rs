@@ -10,9 +10,6 @@ use std::fmt;
 
 /// Reads an object and refuses a property that stands twice, however deep: one of the two would be
 /// lost.
-///
-/// # Errors
-/// The deserializer's, naming the property.
 pub fn no_property_twice<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Map<String, Value>, D::Error> {
@@ -23,9 +20,6 @@ pub fn no_property_twice<'de, D: Deserializer<'de>>(
 }
 
 /// As [`no_property_twice`], for a property that may be anything, or nothing.
-///
-/// # Errors
-/// The deserializer's, naming the property.
 pub fn anything_whole<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Value>, D::Error> {
@@ -33,9 +27,6 @@ pub fn anything_whole<'de, D: Deserializer<'de>>(
 }
 
 /// Reads any JSON, and refuses a property that stands twice, as [`no_property_twice`] does.
-///
-/// # Errors
-/// The parser's, naming the property.
 pub fn read_whole(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text).map(|Whole(value)| value)
 }

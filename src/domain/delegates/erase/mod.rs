@@ -74,9 +74,6 @@ pub async fn erase(
 }
 
 /// Erases a delegate within one transaction, for a file that nobody waits for.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn at_once(tx: &Tx<'_>, id: i64) -> Result<()> {
     let traces = Traces::find(tx, id)?;
     quotes::take_out_at_once(tx, traces.purchases.contacts())?;

@@ -52,9 +52,6 @@ struct Slice {
 }
 
 /// Takes the quotes out of the whole file; the newest interaction that was read.
-///
-/// # Errors
-/// When the file cannot be read or written.
 pub(super) async fn take_out(store: &Store, contacts: &Contacts) -> Result<i64> {
     let newest = store.look_up(newest)?;
     if contacts.is_empty() {

@@ -40,9 +40,6 @@ async fn wipe(store: &Store) -> Result<()> {
 
 /// Has the search index write itself anew without what was deleted from it, in slices that let
 /// gates go first.
-///
-/// # Errors
-/// When it cannot be written.
 async fn wipe_index(store: &Store) -> Result<()> {
     let mut pages = -MERGED_PAGES;
     loop {

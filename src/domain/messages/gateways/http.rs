@@ -133,9 +133,6 @@ impl Part {
 }
 
 /// Fills the places of a text in.
-///
-/// # Errors
-/// What is wrong with it: a place that there is not, or one that does not end.
 fn fill(text: &str, part: Part, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

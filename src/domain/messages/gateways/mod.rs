@@ -137,9 +137,6 @@ impl Definition {
 }
 
 /// Every gateway that is set up.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn all(connection: &Connection) -> Result<Vec<Gateway>> {
     let mut statement = connection.prepare_cached(
         "SELECT channel, definition, secret IS NOT NULL, updated_at FROM gateways ORDER BY channel",
@@ -165,9 +162,6 @@ pub fn all(connection: &Connection) -> Result<Vec<Gateway>> {
 }
 
 /// The gateway of a channel, where it is set up.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn find(connection: &Connection, channel: Channel) -> Result<Option<Gateway>> {
     let found = all(connection)?;
     Ok(found.into_iter().find(|gateway| gateway.channel == channel))
@@ -194,9 +188,6 @@ fn parse(definition: &str) -> Result<Definition> {
 
 /// Which channels are open: those with a gateway, and of them those that messages to delegates may
 /// take.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn open(connection: &Connection, settings: &Communications) -> Result<Open> {
     let mut statement = connection.prepare_cached("SELECT channel FROM gateways")?;
     let rows = statement.query_map([], |row| row.get(0))?;
@@ -340,9 +331,6 @@ pub fn read(path: &str, mut said: Value) -> Result<(Definition, Secret)> {
 }
 
 /// Every gateway as the configuration document has it: by channel, without secrets.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn document(connection: &Connection) -> Result<Value> {
     let entries = all(connection)?.into_iter().map(|gateway| {
         (

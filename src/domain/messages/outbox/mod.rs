@@ -145,9 +145,6 @@ impl Open {
 }
 
 /// Puts a message into the outbox; its id.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
     let now = tx.now();
     let (state, failure, attempts) = match begin {
@@ -187,9 +184,6 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
 /// Puts an e-mail with a secret into the outbox, such as a one-time password for a user; its id. What
 /// it says stands in memory alone, and is not sent after 10 minutes. What cannot be sent, because the
 /// address is none, stands there as failed.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn enqueue_secret(
     tx: &Tx<'_>,
     ctx: &Context,
@@ -225,9 +219,6 @@ fn expiry(now: Timestamp, secret: bool) -> Timestamp {
 }
 
 /// Whether [`claim`] would change anything.
-///
-/// # Errors
-/// When it cannot be read.
 pub fn is_any_due(connection: &Connection, open: &Open, now: Timestamp) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -244,9 +235,6 @@ pub fn is_any_due(connection: &Connection, open: &Open, now: Timestamp) -> Resul
 
 /// Begins an attempt at each of the oldest messages that are due, at most `most`; those that are too
 /// late, or whose delegate was deleted, go out of the queue.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn claim(tx: &Tx<'_>, open: &Open, most: usize) -> Result<Vec<Due>> {
     let now = tx.now();
     tx.prepare_cached(
@@ -284,9 +272,6 @@ pub fn claim(tx: &Tx<'_>, open: &Open, most: usize) -> Result<Vec<Due>> {
 }
 
 /// A message whose attempt has begun.
-///
-/// # Errors
-/// When it cannot be read, or is in no attempt.
 pub fn begun(connection: &Connection, id: i64) -> Result<Due> {
     Ok(connection
         .prepare_cached(&format!(
@@ -296,9 +281,6 @@ pub fn begun(connection: &Connection, id: i64) -> Result<Due> {
 }
 
 /// Writes down how an attempt ended. With `last` no further one is made by itself.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn finish(tx: &Tx<'_>, id: i64, outcome: &Outcome, last: bool) -> Result<()> {
     let attempt: Option<i64> = tx
         .prepare_cached("SELECT attempts FROM messages WHERE id = ?1 AND state = 'sending'")?

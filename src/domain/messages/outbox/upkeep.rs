@@ -16,9 +16,6 @@ const SLICE: i64 = 500;
 /// Lets messages go that are to nobody in the list (one-time passwords, tests) and ended a month ago, in
 /// small slices that wait for everybody else; how many went. Those to delegates are their history,
 /// which searches look at (`comms`), and go with them.
-///
-/// # Errors
-/// When it cannot be read or written; what is left goes the next time.
 pub async fn thin(store: &Store, now: Timestamp) -> Result<usize> {
     let before = Timestamp(now.0 - KEPT_MS);
     let mut gone = 0;
@@ -56,9 +53,6 @@ fn ended(connection: &Connection, before: Timestamp) -> Result<Vec<i64>> {
 /// What an earlier process was at when it ended: nobody knows how that went. What it was to send of a
 /// secret went with it; a version before this one wrote that down. To be called before anything is
 /// sent.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn end_interrupted(tx: &Tx<'_>) -> Result<()> {
     tx.execute(
         "UPDATE messages SET state = 'unknown', failure = 'the server ended while it was being sent',

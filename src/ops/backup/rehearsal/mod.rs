@@ -84,9 +84,6 @@ pub fn check_doors(connection: &Connection) -> Result<()> {
 }
 
 /// What would go, counted on a connection of its own.
-///
-/// # Errors
-/// When the snapshot cannot be read.
 pub fn preview(store: &Store, snapshot: &Path) -> Result<Going> {
     let connection = Connection::open_in_memory()?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
@@ -101,9 +98,6 @@ pub fn preview(store: &Store, snapshot: &Path) -> Result<Going> {
 }
 
 /// Goes back to a snapshot, after a safety backup into `folder`.
-///
-/// # Errors
-/// A sentence for the administrator; nothing has changed then.
 pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<Returned> {
     let (path, database) = (snapshot.path.clone(), store.path().to_owned());
     // In full, and before anybody waits: a snapshot that rots on a stick is told now.

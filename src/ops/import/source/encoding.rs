@@ -48,9 +48,6 @@ pub(super) fn name_of(encoding: &'static Encoding) -> String {
 }
 
 /// The encoding that the letters of a text are most likely in.
-///
-/// # Errors
-/// When it cannot be read, or is no text in any encoding.
 pub(super) fn recognised(path: &Path) -> Result<&'static Encoding> {
     let mut file = File::open(path).map_err(Error::invalid_cause)?;
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -74,9 +71,6 @@ pub(super) fn recognised(path: &Path) -> Result<&'static Encoding> {
 }
 
 /// Checks that all of a text can be read in an encoding.
-///
-/// # Errors
-/// When it cannot, with the line.
 pub(super) fn check(path: &Path, encoding: &'static Encoding) -> Result<()> {
     let mut file = File::open(path).map_err(Error::invalid_cause)?;
     let mut decoder = encoding.new_decoder();

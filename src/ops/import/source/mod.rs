@@ -158,26 +158,16 @@ pub type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
 
 impl Source {
     /// Opens a file; `sheet` names the sheet of an XLSX file, the first without it.
-    ///
-    /// # Errors
-    /// A sentence for the operator, with the file's name: for what cannot be read, is too large, or
-    /// is no list.
     pub fn open(path: &Path, sheet: Option<&str>) -> Result<Self> {
         Self::open_within(path, sheet, FILE_MAX_BYTES)
     }
 
     /// As [`Source::open`], read as somebody says.
-    ///
-    /// # Errors
-    /// As [`Source::open`], and for an encoding that is unknown or does not fit.
     pub fn open_with(path: &Path, reading: Reading<'_>) -> Result<Self> {
         Self::open_named(path, reading, FILE_MAX_BYTES)
     }
 
     /// As [`Source::open`], with a limit of its own.
-    ///
-    /// # Errors
-    /// As [`Source::open`].
     pub fn open_within(path: &Path, sheet: Option<&str>, most_bytes: u64) -> Result<Self> {
         let encoding = None;
         Self::open_named(path, Reading { sheet, encoding }, most_bytes)
@@ -192,9 +182,6 @@ impl Source {
     }
 
     /// As [`Source::open`], of a file that was called `name` where it came from.
-    ///
-    /// # Errors
-    /// As [`Source::open`], with that name.
     pub fn open_as(path: &Path, name: &str, reading: Reading<'_>) -> Result<Self> {
         Self::read(path, name, reading, FILE_MAX_BYTES)
             .map_err(|cause| Error::new(cause.kind, format!("{name}: {}", cause.message)))
@@ -354,9 +341,6 @@ impl Source {
 
     /// The rows below the header. Those of a table are cleaned: of the apostrophe that keeps a
     /// spreadsheet from running a cell, and, unless Gatepost wrote it, of the white space around.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or changed since it was opened.
     pub fn rows(&self) -> Result<Rows> {
         let name = self.name.clone();
         let told = move |cause: Error| Error::new(cause.kind, format!("{name}: {}", cause.message));

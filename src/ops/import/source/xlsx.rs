@@ -27,9 +27,6 @@ const TEXT_MAX_BYTES: usize = 4 * 1024 * 1024 * 1024;
 /// The sheet of a name, or the first with those that go on with it (`delegates 2` after
 /// `delegates`, as `export` writes them), and all that there are; every part of the file is looked
 /// through before.
-///
-/// # Errors
-/// A sentence for the operator.
 pub(super) fn find_sheets(path: &Path, named: Option<&str>) -> Result<(Vec<String>, Vec<String>)> {
     let file = File::open(path).map_err(Error::invalid_cause)?;
     bomb::check(BufReader::new(file))?;
@@ -79,9 +76,6 @@ fn unreadable(cause: &dyn std::fmt::Display) -> Error {
 
 /// The rows of sheets, those without any value left out; of the second and later ones without the
 /// header, and counted on.
-///
-/// # Errors
-/// When the thread cannot be started.
 pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
     let (tell, told) = sync_channel(AHEAD_ROWS);
     std::thread::Builder::new()
