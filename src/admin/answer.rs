@@ -1,7 +1,7 @@
 //! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
 //! what every answer of the console carries.
 
-use super::{Console, Shell, Visit};
+use super::{Console, Layout, RequestContext};
 use crate::{
     types::error::{Error, Kind, Result},
     web::{RequestId, error::status_code},
@@ -74,8 +74,8 @@ pub fn go(path: &str) -> Response {
 
 /// As [`go`], where htmx asked: it then loads the whole page.
 #[must_use]
-pub fn go_whole(visit: &Visit, path: &str) -> Response {
-    if visit.is_part() {
+pub fn go_whole(request: &RequestContext, path: &str) -> Response {
+    if request.is_part() {
         Response::builder()
             .status(StatusCode::NO_CONTENT)
             .header("HX-Redirect", path)
@@ -86,11 +86,11 @@ pub fn go_whole(visit: &Visit, path: &str) -> Response {
 }
 
 /// To the sign-in, and from there back to where the visit was to go.
-pub(super) fn to_sign_in(visit: &Visit) -> Response {
+pub(super) fn to_sign_in(request: &RequestContext) -> Response {
     let target = form_urlencoded::Serializer::new(String::new())
-        .append_pair("next", &visit.target())
+        .append_pair("next", &request.target())
         .finish();
-    go_whole(visit, &format!("/console/sign-in?{target}"))
+    go_whole(request, &format!("/console/sign-in?{target}"))
 }
 
 /// A text as a QR code, exactly as a scanner is to read it.
@@ -149,13 +149,13 @@ pub fn events(stream: impl Stream<Item = (&'static str, String)> + Send + 'stati
 #[derive(Template)]
 #[template(path = "failure.html")]
 struct Failed {
-    shell: Shell,
+    layout: Layout,
     status: u16,
     message: String,
 }
 
 /// The page that tells what went wrong. A defect's cause goes to the log.
-pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -> Response {
+pub(super) fn failure(mut layout: Layout, error: &Error, request_id: &RequestId) -> Response {
     let status = status_code(error.kind);
     let message = if error.kind == Kind::Defect {
         tracing::error!(%request_id, "defect: {}", error.message);
@@ -170,9 +170,9 @@ pub(super) fn failure(mut shell: Shell, error: &Error, request_id: &RequestId) -
         404 => "Not found",
         _ => "That did not work",
     };
-    title.clone_into(&mut shell.title);
+    title.clone_into(&mut layout.title);
     let page = Failed {
-        shell,
+        layout,
         status,
         message,
     };

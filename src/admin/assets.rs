@@ -1,7 +1,7 @@
 //! The files that pages need (`assets/static`), inside the binary. Their addresses change with
 //! their content, so browsers keep them for good.
 
-use super::{Access, Route, Visit};
+use super::{Access, RequestContext, Route};
 use crate::types::{
     error::{Error, Kind, Result},
     secret,
@@ -42,11 +42,11 @@ fn version(file: &EmbeddedFile) -> String {
     secret::hex(&file.metadata.sha256_hash()[..6])
 }
 
-async fn file(visit: Visit) -> Result<Response> {
-    let name = visit.path("name")?;
+async fn file(request: RequestContext) -> Result<Response> {
+    let name = request.path("name")?;
     let file = Files::get(&name)
         .ok_or_else(|| Error::new(Kind::NoSuchPath, format!("there is no file {name}")))?;
-    let kept = match visit.query.sent("v") {
+    let kept = match request.query.sent("v") {
         Some(asked) if asked == version(&file) => "public, max-age=31536000, immutable",
         _ => "no-cache",
     };
@@ -56,7 +56,7 @@ async fn file(visit: Visit) -> Result<Response> {
         .body(file.data.into_owned()))
 }
 
-async fn nothing(_: Visit) -> Result<Response> {
+async fn nothing(_: RequestContext) -> Result<Response> {
     Err(Error::new(Kind::NoSuchPath, "there is no such page"))
 }
 

@@ -1,7 +1,9 @@
 //! The dashboard: what happens now. The page shows it once; a stream renews its parts, rendered once
 //! a beat for all who look.
 
-use super::{Area, Console, Route, Shell, Visit, answer, live::MINUTES, route, shell::bytes};
+use super::{
+    Area, Console, Layout, RequestContext, Route, answer, layout::bytes, live::MINUTES, route,
+};
 use crate::{
     core::settings,
     db::{Tx, integrity::Condition, totals},
@@ -46,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "dashboard.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     now: Now,
     /// Places that an upgrade closed to those who are not registered.
     closed: Vec<(i64, String)>,
@@ -59,7 +61,7 @@ struct Page {
 #[derive(Template)]
 #[template(path = "dashboard_now.html")]
 struct Part<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     now: &'a Now,
 }
 
@@ -335,10 +337,10 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
     ])
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let counts = visit.console.live.check_ins();
-    let console = Arc::clone(&visit.console);
-    let (now, closed, notices) = visit
+async fn show(request: RequestContext) -> Result<Response> {
+    let counts = request.console.live.check_ins();
+    let console = Arc::clone(&request.console);
+    let (now, closed, notices) = request
         .console
         .store
         .read(move |connection| {
@@ -350,7 +352,7 @@ async fn show(visit: Visit) -> Result<Response> {
     let notices = notices.into_iter();
     let notices: Vec<_> = (notices.map(|notice| (Timestamp(notice.at), notice.what))).collect();
     answer::page(&Page {
-        shell: visit.shell("Dashboard", Some(Area::Dashboard)),
+        layout: request.layout("Dashboard", Some(Area::Dashboard)),
         now,
         closed,
         shown_until: notices.last().map_or(0, |(at, _)| at.0),
@@ -368,8 +370,8 @@ fn closed_by_upgrade(connection: &Connection) -> Result<Vec<(i64, String)>> {
 }
 
 /// An administrator has seen what the upgrade closed.
-async fn dismiss_closed(visit: Visit) -> Result<Response> {
-    visit
+async fn dismiss_closed(request: RequestContext) -> Result<Response> {
+    request
         .console
         .store
         .write(|tx| Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?))
@@ -377,36 +379,36 @@ async fn dismiss_closed(visit: Visit) -> Result<Response> {
     Ok(answer::go("/console"))
 }
 
-async fn acknowledge(visit: Visit) -> Result<Response> {
-    let until = visit.form.number("until")?.unwrap_or_default();
-    let ctx = visit.context();
+async fn acknowledge(request: RequestContext) -> Result<Response> {
+    let until = request.form.number("until")?.unwrap_or_default();
+    let ctx = request.context();
     let write = move |tx: &Tx<'_>| settings::notices::acknowledge(tx, &ctx, Timestamp(until));
-    visit.console.store.write(write).await?;
-    visit.flash("Notices acknowledged");
+    request.console.store.write(write).await?;
+    request.flash("Notices acknowledged");
     Ok(answer::go("/console"))
 }
 
 /// The dashboard's parts whenever they are new.
-async fn stream(visit: Visit) -> Result<Response> {
-    let beats = visit.beats()?;
+async fn stream(request: RequestContext) -> Result<Response> {
+    let beats = request.beats()?;
     // What one may do decides what one is offered.
-    let role = visit.staff()?.role as usize;
-    let state = (visit, beats, Arc::new(String::new()));
+    let role = request.current_user()?.role as usize;
+    let state = (request, beats, Arc::new(String::new()));
     Ok(answer::events(stream::unfold(
         state,
-        move |(visit, mut beats, last)| async move {
+        move |(request, mut beats, last)| async move {
             loop {
                 let beat = beats.next().await?;
-                let shared = &visit.console.dashboard[role];
+                let shared = &request.console.dashboard[role];
                 let made = match shared.get(beat) {
                     Some(made) => Ok(made),
-                    None => part(&visit).await.map(|made| shared.keep(beat, made)),
+                    None => part(&request).await.map(|made| shared.keep(beat, made)),
                 };
                 match made {
                     Ok(made) if *made == *last => {}
                     Ok(made) => {
                         let text = made.as_ref().clone();
-                        return Some((("now", text), (visit, beats, made)));
+                        return Some((("now", text), (request, beats, made)));
                     }
                     Err(cause) => tracing::warn!("dashboard: {cause}"),
                 }
@@ -415,17 +417,17 @@ async fn stream(visit: Visit) -> Result<Response> {
     )))
 }
 
-async fn part(visit: &Visit) -> Result<String> {
-    let counts = visit.console.live.check_ins();
-    let console = Arc::clone(&visit.console);
-    let now = visit
+async fn part(request: &RequestContext) -> Result<String> {
+    let counts = request.console.live.check_ins();
+    let console = Arc::clone(&request.console);
+    let now = request
         .console
         .store
         .read(move |connection| Now::read(&console, &counts, connection))
         .await?;
-    let shell = visit.shell("", Some(Area::Dashboard));
+    let layout = request.layout("", Some(Area::Dashboard));
     Part {
-        shell: &shell,
+        layout: &layout,
         now: &now,
     }
     .render()

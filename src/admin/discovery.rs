@@ -2,7 +2,7 @@
 //! or refreshing the page lets them ask for ten minutes; its stream does not, so that a page that is
 //! left open over night closes by itself.
 
-use super::{Area, Route, Shell, Visit, answer, live::Beats, route};
+use super::{Area, Layout, RequestContext, Route, answer, live::Beats, route};
 use crate::{
     domain::discovery::{
         Place, Trouble, clear,
@@ -39,7 +39,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "discovery/page.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     window: String,
     place: String,
     board: String,
@@ -71,7 +71,7 @@ struct PlacePart {
 #[derive(Template)]
 #[template(path = "discovery/board.html")]
 struct BoardPart {
-    shell: Shell,
+    layout: Layout,
     waiting: Vec<Waiting>,
     given: Vec<GivenOut>,
     at: String,
@@ -87,28 +87,28 @@ struct Done {
 }
 
 impl WindowPart {
-    fn read(visit: &Visit) -> Self {
-        let shell = visit.shell("", None);
-        let window = &visit.console.discovery.window;
+    fn read(request: &RequestContext) -> Self {
+        let layout = request.layout("", None);
+        let window = &request.console.discovery.window;
         let until = window.until(Instant::now(), Timestamp::now());
         Self {
-            csrf: shell.csrf().to_owned(),
-            clock: until.map(|until| shell.clock(&until)).unwrap_or_default(),
+            csrf: layout.csrf().to_owned(),
+            clock: until.map(|until| layout.clock(&until)).unwrap_or_default(),
             until,
-            at: chosen(visit).to_owned(),
+            at: chosen(request).to_owned(),
         }
     }
 }
 
 impl PlacePart {
-    fn read(visit: &Visit) -> Self {
-        let (places, trouble) = match visit.console.discovery.places() {
+    fn read(request: &RequestContext) -> Self {
+        let (places, trouble) = match request.console.discovery.places() {
             Ok(places) => (places, None),
             Err(trouble) => (Vec::new(), Some(explained(trouble))),
         };
         Self {
-            chosen: place(visit, &places).cloned(),
-            tls: visit.console.reach.tls,
+            chosen: place(request, &places).cloned(),
+            tls: request.console.reach.tls,
             places,
             trouble,
         }
@@ -120,9 +120,9 @@ impl PlacePart {
 }
 
 impl BoardPart {
-    async fn read(visit: &Visit) -> Result<Self> {
+    async fn read(request: &RequestContext) -> Result<Self> {
         let now = Timestamp::now();
-        let (waiting, given) = visit
+        let (waiting, given) = request
             .console
             .store
             .read(move |connection| {
@@ -133,26 +133,26 @@ impl BoardPart {
             })
             .await?;
         Ok(Self {
-            shell: visit.shell("", None),
+            layout: request.layout("", None),
             waiting,
             given,
-            at: chosen(visit).to_owned(),
+            at: chosen(request).to_owned(),
         })
     }
 }
 
 /// The address that was chosen on this page, by its host.
-fn chosen(visit: &Visit) -> &str {
-    visit
+fn chosen(request: &RequestContext) -> &str {
+    request
         .form
         .filled("at")
-        .or_else(|| visit.query.filled("at"))
+        .or_else(|| request.query.filled("at"))
         .unwrap_or_default()
 }
 
 /// The place that was chosen, or the first where it is gone: the machine may be on another network.
-fn place<'a>(visit: &Visit, places: &'a [Place]) -> Option<&'a Place> {
-    let at = chosen(visit);
+fn place<'a>(request: &RequestContext, places: &'a [Place]) -> Option<&'a Place> {
+    let at = chosen(request);
     places
         .iter()
         .find(|place| place.host == at)
@@ -174,8 +174,8 @@ fn explained(trouble: Trouble) -> &'static str {
 }
 
 /// Back to the page, with the address that was chosen there.
-fn back(visit: &Visit) -> String {
-    match chosen(visit) {
+fn back(request: &RequestContext) -> String {
+    match chosen(request) {
         "" => PATH.to_owned(),
         at => {
             let query = form_urlencoded::Serializer::new(String::new())
@@ -186,20 +186,20 @@ fn back(visit: &Visit) -> String {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
+async fn show(request: RequestContext) -> Result<Response> {
     // Whoever just closed it sees it closed; any other load lets apps ask.
-    if !visit.query.ticked("closed") {
-        visit.console.discovery.window.extend(Instant::now());
+    if !request.query.ticked("closed") {
+        request.console.discovery.window.extend(Instant::now());
     }
-    let parts = parts(&visit).await?;
+    let parts = parts(&request).await?;
     let marks: Vec<_> = parts.iter().map(|part| mark(part)).collect();
     let query = form_urlencoded::Serializer::new(String::new())
-        .append_pair("at", chosen(&visit))
+        .append_pair("at", chosen(&request))
         .append_pair("shown", &marks.join("."))
         .finish();
     let [window, place, board] = parts;
     answer::page(&Page {
-        shell: visit.shell("Discovery", Some(Area::Discovery)),
+        layout: request.layout("Discovery", Some(Area::Discovery)),
         window,
         place,
         board,
@@ -208,11 +208,11 @@ async fn show(visit: Visit) -> Result<Response> {
 }
 
 /// The parts of the page that change by themselves.
-async fn parts(visit: &Visit) -> Result<[String; 3]> {
+async fn parts(request: &RequestContext) -> Result<[String; 3]> {
     let [window, place, board] = [
-        WindowPart::read(visit).render(),
-        PlacePart::read(visit).render(),
-        BoardPart::read(visit).await?.render(),
+        WindowPart::read(request).render(),
+        PlacePart::read(request).render(),
+        BoardPart::read(request).await?.render(),
     ];
     Ok([
         window.map_err(Error::defect)?,
@@ -226,25 +226,25 @@ fn mark(part: &str) -> String {
     secret::hex(&secret::digest(part.as_bytes())[..8])
 }
 
-async fn close(visit: Visit) -> Result<Response> {
-    visit.console.discovery.window.close();
-    let page = back(&visit);
+async fn close(request: RequestContext) -> Result<Response> {
+    request.console.discovery.window.close();
+    let page = back(&request);
     let mark = if page.contains('?') { '&' } else { '?' };
     Ok(answer::go(&format!("{page}{mark}closed=1")))
 }
 
 /// The QR code of the request URI, for the address that the page names.
-async fn qr(visit: Visit) -> Result<Response> {
+async fn qr(request: RequestContext) -> Result<Response> {
     let gone = || Error::new(Kind::NoSuchPath, "there is no such address any more");
-    let places = visit.console.discovery.places().map_err(|_| gone())?;
-    let place = place(&visit, &places).ok_or_else(gone)?;
+    let places = request.console.discovery.places().map_err(|_| gone())?;
+    let place = place(&request, &places).ok_or_else(gone)?;
     answer::qr(&place.request_uri())
 }
 
-async fn add(visit: Visit) -> Result<Response> {
-    let (ctx, id) = (visit.context(), visit.id("id")?);
-    let delegate_write = visit.form.ticked("delegateWrite");
-    let added = visit
+async fn add(request: RequestContext) -> Result<Response> {
+    let (ctx, id) = (request.context(), request.id("id")?);
+    let delegate_write = request.form.ticked("delegateWrite");
+    let added = request
         .console
         .store
         .write(move |tx| clear::add(tx, &ctx, id, delegate_write))
@@ -252,37 +252,37 @@ async fn add(visit: Visit) -> Result<Response> {
     match added {
         Ok(Some(_)) => {
             done(
-                &visit,
+                &request,
                 true,
                 "Added. The app gets its credentials when it asks next.",
             )
             .await
         }
-        Ok(None) => decided_before(&visit).await,
-        Err(error) if error.kind == Kind::CodeTaken && visit.is_part() => {
-            done(&visit, false, &answer::sentence(&error.message)).await
+        Ok(None) => decided_before(&request).await,
+        Err(error) if error.kind == Kind::CodeTaken && request.is_part() => {
+            done(&request, false, &answer::sentence(&error.message)).await
         }
         Err(error) => Err(error),
     }
 }
 
-async fn dismiss(visit: Visit) -> Result<Response> {
-    let (ctx, id) = (visit.context(), visit.id("id")?);
-    let dismissed = visit
+async fn dismiss(request: RequestContext) -> Result<Response> {
+    let (ctx, id) = (request.context(), request.id("id")?);
+    let dismissed = request
         .console
         .store
         .write(move |tx| clear::dismiss(tx, &ctx, id))
         .await?;
     if dismissed {
-        done(&visit, true, "Dismissed.").await
+        done(&request, true, "Dismissed.").await
     } else {
-        decided_before(&visit).await
+        decided_before(&request).await
     }
 }
 
-async fn again(visit: Visit) -> Result<Response> {
-    let (ctx, id) = (visit.context(), visit.id("id")?);
-    let shown_until = visit
+async fn again(request: RequestContext) -> Result<Response> {
+    let (ctx, id) = (request.context(), request.id("id")?);
+    let shown_until = request
         .console
         .store
         .write(move |tx| clear::give_again(tx, &ctx, id))
@@ -290,7 +290,7 @@ async fn again(visit: Visit) -> Result<Response> {
     match shown_until {
         Some(_) => {
             done(
-                &visit,
+                &request,
                 true,
                 "The app gets new credentials when it asks within ten minutes.",
             )
@@ -298,7 +298,7 @@ async fn again(visit: Visit) -> Result<Response> {
         }
         None => {
             done(
-                &visit,
+                &request,
                 false,
                 "The app's access was revoked; it has to ask anew.",
             )
@@ -307,25 +307,25 @@ async fn again(visit: Visit) -> Result<Response> {
     }
 }
 
-async fn decided_before(visit: &Visit) -> Result<Response> {
+async fn decided_before(request: &RequestContext) -> Result<Response> {
     done(
-        visit,
+        request,
         false,
         "That request does not wait any more: somebody else decided, or it was a day old.",
     )
     .await
 }
 
-async fn done(visit: &Visit, good: bool, told: &str) -> Result<Response> {
-    if visit.is_part() {
+async fn done(request: &RequestContext, good: bool, told: &str) -> Result<Response> {
+    if request.is_part() {
         return answer::page(&Done {
-            board: BoardPart::read(visit).await?,
+            board: BoardPart::read(request).await?,
             told: told.to_owned(),
             good,
         });
     }
-    visit.flash(told);
-    Ok(answer::go(&back(visit)))
+    request.flash(told);
+    Ok(answer::go(&back(request)))
 }
 
 /// The names of the parts' events.
@@ -333,7 +333,7 @@ const EVENTS: [&str; 3] = ["window", "place", "board"];
 
 /// What a page shows already, and what it is to be sent next.
 struct Sent {
-    visit: Visit,
+    request: RequestContext,
     beats: Beats,
     marks: Vec<String>,
     next: VecDeque<(&'static str, String)>,
@@ -342,7 +342,7 @@ struct Sent {
 impl Sent {
     /// Looks which parts are new.
     async fn look(&mut self) -> Result<()> {
-        let parts = parts(&self.visit).await?;
+        let parts = parts(&self.request).await?;
         self.marks.resize(parts.len(), String::new());
         for ((event, part), known) in EVENTS.into_iter().zip(parts).zip(&mut self.marks) {
             let mark = mark(&part);
@@ -356,12 +356,12 @@ impl Sent {
 }
 
 /// The parts of the page whenever they are new.
-async fn stream(visit: Visit) -> Result<Response> {
-    let shown = visit.query.text("shown");
+async fn stream(request: RequestContext) -> Result<Response> {
+    let shown = request.query.text("shown");
     let sent = Sent {
         marks: shown.split('.').map(ToOwned::to_owned).collect(),
-        beats: visit.beats()?,
-        visit,
+        beats: request.beats()?,
+        request,
         next: VecDeque::new(),
     };
     Ok(answer::events(stream::unfold(

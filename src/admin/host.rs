@@ -1,7 +1,7 @@
 //! Under which names the console answers. A web page elsewhere can make a browser take this server for
 //! its own (DNS rebinding); the browser then still says by which name it came.
 
-use super::Visit;
+use super::RequestContext;
 use crate::{
     core::settings::address::host,
     types::error::{Error, Kind, Result},
@@ -13,11 +13,14 @@ use std::{net::IpAddr, sync::OnceLock};
 ///
 /// # Errors
 /// [`Kind::Forbidden`], with the names that are right.
-pub fn check(visit: &Visit) -> Result<()> {
-    let Some(sent) = visit.header("host").filter(|_| !visit.console.reach.tls) else {
+pub fn check(request: &RequestContext) -> Result<()> {
+    let Some(sent) = request
+        .header("host")
+        .filter(|_| !request.console.reach.tls)
+    else {
         return Ok(());
     };
-    let public = visit.console.public_url();
+    let public = request.console.public_url();
     if is_known(sent, own_names(), public.as_deref().and_then(host)) {
         return Ok(());
     }

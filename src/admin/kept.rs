@@ -1,7 +1,7 @@
 //! Secrets between the form that made them and the page that shows them: in memory, for the session
 //! that they are for, and never for long. Neither an address nor the file has them meanwhile.
 
-use super::Staff;
+use super::CurrentUser;
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -24,7 +24,7 @@ impl<T> Default for Kept<T> {
 
 impl<T: Clone> Kept<T> {
     /// Keeps something for a session, in place of what was kept for it before.
-    pub(super) fn keep(&self, staff: &Staff, kept: T) {
+    pub(super) fn keep(&self, current_user: &CurrentUser, kept: T) {
         let mut all = self.all();
         if all.len() >= MOST {
             let oldest = all.iter().min_by_key(|(_, (_, since))| *since);
@@ -32,17 +32,21 @@ impl<T: Clone> Kept<T> {
                 all.remove(&oldest);
             }
         }
-        all.insert(staff.session, (kept, Instant::now()));
+        all.insert(current_user.session, (kept, Instant::now()));
     }
 
     /// What is kept for a session.
-    pub(super) fn look(&self, staff: &Staff) -> Option<T> {
-        self.all().get(&staff.session).map(|(kept, _)| kept.clone())
+    pub(super) fn look(&self, current_user: &CurrentUser) -> Option<T> {
+        self.all()
+            .get(&current_user.session)
+            .map(|(kept, _)| kept.clone())
     }
 
     /// What is kept for a session, which then is kept no more.
-    pub(super) fn take(&self, staff: &Staff) -> Option<T> {
-        self.all().remove(&staff.session).map(|(kept, _)| kept)
+    pub(super) fn take(&self, current_user: &CurrentUser) -> Option<T> {
+        self.all()
+            .remove(&current_user.session)
+            .map(|(kept, _)| kept)
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<i64, (T, Instant)>> {
@@ -57,8 +61,8 @@ mod tests {
     use super::*;
     use crate::{identity::ConsoleRole, types::UserId};
 
-    fn session(session: i64) -> Staff {
-        Staff {
+    fn session(session: i64) -> CurrentUser {
+        CurrentUser {
             user: UserId(1),
             email: "ada@example.com".into(),
             role: ConsoleRole::Viewer,

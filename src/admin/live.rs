@@ -1,7 +1,7 @@
 //! What happens, as it happens: one task counts and looks once in a while, whatever number of
 //! dashboards is open, and wakes every stream that waits. Pages that nobody looks at cost nothing.
 
-use super::{Console, Staff, session};
+use super::{Console, CurrentUser, session};
 use crate::identity::App;
 use std::{
     collections::VecDeque,
@@ -130,16 +130,16 @@ impl Live {
 pub struct Beats {
     beats: watch::Receiver<Option<u64>>,
     console: Arc<Console>,
-    staff: Staff,
+    current_user: CurrentUser,
     looked: Instant,
 }
 
 impl Beats {
-    pub(super) fn of(console: &Arc<Console>, staff: &Staff) -> Self {
+    pub(super) fn of(console: &Arc<Console>, current_user: &CurrentUser) -> Self {
         Self {
             beats: console.live.beats(),
             console: Arc::clone(console),
-            staff: staff.clone(),
+            current_user: current_user.clone(),
             looked: Instant::now(),
         }
     }
@@ -152,7 +152,7 @@ impl Beats {
             let goes_on = self
                 .console
                 .store
-                .look_up(|connection| session::goes_on(connection, &self.staff));
+                .look_up(|connection| session::goes_on(connection, &self.current_user));
             // A store that is busy ends nobody's session.
             if let Ok(false) = goes_on {
                 return None;

@@ -4,7 +4,7 @@
 //! # Layout
 //!
 //! - `route` says which paths there are and who may go there, and lets nobody else in
-//! - `visit` is what a page is given, `upload` the file of a form; `shell` what every page shows
+//! - `request` is what a page is given, `upload` the file of a form; `layout` what every page shows
 //!   around its own part; `answer` what it may give back
 //! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
 //! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
@@ -33,25 +33,25 @@ mod host;
 mod import;
 mod interactions;
 mod kept;
+mod layout;
 pub mod live;
 mod messages;
 mod reports;
+mod request;
 pub mod route;
 mod sales;
 pub mod session;
 mod settings;
 mod setup;
-mod shell;
 mod sign_in;
 pub mod upload;
-mod visit;
 mod webhooks;
 
-pub use import::Desk;
+pub use import::UploadStore;
+pub use layout::{Area, Layout};
+pub use request::{CurrentUser, Fields, RequestContext};
 pub use route::{Access, Route};
 pub use setup::Setup;
-pub use shell::{Area, Shell};
-pub use visit::{Fields, Staff, Visit};
 
 use crate::{
     core::keyed::Key,
@@ -86,7 +86,7 @@ pub struct Console {
     /// Apps that ask to be let in.
     pub discovery: Arc<Discovery>,
     /// Lists that are imported.
-    pub imports: Arc<Desk>,
+    pub imports: Arc<UploadStore>,
     /// The dashboard's parts, for each role.
     dashboard: [live::Shared<String>; ConsoleRole::ALL.len()],
     /// The name of the session's cookie.
@@ -110,7 +110,7 @@ impl Console {
             discovery: Discovery::new(app.clone()),
             dashboard: Default::default(),
             setup: Setup::default(),
-            imports: Arc::new(Desk::new(app.store.path())),
+            imports: Arc::new(UploadStore::new(app.store.path())),
             app,
             reach,
             cookie: OnceLock::new(),

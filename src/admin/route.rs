@@ -1,7 +1,7 @@
 //! Which paths the console has and who may go there. Whoever may not is kept out here, before a
 //! page sees the request: by sign-in, role, CSRF token and origin.
 
-use super::{Console, Staff, Visit, answer, host, session};
+use super::{Console, CurrentUser, RequestContext, answer, host, session};
 use crate::{
     identity::ConsoleRole,
     types::{
@@ -28,7 +28,7 @@ pub enum Access {
 
 /// A page, or something that a page does.
 pub type Handler =
-    Arc<dyn Fn(Visit) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'static>;
+    Arc<dyn Fn(RequestContext) -> BoxFuture<'static, Result<Response>> + Send + Sync + 'static>;
 
 /// A way into the console.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl Route {
     /// Shows something.
     pub fn get<F, R>(path: &'static str, access: Access, handler: F) -> Self
     where
-        F: Fn(Visit) -> R + Send + Sync + 'static,
+        F: Fn(RequestContext) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Response>> + Send + 'static,
     {
         Self::new(Method::GET, path, access, handler)
@@ -55,7 +55,7 @@ impl Route {
     /// Changes something.
     pub fn post<F, R>(path: &'static str, access: Access, handler: F) -> Self
     where
-        F: Fn(Visit) -> R + Send + Sync + 'static,
+        F: Fn(RequestContext) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Response>> + Send + 'static,
     {
         Self::new(Method::POST, path, access, handler)
@@ -63,14 +63,14 @@ impl Route {
 
     fn new<F, R>(method: Method, path: &'static str, access: Access, handler: F) -> Self
     where
-        F: Fn(Visit) -> R + Send + Sync + 'static,
+        F: Fn(RequestContext) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Response>> + Send + 'static,
     {
         Self {
             method,
             path,
             access,
-            handler: Arc::new(move |visit| Box::pin(handler(visit))),
+            handler: Arc::new(move |request| Box::pin(handler(request))),
         }
     }
 }
@@ -95,59 +95,61 @@ impl Endpoint for Guarded {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
-        let mut visit = Visit::begin(Arc::clone(&self.console), request);
-        let outcome = match self.admit(&mut visit).await {
+        let mut request = RequestContext::begin(Arc::clone(&self.console), request);
+        let outcome = match self.admit(&mut request).await {
             Ok(None) => {
-                let shell = visit.shell("", None);
-                let handled = AssertUnwindSafe((self.route.handler)(visit));
+                let layout = request.layout("", None);
+                let handled = AssertUnwindSafe((self.route.handler)(request));
                 match handled.catch_unwind().await {
                     Ok(Ok(response)) => Ok(response),
-                    Ok(Err(error)) => Err((error, shell)),
-                    Err(panic) => Err((Error::defect(panic_text(panic.as_ref())), shell)),
+                    Ok(Err(error)) => Err((error, layout)),
+                    Err(panic) => Err((Error::defect(panic_text(panic.as_ref())), layout)),
                 }
             }
             Ok(Some(elsewhere)) => Ok(elsewhere),
-            Err(error) => Err((error, visit.shell("", None))),
+            Err(error) => Err((error, request.layout("", None))),
         };
         let response =
-            outcome.unwrap_or_else(|(error, shell)| answer::failure(shell, &error, &request_id));
+            outcome.unwrap_or_else(|(error, layout)| answer::failure(layout, &error, &request_id));
         Ok(answer::secured(response))
     }
 }
 
 impl Guarded {
     /// Lets a visit in, sends it elsewhere, or refuses it.
-    async fn admit(&self, visit: &mut Visit) -> Result<Option<Response>> {
-        reachable(visit)?;
+    async fn admit(&self, request: &mut RequestContext) -> Result<Option<Response>> {
+        reachable(request)?;
         let changes = self.route.method != Method::GET;
-        if changes && from_elsewhere(|name| visit.header(name)) {
+        if changes && from_elsewhere(|name| request.header(name)) {
             return Err(Error::new(
                 Kind::Forbidden,
                 "this came from another site; open the page again and repeat it there",
             ));
         }
-        let signed_in = session::of(visit)?;
+        let signed_in = session::of(request)?;
         match (self.route.access, signed_in) {
-            (Access::Anyone, signed_in) => visit.staff = signed_in,
-            (Access::Role(_), None) => return Ok(Some(answer::to_sign_in(visit))),
-            (Access::Role(role), Some(staff)) if staff.role >= role => visit.staff = Some(staff),
-            (Access::Role(role), Some(staff)) => {
+            (Access::Anyone, signed_in) => request.current_user = signed_in,
+            (Access::Role(_), None) => return Ok(Some(answer::to_sign_in(request))),
+            (Access::Role(role), Some(current_user)) if current_user.role >= role => {
+                request.current_user = Some(current_user)
+            }
+            (Access::Role(role), Some(current_user)) => {
                 let error = Error::new(
                     Kind::Forbidden,
                     format!(
                         "this needs the role {}; yours is {}",
                         role.name(),
-                        staff.role.name()
+                        current_user.role.name()
                     ),
                 );
-                visit.staff = Some(staff);
+                request.current_user = Some(current_user);
                 return Err(error);
             }
         }
         if changes {
-            visit.read_form().await?;
-            if let Some(staff) = &visit.staff {
-                check_csrf(visit, staff)?;
+            request.read_form().await?;
+            if let Some(current_user) = &request.current_user {
+                check_csrf(request, current_user)?;
             }
         }
         Ok(None)
@@ -159,19 +161,19 @@ impl Guarded {
 #[must_use]
 pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Response {
     let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
-    let mut visit = Visit::begin(Arc::clone(console), request);
-    let error = reachable(&visit).err().unwrap_or(error);
-    visit.staff = session::of(&visit).ok().flatten();
-    let shell = visit.shell("", None);
-    answer::secured(answer::failure(shell, &error, &request_id))
+    let mut request = RequestContext::begin(Arc::clone(console), request);
+    let error = reachable(&request).err().unwrap_or(error);
+    request.current_user = session::of(&request).ok().flatten();
+    let layout = request.layout("", None);
+    answer::secured(answer::failure(layout, &error, &request_id))
 }
 
 /// Without TLS the console answers on loopback only, unless `--console-lan` (contract §10), and under
 /// this machine's own names.
-fn reachable(visit: &Visit) -> Result<()> {
-    let reach = visit.console.reach;
-    if reach.tls || reach.lan || visit.is_local() {
-        return host::check(visit);
+fn reachable(request: &RequestContext) -> Result<()> {
+    let reach = request.console.reach;
+    if reach.tls || reach.lan || request.is_local() {
+        return host::check(request);
     }
     Err(Error::new(
         Kind::Forbidden,
@@ -193,14 +195,14 @@ pub fn from_elsewhere<'a>(header: impl Fn(&str) -> Option<&'a str>) -> bool {
     }
 }
 
-fn check_csrf(visit: &Visit, staff: &Staff) -> Result<()> {
-    let sent = visit
+fn check_csrf(request: &RequestContext, current_user: &CurrentUser) -> Result<()> {
+    let sent = request
         .header("x-csrf-token")
-        .or_else(|| visit.form.sent("csrf"))
+        .or_else(|| request.form.sent("csrf"))
         .unwrap_or_default();
     let same = secret::same(
         &secret::digest(sent.as_bytes()),
-        &secret::digest(staff.csrf.as_bytes()),
+        &secret::digest(current_user.csrf.as_bytes()),
     );
     if same {
         Ok(())

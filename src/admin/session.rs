@@ -1,7 +1,7 @@
 //! Who is signed in: a cookie with a random value, whose SHA-256 stands in the file, so that a
 //! session can be listed and ended from anywhere and ends at once.
 
-use super::{Staff, Visit};
+use super::{CurrentUser, RequestContext};
 use crate::{
     core::keyed::Key,
     db::Tx,
@@ -24,26 +24,26 @@ const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
 const SEEN_EVERY_MS: i64 = 60 * 1000;
 
 /// The visitor, where the request has the cookie of a session that goes on.
-pub(super) fn of(visit: &Visit) -> Result<Option<Staff>> {
-    let Some(cookie) = visit.console.session_cookie()? else {
+pub(super) fn of(request: &RequestContext) -> Result<Option<CurrentUser>> {
+    let Some(cookie) = request.console.session_cookie()? else {
         return Ok(None);
     };
-    let Some(token) = visit
+    let Some(token) = request
         .cookie(cookie)
         .filter(|token| secret::well_formed(token))
     else {
         return Ok(None);
     };
     let now = Timestamp::now();
-    let found = visit
+    let found = request
         .console
         .store
         .look_up(|connection| find(connection, token, now))?;
-    let Some((staff, seen_at)) = found else {
+    let Some((current_user, seen_at)) = found else {
         return Ok(None);
     };
     if now.0 - seen_at.0 > SEEN_EVERY_MS {
-        let (console, session) = (visit.console.clone(), staff.session);
+        let (console, session) = (request.console.clone(), current_user.session);
         tokio::spawn(async move {
             let seen = console.store.write(move |tx| seen(tx, session)).await;
             if let Err(cause) = seen {
@@ -51,14 +51,14 @@ pub(super) fn of(visit: &Visit) -> Result<Option<Staff>> {
             }
         });
     }
-    Ok(Some(staff))
+    Ok(Some(current_user))
 }
 
 fn find(
     connection: &Connection,
     token: &str,
     now: Timestamp,
-) -> Result<Option<(Staff, Timestamp)>> {
+) -> Result<Option<(CurrentUser, Timestamp)>> {
     let found = connection
         .prepare_cached(
             "SELECT s.id, s.user_id, u.email, u.console_role, s.seen_at
@@ -78,28 +78,28 @@ fn find(
     let Some((session, user, email, role, seen_at)) = found else {
         return Ok(None);
     };
-    let staff = Staff {
+    let current_user = CurrentUser {
         user,
         email,
         role: ConsoleRole::parse(&role)?,
         session,
         csrf: csrf(token),
     };
-    Ok(Some((staff, seen_at)))
+    Ok(Some((current_user, seen_at)))
 }
 
 /// Whether a session goes on, with the same role.
-pub(super) fn goes_on(connection: &Connection, staff: &Staff) -> Result<bool> {
+pub(super) fn goes_on(connection: &Connection, current_user: &CurrentUser) -> Result<bool> {
     Ok(connection
         .prepare_cached(
             "SELECT 1 FROM console_sessions s JOIN users u ON u.id = s.user_id
              WHERE s.id = ?1 AND s.user_id = ?2 AND s.expires_at > ?3 AND u.console_role = ?4",
         )?
         .exists(params![
-            staff.session,
-            staff.user,
+            current_user.session,
+            current_user.user,
             Timestamp::now(),
-            staff.role.name()
+            current_user.role.name()
         ])?)
 }
 

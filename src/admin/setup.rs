@@ -2,7 +2,7 @@
 //! the instance, and creates the place *Entrance* where gate apps check in. While there is an
 //! administrator it leads nowhere.
 
-use super::{Access, Route, Shell, Visit, answer, settings::words, sign_in};
+use super::{Access, Layout, RequestContext, Route, answer, settings::words, sign_in};
 use crate::{
     core::{
         Context,
@@ -131,7 +131,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "setup.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     token: String,
     email: String,
     name: String,
@@ -142,22 +142,26 @@ struct Page {
 }
 
 impl Page {
-    fn new(visit: &Visit, token: &str) -> Self {
-        let settings = visit.console.settings();
+    fn new(request: &RequestContext, token: &str) -> Self {
+        let settings = request.console.settings();
         Self {
-            shell: visit.shell("Welcome", None),
+            layout: request.layout("Welcome", None),
             token: token.to_owned(),
-            email: visit.form.text("email").to_owned(),
-            name: visit.form.filled("name").map_or_else(
+            email: request.form.text("email").to_owned(),
+            name: request.form.filled("name").map_or_else(
                 || settings.name.clone().unwrap_or_default(),
                 ToOwned::to_owned,
             ),
-            time_zone: visit
+            time_zone: request
                 .form
                 .filled("timeZone")
                 .map_or_else(own_zone, ToOwned::to_owned),
             zones: Zone::names(),
-            admission: visit.form.filled("admission").unwrap_or("once").to_owned(),
+            admission: request
+                .form
+                .filled("admission")
+                .unwrap_or("once")
+                .to_owned(),
             failure: None,
         }
     }
@@ -170,27 +174,27 @@ fn own_zone() -> String {
     name.unwrap_or("UTC").to_owned()
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let token = visit.query.text("token");
-    visit.console.setup.check(token)?;
-    if visit.console.store.look_up(has_administrator)? {
+async fn show(request: RequestContext) -> Result<Response> {
+    let token = request.query.text("token");
+    request.console.setup.check(token)?;
+    if request.console.store.look_up(has_administrator)? {
         return Err(stale());
     }
-    answer::page(&Page::new(&visit, token))
+    answer::page(&Page::new(&request, token))
 }
 
-async fn make(mut visit: Visit) -> Result<Response> {
-    let token = visit.form.text("token").to_owned();
-    visit.console.setup.check(&token)?;
-    match administrator(&mut visit).await {
+async fn make(mut request: RequestContext) -> Result<Response> {
+    let token = request.form.text("token").to_owned();
+    request.console.setup.check(&token)?;
+    match administrator(&mut request).await {
         Ok(user) => {
             let mut response = answer::go("/console");
-            let cookie = sign_in::opened(&visit, user).await?;
+            let cookie = sign_in::opened(&request, user).await?;
             response.headers_mut().insert(header::SET_COOKIE, cookie);
             Ok(response)
         }
         Err(error) if matches!(error.kind, Kind::Invalid | Kind::CodeTaken | Kind::TooLarge) => {
-            let mut page = Page::new(&visit, &token);
+            let mut page = Page::new(&request, &token);
             page.failure = Some(answer::sentence(&words::in_words(&error.message)));
             answer::form_again(&page)
         }
@@ -198,8 +202,8 @@ async fn make(mut visit: Visit) -> Result<Response> {
     }
 }
 
-async fn administrator(visit: &mut Visit) -> Result<UserId> {
-    let picture = match visit.upload() {
+async fn administrator(request: &mut RequestContext) -> Result<UserId> {
+    let picture = match request.upload() {
         Some(upload) if upload.file_name().is_some() => {
             let content = upload.small(logo::MAX_BYTES).await?;
             logo::check(&content)?;
@@ -207,7 +211,7 @@ async fn administrator(visit: &mut Visit) -> Result<UserId> {
         }
         _ => None,
     };
-    let form = &visit.form;
+    let form = &request.form;
     if form.sent("password") != form.sent("again") {
         return Err(Error::invalid("the two passwords differ"));
     }
@@ -235,8 +239,8 @@ async fn administrator(visit: &mut Visit) -> Result<UserId> {
                 .ok_or_else(|| Error::invalid("admission: choose how people enter"))?,
         ),
     };
-    let ctx = visit.context();
-    visit
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx: &Tx<'_>| {

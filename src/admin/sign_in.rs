@@ -1,7 +1,7 @@
 //! Sign-in and sign-out: e-mail and password, and a code of the authenticator app where the user
 //! has set one up. Guesses are throttled by user and address; those in the API never close this door.
 
-use super::{Access, Console, Fields, Route, Shell, Visit, answer, route, session};
+use super::{Access, Console, Fields, Layout, RequestContext, Route, answer, route, session};
 use crate::{
     core::keyed::Key,
     identity::{
@@ -77,7 +77,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     email: String,
     next: String,
     failure: Option<String>,
@@ -85,9 +85,9 @@ struct Page {
 }
 
 impl Page {
-    fn new(visit: &Visit, fields: &Fields) -> Self {
+    fn new(request: &RequestContext, fields: &Fields) -> Self {
         Self {
-            shell: visit.shell("Sign in", None),
+            layout: request.layout("Sign in", None),
             email: fields.text("email").to_owned(),
             next: next(fields).to_owned(),
             failure: None,
@@ -108,59 +108,59 @@ fn next(fields: &Fields) -> &str {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    if visit.staff.is_some() {
-        return Ok(answer::go(next(&visit.query)));
+async fn show(request: RequestContext) -> Result<Response> {
+    if request.current_user.is_some() {
+        return Ok(answer::go(next(&request.query)));
     }
-    answer::page(&Page::new(&visit, &visit.query))
+    answer::page(&Page::new(&request, &request.query))
 }
 
-async fn sign_in(visit: Visit) -> Result<Response> {
-    let email = visit.form.text("email").to_owned();
-    let password = visit.form.sent("password").unwrap_or_default().to_owned();
-    let known = match check_password(&visit, &email, password).await {
+async fn sign_in(request: RequestContext) -> Result<Response> {
+    let email = request.form.text("email").to_owned();
+    let password = request.form.sent("password").unwrap_or_default().to_owned();
+    let known = match check_password(&request, &email, password).await {
         Ok(known) => known,
-        Err(error) => return again(&visit, &error, None),
+        Err(error) => return again(&request, &error, None),
     };
-    let console = &visit.console;
+    let console = &request.console;
     let has_code = console
         .store
         .look_up(|connection| second_factor::is_on(connection, known.user))?;
     if has_code {
-        let mut page = Page::new(&visit, &visit.form);
+        let mut page = Page::new(&request, &request.form);
         page.waiting = Some(console.waiting.add(known)?);
         return answer::page(&page);
     }
-    enter(&visit, known.user).await
+    enter(&request, known.user).await
 }
 
-async fn code(visit: Visit) -> Result<Response> {
-    let key = visit.form.text("waiting").to_owned();
-    let found = visit.console.waiting.all().get(&key).cloned();
+async fn code(request: RequestContext) -> Result<Response> {
+    let key = request.form.text("waiting").to_owned();
+    let found = request.console.waiting.all().get(&key).cloned();
     let Some(known) = found else {
         let error = Error::invalid("that took too long; sign in again");
-        return again(&visit, &error, None);
+        return again(&request, &error, None);
     };
-    match check_code(&visit, &known).await {
+    match check_code(&request, &known).await {
         Ok(()) => {
             // Only one of two that came with the same code at once goes on.
-            if visit.console.waiting.all().remove(&key).is_none() {
-                return again(&visit, &Error::invalid("sign in again"), None);
+            if request.console.waiting.all().remove(&key).is_none() {
+                return again(&request, &Error::invalid("sign in again"), None);
             }
-            enter(&visit, known.user).await
+            enter(&request, known.user).await
         }
         Err(error) => {
             let goes_on = error.kind != Kind::Forbidden;
-            again(&visit, &error, goes_on.then_some(key))
+            again(&request, &error, goes_on.then_some(key))
         }
     }
 }
 
-fn again(visit: &Visit, error: &Error, waiting: Option<String>) -> Result<Response> {
+fn again(request: &RequestContext, error: &Error, waiting: Option<String>) -> Result<Response> {
     if matches!(error.kind, Kind::Defect | Kind::Unavailable) {
         return Err(Error::new(error.kind, error.message.clone()));
     }
-    let mut page = Page::new(visit, &visit.form);
+    let mut page = Page::new(request, &request.form);
     page.failure = Some(answer::sentence(&error.message));
     page.waiting = waiting;
     let mut response = answer::form_again(&page)?;
@@ -173,19 +173,19 @@ fn again(visit: &Visit, error: &Error, waiting: Option<String>) -> Result<Respon
 }
 
 /// The user of an e-mail address and a password, if they may enter the console.
-async fn check_password(visit: &Visit, email: &str, password: String) -> Result<Known> {
-    let (found, right) = try_password(visit, email, password).await?;
+async fn check_password(request: &RequestContext, email: &str, password: String) -> Result<Known> {
+    let (found, right) = try_password(request, email, password).await?;
     match found {
         Some(known) if right => {
-            let role = visit
+            let role = request
                 .console
                 .store
                 .look_up(|connection| Ok(users::get(connection, known.user)?.console));
             // Whoever knows the password may know that it does not open this door.
             if matches!(role, Ok(None)) {
                 let account = Account::known(Door::ConsolePassword, email);
-                let throttle = &visit.console.throttle;
-                throttle.failed(account, visit.address(), Instant::now())?;
+                let throttle = &request.console.throttle;
+                throttle.failed(account, request.address(), Instant::now())?;
                 return Err(Error::invalid(
                     "this user has no role in the console; an administrator can give one",
                 ));
@@ -203,23 +203,23 @@ async fn check_password(visit: &Visit, email: &str, password: String) -> Result<
 ///
 /// # Errors
 /// [`Kind::Invalid`] when it is wrong, [`Kind::TooManyAttempts`].
-pub(super) async fn check_own_password(visit: &Visit, password: String) -> Result<()> {
-    let staff = visit.staff()?;
-    let (found, right) = try_password(visit, &staff.email, password).await?;
+pub(super) async fn check_own_password(request: &RequestContext, password: String) -> Result<()> {
+    let current_user = request.current_user()?;
+    let (found, right) = try_password(request, &current_user.email, password).await?;
     match found {
-        Some(known) if right && known.user == staff.user => Ok(()),
+        Some(known) if right && known.user == current_user.user => Ok(()),
         _ => Err(Error::invalid("your password is wrong")),
     }
 }
 
 /// Who has this e-mail address, and whether this is the password; throttled.
 async fn try_password(
-    visit: &Visit,
+    request: &RequestContext,
     email: &str,
     password: String,
 ) -> Result<(Option<Known>, bool)> {
-    let console: &Console = &visit.console;
-    let address = visit.address();
+    let console: &Console = &request.console;
+    let address = request.address();
     let stored = console
         .store
         .look_up(|connection| users::stored_password(connection, email))?;
@@ -247,16 +247,16 @@ async fn try_password(
     Ok((known, right))
 }
 
-async fn check_code(visit: &Visit, known: &Known) -> Result<()> {
-    let console: &Console = &visit.console;
+async fn check_code(request: &RequestContext, known: &Known) -> Result<()> {
+    let console: &Console = &request.console;
     // From wherever they come: a code is short, and whoever guesses has the password already.
     let account = Account::known(Door::SecondFactor, &known.email);
     let anywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     console.throttle.check(account, anywhere, Instant::now())?;
     // Counted before it is looked at: of a thousand that come at once, ten are.
     let _ = console.throttle.failed(account, anywhere, Instant::now());
-    let code = visit.form.text("code").to_owned();
-    let mut ctx = visit.context();
+    let code = request.form.text("code").to_owned();
+    let mut ctx = request.context();
     ctx.actor = format!("user:{}", known.user);
     let sought = known.clone();
     let right = console
@@ -282,18 +282,21 @@ async fn check_code(visit: &Visit, known: &Known) -> Result<()> {
     ))
 }
 
-async fn enter(visit: &Visit, user: UserId) -> Result<Response> {
-    let cookie = opened(visit, user).await?;
-    let mut response = answer::go(next(&visit.form));
+async fn enter(request: &RequestContext, user: UserId) -> Result<Response> {
+    let cookie = opened(request, user).await?;
+    let mut response = answer::go(next(&request.form));
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(response)
 }
 
 /// Opens a session: the header with its cookie.
-pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::HeaderValue> {
-    let address = visit.address().to_string();
-    let agent = visit.header("user-agent").unwrap_or_default().to_owned();
-    let (token, key) = visit
+pub(super) async fn opened(
+    request: &RequestContext,
+    user: UserId,
+) -> Result<poem::http::HeaderValue> {
+    let address = request.address().to_string();
+    let agent = request.header("user-agent").unwrap_or_default().to_owned();
+    let (token, key) = request
         .console
         .store
         .write(move |tx| {
@@ -301,27 +304,27 @@ pub(super) async fn opened(visit: &Visit, user: UserId) -> Result<poem::http::He
             Ok((token, Key::find_or_make(tx)?))
         })
         .await?;
-    let cookie = visit.console.name_session_cookie(&key)?;
-    session::set_cookie(cookie, Some(&token), secure(visit))
+    let cookie = request.console.name_session_cookie(&key)?;
+    session::set_cookie(cookie, Some(&token), secure(request))
 }
 
 /// Whether the browser came by TLS, to us or to what stands in front.
-fn secure(visit: &Visit) -> bool {
-    let console = &visit.console;
+fn secure(request: &RequestContext) -> bool {
+    let console = &request.console;
     let public = console.public_url().unwrap_or_default();
     console.reach.tls || public.starts_with("https://")
 }
 
-async fn sign_out(visit: Visit) -> Result<Response> {
-    let staff = visit.staff()?.clone();
-    visit
+async fn sign_out(request: RequestContext) -> Result<Response> {
+    let current_user = request.current_user()?.clone();
+    request
         .console
         .store
-        .write(move |tx| sessions::end(tx, staff.user, staff.session))
+        .write(move |tx| sessions::end(tx, current_user.user, current_user.session))
         .await?;
     let mut response = answer::go("/console/sign-in");
-    if let Some(name) = visit.console.session_cookie()? {
-        let cookie = session::set_cookie(name, None, secure(&visit))?;
+    if let Some(name) = request.console.session_cookie()? {
+        let cookie = session::set_cookie(name, None, secure(&request))?;
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     Ok(response)

@@ -1,7 +1,7 @@
 //! Choosing a delegate or a device by searching: a part of the forms of users and clients.
 
 use crate::{
-    admin::{Route, Shell, Visit, answer, route},
+    admin::{Layout, RequestContext, Route, answer, route},
     core::search::Search,
     domain::delegates,
     types::{error::Result, text},
@@ -21,12 +21,12 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get(
             "/console/access/find/delegate",
             route::ADMINISTRATOR,
-            |visit| offer(visit, Subject::Delegate),
+            |request| offer(request, Subject::Delegate),
         ),
         Route::get(
             "/console/access/find/device",
             route::ADMINISTRATOR,
-            |visit| offer(visit, Subject::Device),
+            |request| offer(request, Subject::Device),
         ),
     ]
 }
@@ -62,14 +62,14 @@ pub(super) struct Chooser {
 impl Chooser {
     /// A chooser as it stands in a form at `action`.
     pub(super) async fn read(
-        visit: &Visit,
+        request: &RequestContext,
         subject: Subject,
         action: String,
         chosen: Option<i64>,
     ) -> Result<Self> {
-        let find = visit.query.text("find").to_owned();
+        let find = request.query.text("find").to_owned();
         let asked = find.clone();
-        let (chosen, found) = visit
+        let (chosen, found) = request
             .console
             .store
             .read(move |connection| {
@@ -186,24 +186,24 @@ struct Part {
 #[derive(Template)]
 #[template(path = "access/found_page.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     field: &'static str,
     found: Option<Vec<Choice>>,
 }
 
-async fn offer(visit: Visit, subject: Subject) -> Result<Response> {
-    let find = visit.query.text("find").to_owned();
-    let found = visit
+async fn offer(request: RequestContext, subject: Subject) -> Result<Response> {
+    let find = request.query.text("find").to_owned();
+    let found = request
         .console
         .store
         .read(move |connection| subject.find(connection, &find))
         .await?;
     let field = subject.field();
-    if visit.is_part() {
+    if request.is_part() {
         return answer::page(&Part { field, found });
     }
     answer::page(&Page {
-        shell: visit.shell("Found", Some(crate::admin::Area::Access)),
+        layout: request.layout("Found", Some(crate::admin::Area::Access)),
         field,
         found,
     })

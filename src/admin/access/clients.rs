@@ -2,7 +2,7 @@
 
 use super::{LINES, before, choice::Subject, next_page};
 use crate::{
-    admin::{Area, Route, Shell, Visit, answer, route},
+    admin::{Area, Layout, RequestContext, Route, answer, route},
     identity::{
         clients::{self, Client},
         tokens,
@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "access/clients.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     q: String,
     revoked: bool,
     lines: Vec<Line>,
@@ -72,13 +72,13 @@ impl Use {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
+async fn show(request: RequestContext) -> Result<Response> {
     let (q, revoked) = (
-        visit.query.text("q").to_owned(),
-        visit.query.ticked("revoked"),
+        request.query.text("q").to_owned(),
+        request.query.ticked("revoked"),
     );
-    let (part, from) = (q.clone(), before(&visit)?.map(ClientId));
-    let mut lines = visit
+    let (part, from) = (q.clone(), before(&request)?.map(ClientId));
+    let mut lines = request
         .console
         .store
         .read(move |connection| {
@@ -92,9 +92,9 @@ async fn show(visit: Visit) -> Result<Response> {
     let more = lines.len() > LINES;
     lines.truncate(LINES);
     let next = lines.last().filter(|_| more);
-    let next = next.map(|line| next_page(&visit, line.client.id.0));
+    let next = next.map(|line| next_page(&request, line.client.id.0));
     answer::page(&Page {
-        shell: visit.shell("Users and clients", Some(Area::Access)),
+        layout: request.layout("Users and clients", Some(Area::Access)),
         q,
         revoked,
         lines,

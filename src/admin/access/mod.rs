@@ -7,7 +7,7 @@ mod one_client;
 mod one_user;
 mod users;
 
-use super::{Area, Route, Shell, Visit, answer, route};
+use super::{Area, Layout, RequestContext, Route, answer, route};
 use crate::{
     identity::{Role, Roles},
     types::error::Result,
@@ -49,22 +49,22 @@ pub(super) struct Made {
 #[derive(Template)]
 #[template(path = "access/made.html")]
 struct MadePage {
-    shell: Shell,
+    layout: Layout,
     made: Option<Made>,
 }
 
 /// Shows a new secret, once: when the page is asked for again, it is gone.
-async fn made(visit: Visit) -> Result<Response> {
-    let made = visit.console.made.take(visit.staff()?);
+async fn made(request: RequestContext) -> Result<Response> {
+    let made = request.console.made.take(request.current_user()?);
     answer::page(&MadePage {
-        shell: visit.shell("Shown once", Some(Area::Access)),
+        layout: request.layout("Shown once", Some(Area::Access)),
         made,
     })
 }
 
 /// Keeps a secret for the page that shows it, and leads there.
-pub(super) fn show_once(visit: &Visit, made: Made) -> Result<Response> {
-    visit.console.made.keep(visit.staff()?, made);
+pub(super) fn show_once(request: &RequestContext, made: Made) -> Result<Response> {
+    request.console.made.keep(request.current_user()?, made);
     Ok(answer::go("/console/access/made"))
 }
 
@@ -99,19 +99,19 @@ fn short(name: &str) -> String {
 }
 
 /// The roles that are ticked.
-fn ticked_roles(visit: &Visit) -> Result<Roles> {
-    visit.form.all("role").map(Role::parse).collect()
+fn ticked_roles(request: &RequestContext) -> Result<Roles> {
+    request.form.all("role").map(Role::parse).collect()
 }
 
 /// The id that the next page of a list begins after.
-fn before(visit: &Visit) -> Result<Option<i64>> {
-    visit.query.number("before")
+fn before(request: &RequestContext) -> Result<Option<i64>> {
+    request.query.number("before")
 }
 
 /// The query string of the same list with another page.
-fn next_page(visit: &Visit, before: i64) -> String {
+fn next_page(request: &RequestContext, before: i64) -> String {
     let mut next = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in visit.query.iter().filter(|(name, _)| *name != "before") {
+    for (name, value) in request.query.iter().filter(|(name, _)| *name != "before") {
         next.append_pair(name, value);
     }
     next.append_pair("before", &before.to_string()).finish()

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     admin::{
-        Area, Route, Shell, Visit, answer,
+        Area, Layout, RequestContext, Route, answer,
         form::{MEANWHILE, is_theirs},
         route,
     },
@@ -38,7 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "access/client.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     /// The client, unless it is yet to be made.
     client: Option<(Client, Use)>,
     action: String,
@@ -55,7 +55,7 @@ struct Page {
 
 impl Page {
     async fn read(
-        visit: &Visit,
+        request: &RequestContext,
         client: Option<(Client, Use)>,
         wanted: &NewClient,
         state: String,
@@ -83,8 +83,8 @@ impl Page {
         };
         let device = wanted.device.map(|device| device.0);
         Ok(Self {
-            shell: visit.shell(&title, Some(Area::Access)),
-            chooser: Chooser::read(visit, Subject::Device, action.clone(), device).await?,
+            layout: request.layout(&title, Some(Area::Access)),
+            chooser: Chooser::read(request, Subject::Device, action.clone(), device).await?,
             client,
             action,
             name: wanted.name.clone(),
@@ -104,13 +104,13 @@ impl Page {
 }
 
 /// What the form asks for.
-fn wanted(visit: &Visit) -> Result<NewClient> {
-    let form = &visit.form;
+fn wanted(request: &RequestContext) -> Result<NewClient> {
+    let form = &request.form;
     let scopes: Result<Vec<Scope>> = form.all("scope").map(Scope::parse).collect();
     let seen: Vec<String> = form.all("property").map(ToOwned::to_owned).collect();
     Ok(NewClient {
         name: form.text("name").to_owned(),
-        roles: ticked_roles(visit)?,
+        roles: ticked_roles(request)?,
         scopes: scopes?,
         device: form.number("device")?.map(DeviceId),
         visible_properties: (form.text("see") == "some").then_some(seen),
@@ -127,12 +127,12 @@ fn stands(client: &Client) -> NewClient {
     }
 }
 
-fn id(visit: &Visit) -> Result<ClientId> {
-    visit.id("id").map(ClientId)
+fn id(request: &RequestContext) -> Result<ClientId> {
+    request.id("id").map(ClientId)
 }
 
-async fn read(visit: &Visit, id: ClientId) -> Result<(Client, Use)> {
-    visit
+async fn read(request: &RequestContext, id: ClientId) -> Result<(Client, Use)> {
+    request
         .console
         .store
         .read(move |connection| {
@@ -143,26 +143,26 @@ async fn read(visit: &Visit, id: ClientId) -> Result<(Client, Use)> {
         .await
 }
 
-async fn blank(visit: Visit) -> Result<Response> {
+async fn blank(request: RequestContext) -> Result<Response> {
     // What a gate app needs: the usual case.
     let gate = NewClient {
         roles: Roles::gate(),
         ..NewClient::default()
     };
-    answer::page(&Page::read(&visit, None, &gate, String::new()).await?)
+    answer::page(&Page::read(&request, None, &gate, String::new()).await?)
 }
 
-async fn make(visit: Visit) -> Result<Response> {
-    let new = wanted(&visit)?;
-    let (ctx, sought) = (visit.context(), new.clone());
-    let made = visit
+async fn make(request: RequestContext) -> Result<Response> {
+    let new = wanted(&request)?;
+    let (ctx, sought) = (request.context(), new.clone());
+    let made = request
         .console
         .store
         .write(move |tx| clients::create(tx, &ctx, &sought, &delegates::property_names()))
         .await;
     match made {
         Ok(made) => show_once(
-            &visit,
+            &request,
             Made {
                 what: "Client secret",
                 secret: made.client_secret,
@@ -172,7 +172,7 @@ async fn make(visit: Visit) -> Result<Response> {
             },
         ),
         Err(error) if is_theirs(&error) => {
-            let mut page = Page::read(&visit, None, &new, String::new()).await?;
+            let mut page = Page::read(&request, None, &new, String::new()).await?;
             page.failure = Some(answer::sentence(&error.message));
             answer::form_again(&page)
         }
@@ -180,22 +180,22 @@ async fn make(visit: Visit) -> Result<Response> {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let (client, known) = read(&visit, id(&visit)?).await?;
+async fn show(request: RequestContext) -> Result<Response> {
+    let (client, known) = read(&request, id(&request)?).await?;
     let (wanted, state) = (stands(&client), client.state());
-    answer::page(&Page::read(&visit, Some((client, known)), &wanted, state).await?)
+    answer::page(&Page::read(&request, Some((client, known)), &wanted, state).await?)
 }
 
-async fn change(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let mut new = wanted(&visit)?;
-    if visit.form.sent("device").is_none() {
+async fn change(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let mut new = wanted(&request)?;
+    if request.form.sent("device").is_none() {
         // Another search took the device away that was chosen in the one before.
-        new.device = read(&visit, id).await?.0.device;
+        new.device = read(&request, id).await?.0.device;
     }
-    let seen = visit.form.text("state").to_owned();
-    let (ctx, sought, state) = (visit.context(), new.clone(), seen.clone());
-    let outcome = visit
+    let seen = request.form.text("state").to_owned();
+    let (ctx, sought, state) = (request.context(), new.clone(), seen.clone());
+    let outcome = request
         .console
         .store
         .write(move |tx| {
@@ -204,7 +204,7 @@ async fn change(visit: Visit) -> Result<Response> {
         .await;
     let (wanted, state, failure) = match outcome {
         Ok(Edit::Done(client)) => {
-            visit.flash(format!(
+            request.flash(format!(
                 "{} is changed. Its running tokens follow at once.",
                 client.name
             ));
@@ -214,16 +214,16 @@ async fn change(visit: Visit) -> Result<Response> {
         Err(error) if is_theirs(&error) => (new, state, answer::sentence(&error.message)),
         Err(error) => return Err(error),
     };
-    let client = read(&visit, id).await?;
-    let mut page = Page::read(&visit, Some(client), &wanted, state).await?;
+    let client = read(&request, id).await?;
+    let mut page = Page::read(&request, Some(client), &wanted, state).await?;
     page.failure = Some(failure);
     answer::form_again(&page)
 }
 
-async fn rotate(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let (ctx, ends) = (visit.context(), visit.form.ticked("tokens"));
-    let (made, name) = visit
+async fn rotate(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let (ctx, ends) = (request.context(), request.form.ticked("tokens"));
+    let (made, name) = request
         .console
         .store
         .write(move |tx| {
@@ -236,7 +236,7 @@ async fn rotate(visit: Visit) -> Result<Response> {
         })
         .await?;
     show_once(
-        &visit,
+        &request,
         Made {
             what: "New client secret",
             secret: made.client_secret,
@@ -247,10 +247,10 @@ async fn rotate(visit: Visit) -> Result<Response> {
     )
 }
 
-async fn end_tokens(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let ctx = visit.context();
-    visit
+async fn end_tokens(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| {
@@ -258,14 +258,14 @@ async fn end_tokens(visit: Visit) -> Result<Response> {
             clients::end_tokens(tx, &ctx, &client.client_id)
         })
         .await?;
-    visit.flash("Its tokens are ended. It can get new ones with its secret.");
+    request.flash("Its tokens are ended. It can get new ones with its secret.");
     Ok(answer::go(&format!("/console/access/clients/{id}")))
 }
 
-async fn revoke(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let ctx = visit.context();
-    let name = visit
+async fn revoke(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let ctx = request.context();
+    let name = request
         .console
         .store
         .write(move |tx| {
@@ -274,6 +274,6 @@ async fn revoke(visit: Visit) -> Result<Response> {
             Ok(client.name)
         })
         .await?;
-    visit.flash(format!("{name} is revoked: it is locked out from now on."));
+    request.flash(format!("{name} is revoked: it is locked out from now on."));
     Ok(answer::go("/console/access/clients"))
 }

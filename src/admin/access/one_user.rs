@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     admin::{
-        Area, Route, Shell, Visit, answer,
+        Area, Layout, RequestContext, Route, answer,
         form::{MEANWHILE, is_theirs},
         route,
     },
@@ -55,7 +55,7 @@ struct Known {
 #[derive(Template)]
 #[template(path = "access/user.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     /// The user, unless it is yet to be made.
     known: Option<Known>,
     own: bool,
@@ -79,12 +79,12 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn sent(visit: &Visit) -> Result<Self> {
-        let form = &visit.form;
+    fn sent(request: &RequestContext) -> Result<Self> {
+        let form = &request.form;
         Ok(Self {
             email: form.text("email").to_owned(),
             console: form.filled("console").map(ConsoleRole::parse).transpose()?,
-            roles: ticked_roles(visit)?,
+            roles: ticked_roles(request)?,
             delegate: form.number("delegate")?.map(DelegateId),
         })
     }
@@ -101,7 +101,7 @@ impl Wanted {
 
 impl Page {
     async fn read(
-        visit: &Visit,
+        request: &RequestContext,
         known: Option<Known>,
         wanted: Wanted,
         seen: Timestamp,
@@ -117,10 +117,10 @@ impl Page {
             ),
         };
         let delegate = wanted.delegate.map(|delegate| delegate.0);
-        let own = visit.staff()?.user;
+        let own = request.current_user()?.user;
         Ok(Self {
-            shell: visit.shell(&title, Some(Area::Access)),
-            chooser: Chooser::read(visit, Subject::Delegate, action.clone(), delegate).await?,
+            layout: request.layout(&title, Some(Area::Access)),
+            chooser: Chooser::read(request, Subject::Delegate, action.clone(), delegate).await?,
             own: known.as_ref().is_some_and(|known| known.user.id == own),
             known,
             action,
@@ -128,7 +128,7 @@ impl Page {
             seen: seen.0,
             console: wanted.console,
             roles: role_ticks(wanted.roles),
-            password: visit.form.filled("how").unwrap_or("made").to_owned(),
+            password: request.form.filled("how").unwrap_or("made").to_owned(),
             failure: None,
         })
     }
@@ -142,16 +142,16 @@ impl Page {
     }
 }
 
-fn id(visit: &Visit) -> Result<UserId> {
-    visit.id("id").map(UserId)
+fn id(request: &RequestContext) -> Result<UserId> {
+    request.id("id").map(UserId)
 }
 
 fn path(id: UserId) -> String {
     format!("/console/access/users/{id}")
 }
 
-async fn read(visit: &Visit, id: UserId) -> Result<Known> {
-    visit
+async fn read(request: &RequestContext, id: UserId) -> Result<Known> {
+    request
         .console
         .store
         .read(move |connection| {
@@ -166,24 +166,24 @@ async fn read(visit: &Visit, id: UserId) -> Result<Known> {
         .await
 }
 
-async fn blank(visit: Visit) -> Result<Response> {
+async fn blank(request: RequestContext) -> Result<Response> {
     let wanted = Wanted {
         email: String::new(),
         console: Some(ConsoleRole::Operator),
         roles: Roles::default(),
         delegate: None,
     };
-    answer::page(&Page::read(&visit, None, wanted, Timestamp(0)).await?)
+    answer::page(&Page::read(&request, None, wanted, Timestamp(0)).await?)
 }
 
 /// A password as the form asks for it: typed, made here (then in clear beside it), or none. Whoever
 /// has a role in the console needs one that is hard to guess.
 async fn new_password(
-    visit: &Visit,
+    request: &RequestContext,
     email: &str,
     console: Option<ConsoleRole>,
 ) -> Result<(Option<Hashed>, Option<String>)> {
-    let form = &visit.form;
+    let form = &request.form;
     match form.text("how") {
         "none" => Ok((None, None)),
         "typed" => {
@@ -209,16 +209,16 @@ async fn new_password(
     }
 }
 
-async fn make(visit: Visit) -> Result<Response> {
-    let wanted = Wanted::sent(&visit)?;
-    match made(&visit, wanted.clone()).await {
-        Ok((id, Some(password))) => show_password(&visit, id, wanted.email, password),
+async fn make(request: RequestContext) -> Result<Response> {
+    let wanted = Wanted::sent(&request)?;
+    match made(&request, wanted.clone()).await {
+        Ok((id, Some(password))) => show_password(&request, id, wanted.email, password),
         Ok((id, None)) => {
-            visit.flash(format!("{} is made.", wanted.email));
+            request.flash(format!("{} is made.", wanted.email));
             Ok(answer::go(&path(id)))
         }
         Err(error) if is_theirs(&error) => {
-            let mut page = Page::read(&visit, None, wanted, Timestamp(0)).await?;
+            let mut page = Page::read(&request, None, wanted, Timestamp(0)).await?;
             page.failure = Some(answer::sentence(&error.message));
             answer::form_again(&page)
         }
@@ -226,8 +226,8 @@ async fn make(visit: Visit) -> Result<Response> {
     }
 }
 
-async fn made(visit: &Visit, wanted: Wanted) -> Result<(UserId, Option<String>)> {
-    let (password, clear) = new_password(visit, &wanted.email, wanted.console).await?;
+async fn made(request: &RequestContext, wanted: Wanted) -> Result<(UserId, Option<String>)> {
+    let (password, clear) = new_password(request, &wanted.email, wanted.console).await?;
     if password.is_none() && wanted.console.is_some() {
         return Err(Error::invalid(
             "whoever is to work in the console needs a password",
@@ -240,15 +240,20 @@ async fn made(visit: &Visit, wanted: Wanted) -> Result<(UserId, Option<String>)>
         roles: wanted.roles,
         delegate: wanted.delegate,
     };
-    let ctx = visit.context();
-    let store = &visit.console.store;
+    let ctx = request.context();
+    let store = &request.console.store;
     let id = store.write(move |tx| users::create(tx, &ctx, &new)).await?;
     Ok((id, clear))
 }
 
-fn show_password(visit: &Visit, id: UserId, email: String, secret: String) -> Result<Response> {
+fn show_password(
+    request: &RequestContext,
+    id: UserId,
+    email: String,
+    secret: String,
+) -> Result<Response> {
     show_once(
-        visit,
+        request,
         Made {
             what: "Password",
             secret,
@@ -259,37 +264,37 @@ fn show_password(visit: &Visit, id: UserId, email: String, secret: String) -> Re
     )
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let known = read(&visit, id(&visit)?).await?;
+async fn show(request: RequestContext) -> Result<Response> {
+    let known = read(&request, id(&request)?).await?;
     let (wanted, seen) = (Wanted::stands(&known.user), known.user.updated_at);
-    answer::page(&Page::read(&visit, Some(known), wanted, seen).await?)
+    answer::page(&Page::read(&request, Some(known), wanted, seen).await?)
 }
 
-async fn change(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let wanted = Wanted::sent(&visit)?;
-    let seen = Timestamp(visit.form.number("seen")?.unwrap_or_default());
+async fn change(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let wanted = Wanted::sent(&request)?;
+    let seen = Timestamp(request.form.number("seen")?.unwrap_or_default());
     let change = UserChange {
         email: Some(wanted.email.clone()),
         console: wanted.console.map_or(Patch::Null, Patch::Value),
         roles: Some(wanted.roles),
-        delegate: match visit.form.sent("delegate") {
+        delegate: match request.form.sent("delegate") {
             None => Patch::Absent,
             Some(_) => wanted.delegate.map_or(Patch::Null, Patch::Value),
         },
         ..UserChange::default()
     };
-    let ctx = visit.context();
-    let outcome = visit
+    let ctx = request.context();
+    let outcome = request
         .console
         .store
         .write(move |tx| users::edit(tx, &ctx, id, seen, &change))
         .await;
     let (wanted, seen, failure) = match outcome {
         Ok(Edit::Done(user)) => {
-            visit.flash(format!("{} is changed.", user.email));
-            let stays =
-                id != visit.staff()?.user || user.console == Some(ConsoleRole::Administrator);
+            request.flash(format!("{} is changed.", user.email));
+            let stays = id != request.current_user()?.user
+                || user.console == Some(ConsoleRole::Administrator);
             let next = if stays {
                 path(id)
             } else {
@@ -301,53 +306,53 @@ async fn change(visit: Visit) -> Result<Response> {
         Err(error) if is_theirs(&error) => (wanted, seen, answer::sentence(&error.message)),
         Err(error) => return Err(error),
     };
-    again(&visit, id, wanted, seen, failure).await
+    again(&request, id, wanted, seen, failure).await
 }
 
 async fn again(
-    visit: &Visit,
+    request: &RequestContext,
     id: UserId,
     wanted: Wanted,
     seen: Timestamp,
     failure: String,
 ) -> Result<Response> {
-    let known = read(visit, id).await?;
-    let mut page = Page::read(visit, Some(known), wanted, seen).await?;
+    let known = read(request, id).await?;
+    let mut page = Page::read(request, Some(known), wanted, seen).await?;
     page.failure = Some(failure);
     answer::form_again(&page)
 }
 
-async fn set_password(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    match password_set(&visit, id).await {
-        Ok((email, Some(password))) => show_password(&visit, id, email, password),
+async fn set_password(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    match password_set(&request, id).await {
+        Ok((email, Some(password))) => show_password(&request, id, email, password),
         Ok((email, None)) => {
-            visit.flash(format!(
+            request.flash(format!(
                 "{email} has a new password and is signed out everywhere."
             ));
             Ok(answer::go(&path(id)))
         }
         Err(error) if is_theirs(&error) => {
-            let user = read(&visit, id).await?.user;
+            let user = read(&request, id).await?.user;
             let (wanted, failure) = (Wanted::stands(&user), answer::sentence(&error.message));
-            again(&visit, id, wanted, user.updated_at, failure).await
+            again(&request, id, wanted, user.updated_at, failure).await
         }
         Err(error) => Err(error),
     }
 }
 
-async fn password_set(visit: &Visit, id: UserId) -> Result<(String, Option<String>)> {
-    let user = visit
+async fn password_set(request: &RequestContext, id: UserId) -> Result<(String, Option<String>)> {
+    let user = request
         .console
         .store
         .look_up(|connection| users::get(connection, id))?;
-    let (password, clear) = new_password(visit, &user.email, user.console).await?;
+    let (password, clear) = new_password(request, &user.email, user.console).await?;
     let change = UserChange {
         password,
         ..UserChange::default()
     };
-    let ctx = visit.context();
-    let email = visit
+    let ctx = request.context();
+    let email = request
         .console
         .store
         .write(move |tx| {
@@ -359,10 +364,10 @@ async fn password_set(visit: &Visit, id: UserId) -> Result<(String, Option<Strin
     Ok((email, clear))
 }
 
-async fn turn_off(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let ctx = visit.context();
-    let email = visit
+async fn turn_off(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let ctx = request.context();
+    let email = request
         .console
         .store
         .write(move |tx| {
@@ -371,15 +376,15 @@ async fn turn_off(visit: Visit) -> Result<Response> {
             Ok(user.email)
         })
         .await?;
-    visit.flash(format!("{email} signs in with the password alone now."));
+    request.flash(format!("{email} signs in with the password alone now."));
     Ok(answer::go(&path(id)))
 }
 
-async fn end_sessions(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let ctx = visit.context();
-    let session = visit.form.number("session")?;
-    let ended = visit
+async fn end_sessions(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let ctx = request.context();
+    let session = request.form.number("session")?;
+    let ended = request
         .console
         .store
         .write(move |tx| {
@@ -394,7 +399,7 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
             Ok(ended)
         })
         .await?;
-    visit.flash(if session.is_some() {
+    request.flash(if session.is_some() {
         sessions::told_end(ended)
     } else {
         "Signed out everywhere, in the console and in apps."
@@ -402,10 +407,10 @@ async fn end_sessions(visit: Visit) -> Result<Response> {
     Ok(answer::go(&path(id)))
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let id = id(&visit)?;
-    let ctx = visit.context();
-    let removed = visit
+async fn remove(request: RequestContext) -> Result<Response> {
+    let id = id(&request)?;
+    let ctx = request.context();
+    let removed = request
         .console
         .store
         .write(move |tx| {
@@ -416,13 +421,13 @@ async fn remove(visit: Visit) -> Result<Response> {
         .await;
     match removed {
         Ok(email) => {
-            visit.flash(format!("{email} is removed and signed out everywhere."));
+            request.flash(format!("{email} is removed and signed out everywhere."));
             Ok(answer::go("/console/access"))
         }
         Err(error) if is_theirs(&error) => {
-            let user = read(&visit, id).await?.user;
+            let user = read(&request, id).await?.user;
             let (wanted, failure) = (Wanted::stands(&user), answer::sentence(&error.message));
-            again(&visit, id, wanted, user.updated_at, failure).await
+            again(&request, id, wanted, user.updated_at, failure).await
         }
         Err(error) => Err(error),
     }

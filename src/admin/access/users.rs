@@ -2,7 +2,7 @@
 
 use super::{LINES, before, choice::Subject, next_page};
 use crate::{
-    admin::{Area, Route, Shell, Visit, answer, route},
+    admin::{Area, Layout, RequestContext, Route, answer, route},
     identity::{
         second_factor, tokens,
         users::{self, User},
@@ -20,7 +20,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "access/users.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     q: String,
     console: bool,
     lines: Vec<Line>,
@@ -49,13 +49,13 @@ pub(super) fn last_seen(connection: &Connection, user: UserId) -> Result<Option<
     Ok(seen.max(usage.last))
 }
 
-async fn show(visit: Visit) -> Result<Response> {
+async fn show(request: RequestContext) -> Result<Response> {
     let (q, console) = (
-        visit.query.text("q").to_owned(),
-        visit.query.ticked("console"),
+        request.query.text("q").to_owned(),
+        request.query.ticked("console"),
     );
-    let (part, from) = (q.clone(), before(&visit)?.map(UserId));
-    let mut lines = visit
+    let (part, from) = (q.clone(), before(&request)?.map(UserId));
+    let mut lines = request
         .console
         .store
         .read(move |connection| {
@@ -69,9 +69,9 @@ async fn show(visit: Visit) -> Result<Response> {
     let more = lines.len() > LINES;
     lines.truncate(LINES);
     let next = lines.last().filter(|_| more);
-    let next = next.map(|line| next_page(&visit, line.user.id.0));
+    let next = next.map(|line| next_page(&request, line.user.id.0));
     answer::page(&Page {
-        shell: visit.shell("Users and clients", Some(Area::Access)),
+        layout: request.layout("Users and clients", Some(Area::Access)),
         q,
         console,
         lines,

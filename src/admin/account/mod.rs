@@ -3,7 +3,7 @@
 
 mod second_factor;
 
-use super::{Area, Route, Shell, Visit, answer, route, sign_in};
+use super::{Area, Layout, RequestContext, Route, answer, route, sign_in};
 use crate::{
     identity::{
         password::{self, Queue},
@@ -40,7 +40,7 @@ enum Part {
 #[derive(Template)]
 #[template(path = "account/account.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     role: &'static str,
     meaning: &'static str,
     /// Each with whether it is this one.
@@ -50,22 +50,22 @@ struct Page {
 }
 
 impl Page {
-    fn read(visit: &Visit, failure: Option<(Part, String)>) -> Result<Self> {
-        let staff = visit.staff()?;
-        let (sessions, factor) = visit.console.store.look_up(|connection| {
+    fn read(request: &RequestContext, failure: Option<(Part, String)>) -> Result<Self> {
+        let current_user = request.current_user()?;
+        let (sessions, factor) = request.console.store.look_up(|connection| {
             Ok((
-                sessions::of_user(connection, staff.user, Timestamp::now())?,
-                factor::state(connection, staff.user)?,
+                sessions::of_user(connection, current_user.user, Timestamp::now())?,
+                factor::state(connection, current_user.user)?,
             ))
         })?;
         Ok(Self {
-            shell: visit.shell("Your account", Some(Area::Account)),
-            role: staff.role.name(),
-            meaning: staff.role.meaning(),
+            layout: request.layout("Your account", Some(Area::Account)),
+            role: current_user.role.name(),
+            meaning: current_user.role.meaning(),
             sessions: sessions
                 .into_iter()
                 .map(|session| {
-                    let this = session.id == staff.session;
+                    let this = session.id == current_user.session;
                     (session, this)
                 })
                 .collect(),
@@ -92,75 +92,75 @@ impl Page {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&Page::read(&visit, None)?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::read(&request, None)?)
 }
 
 /// The page again, with what was wrong; errors that are not the user's own go on.
-fn again(visit: &Visit, part: Part, error: Error) -> Result<Response> {
+fn again(request: &RequestContext, part: Part, error: Error) -> Result<Response> {
     if !matches!(error.kind, Kind::Invalid | Kind::TooManyAttempts { .. }) {
         return Err(error);
     }
     let failure = answer::sentence(&error.message);
-    answer::form_again(&Page::read(visit, Some((part, failure)))?)
+    answer::form_again(&Page::read(request, Some((part, failure)))?)
 }
 
-async fn change_password(visit: Visit) -> Result<Response> {
-    match password_changed(&visit).await {
+async fn change_password(request: RequestContext) -> Result<Response> {
+    match password_changed(&request).await {
         Ok(()) => {
-            visit.flash(
+            request.flash(
                 "Your password is changed. Wherever else you were signed in, you are no more.",
             );
             Ok(answer::go("/console/account"))
         }
-        Err(error) => again(&visit, Part::Password, error),
+        Err(error) => again(&request, Part::Password, error),
     }
 }
 
-async fn password_changed(visit: &Visit) -> Result<()> {
-    let form = &visit.form;
+async fn password_changed(request: &RequestContext) -> Result<()> {
+    let form = &request.form;
     let old = form.sent("old").unwrap_or_default().to_owned();
     let new = form.sent("password").unwrap_or_default().to_owned();
     if form.sent("password") != form.sent("again") {
         return Err(Error::invalid("the two passwords differ"));
     }
-    sign_in::check_own_password(visit, old).await?;
-    let staff = visit.staff()?.clone();
+    sign_in::check_own_password(request, old).await?;
+    let current_user = request.current_user()?.clone();
     let turn = password::turn(Queue::Console).await?;
     let change = UserChange {
-        password: Some(turn.hash_strong(new, staff.email.clone()).await?),
-        session: Some(staff.session),
+        password: Some(turn.hash_strong(new, current_user.email.clone()).await?),
+        session: Some(current_user.session),
         ..UserChange::default()
     };
-    let ctx = visit.context();
-    visit
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| {
-            let email = users::get(tx, staff.user)?.email;
+            let email = users::get(tx, current_user.user)?.email;
             users::change(tx, &ctx, &email, &change)
         })
         .await
 }
 
 /// Ends one session, or all but this one.
-async fn end_sessions(visit: Visit) -> Result<Response> {
-    let staff = visit.staff()?.clone();
-    let session = visit.form.number("session")?;
-    let ctx = visit.context();
-    let ended = visit
+async fn end_sessions(request: RequestContext) -> Result<Response> {
+    let current_user = request.current_user()?.clone();
+    let session = request.form.number("session")?;
+    let ctx = request.context();
+    let ended = request
         .console
         .store
         .write(move |tx| {
             let ended = match session {
-                Some(session) => usize::from(sessions::end(tx, staff.user, session)?),
-                None => sessions::end_all(tx, staff.user, Some(staff.session))?,
+                Some(session) => usize::from(sessions::end(tx, current_user.user, session)?),
+                None => sessions::end_all(tx, current_user.user, Some(current_user.session))?,
             };
-            sessions::audit_end(tx, &ctx, staff.user, ended)?;
+            sessions::audit_end(tx, &ctx, current_user.user, ended)?;
             Ok(ended)
         })
         .await?;
-    visit.flash(if session.is_some() {
+    request.flash(if session.is_some() {
         sessions::told_end(ended)
     } else {
         "You are signed in here and nowhere else."

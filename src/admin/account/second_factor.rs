@@ -4,7 +4,7 @@
 
 use super::{Part, again};
 use crate::{
-    admin::{Area, Route, Shell, Visit, answer, route, sign_in},
+    admin::{Area, Layout, RequestContext, Route, answer, route, sign_in},
     identity::second_factor::{self as factor, Shared},
     types::{
         Timestamp,
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "account/second_factor.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     /// The secret to type, while an app is being set up.
     secret: Option<String>,
     on: bool,
@@ -40,15 +40,15 @@ struct Page {
 }
 
 impl Page {
-    fn read(visit: &Visit, failure: Option<String>) -> Result<Self> {
-        let staff = visit.staff()?;
-        let on = visit
+    fn read(request: &RequestContext, failure: Option<String>) -> Result<Self> {
+        let current_user = request.current_user()?;
+        let on = request
             .console
             .store
-            .look_up(|connection| factor::is_on(connection, staff.user))?;
-        let shared = visit.console.pairing.look(staff).filter(|_| !on);
+            .look_up(|connection| factor::is_on(connection, current_user.user))?;
+        let shared = request.console.pairing.look(current_user).filter(|_| !on);
         Ok(Self {
-            shell: visit.shell("Authenticator app", Some(Area::Account)),
+            layout: request.layout("Authenticator app", Some(Area::Account)),
             secret: shared.map(|shared| shared.text()).transpose()?,
             on,
             now: Timestamp::now(),
@@ -57,65 +57,65 @@ impl Page {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&Page::read(&visit, None)?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::read(&request, None)?)
 }
 
 /// What was wrong, on this page again; errors that are not the user's own go on.
-fn wrong(visit: &Visit, error: Error) -> Result<Response> {
+fn wrong(request: &RequestContext, error: Error) -> Result<Response> {
     if !matches!(error.kind, Kind::Invalid | Kind::TooManyAttempts { .. }) {
         return Err(error);
     }
     let failure = answer::sentence(&error.message);
-    answer::form_again(&Page::read(visit, Some(failure))?)
+    answer::form_again(&Page::read(request, Some(failure))?)
 }
 
-fn sent_password(visit: &Visit) -> String {
-    visit.form.sent("password").unwrap_or_default().to_owned()
+fn sent_password(request: &RequestContext) -> String {
+    request.form.sent("password").unwrap_or_default().to_owned()
 }
 
-async fn begin(visit: Visit) -> Result<Response> {
-    if let Err(error) = sign_in::check_own_password(&visit, sent_password(&visit)).await {
-        return wrong(&visit, error);
+async fn begin(request: RequestContext) -> Result<Response> {
+    if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
+        return wrong(&request, error);
     }
-    let staff = visit.staff()?;
-    visit.console.pairing.keep(staff, Shared::fresh()?);
+    let current_user = request.current_user()?;
+    request.console.pairing.keep(current_user, Shared::fresh()?);
     Ok(answer::go("/console/account/second-factor"))
 }
 
 /// The QR code that an app reads, while it is being set up.
-async fn picture(visit: Visit) -> Result<Response> {
-    let staff = visit.staff()?;
-    let shared = visit.console.pairing.look(staff).ok_or_else(|| {
+async fn picture(request: RequestContext) -> Result<Response> {
+    let current_user = request.current_user()?;
+    let shared = request.console.pairing.look(current_user).ok_or_else(|| {
         Error::new(
             Kind::NoSuchPath,
             "no authenticator app is being set up; begin once more",
         )
     })?;
-    let address = shared.address(visit.console.settings().name(), &staff.email)?;
+    let address = shared.address(request.console.settings().name(), &current_user.email)?;
     answer::qr(&address)
 }
 
-async fn confirm(visit: Visit) -> Result<Response> {
-    match confirmed(&visit).await {
+async fn confirm(request: RequestContext) -> Result<Response> {
+    match confirmed(&request).await {
         Ok(codes) => {
-            let staff = visit.staff()?;
-            visit.console.pairing.take(staff);
-            visit.console.codes.keep(staff, codes);
+            let current_user = request.current_user()?;
+            request.console.pairing.take(current_user);
+            request.console.codes.keep(current_user, codes);
             Ok(answer::go("/console/account/recovery"))
         }
-        Err(error) => wrong(&visit, error),
+        Err(error) => wrong(&request, error),
     }
 }
 
-async fn confirmed(visit: &Visit) -> Result<Vec<String>> {
-    let staff = visit.staff()?;
-    let shared = visit.console.pairing.look(staff).ok_or_else(|| {
+async fn confirmed(request: &RequestContext) -> Result<Vec<String>> {
+    let current_user = request.current_user()?;
+    let shared = request.console.pairing.look(current_user).ok_or_else(|| {
         Error::invalid("that took too long; begin once more, and remove the entry from your app")
     })?;
-    let (user, ctx) = (staff.user, visit.context());
-    let code = visit.form.text("code").to_owned();
-    let codes = visit
+    let (user, ctx) = (current_user.user, request.context());
+    let code = request.form.text("code").to_owned();
+    let codes = request
         .console
         .store
         .write(move |tx| factor::confirm(tx, &ctx, user, &shared, &code))
@@ -128,64 +128,64 @@ async fn confirmed(visit: &Visit) -> Result<Vec<String>> {
     })
 }
 
-async fn turn_off(visit: Visit) -> Result<Response> {
-    if let Err(error) = sign_in::check_own_password(&visit, sent_password(&visit)).await {
-        return again(&visit, Part::Off, error);
+async fn turn_off(request: RequestContext) -> Result<Response> {
+    if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
+        return again(&request, Part::Off, error);
     }
-    let (user, ctx) = (visit.staff()?.user, visit.context());
-    let store = &visit.console.store;
+    let (user, ctx) = (request.current_user()?.user, request.context());
+    let store = &request.console.store;
     store
         .write(move |tx| factor::remove(tx, &ctx, user))
         .await?;
-    visit.flash("The authenticator app is off: your password alone signs you in.");
+    request.flash("The authenticator app is off: your password alone signs you in.");
     Ok(answer::go("/console/account"))
 }
 
-async fn renew(visit: Visit) -> Result<Response> {
-    if let Err(error) = sign_in::check_own_password(&visit, sent_password(&visit)).await {
-        return again(&visit, Part::Codes, error);
+async fn renew(request: RequestContext) -> Result<Response> {
+    if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
+        return again(&request, Part::Codes, error);
     }
-    let (user, ctx) = (visit.staff()?.user, visit.context());
-    let renewed = visit
+    let (user, ctx) = (request.current_user()?.user, request.context());
+    let renewed = request
         .console
         .store
         .write(move |tx| factor::renew_codes(tx, &ctx, user))
         .await;
     match renewed {
         Ok(codes) => {
-            visit.console.codes.keep(visit.staff()?, codes);
+            request.console.codes.keep(request.current_user()?, codes);
             Ok(answer::go("/console/account/recovery"))
         }
-        Err(error) => again(&visit, Part::Codes, error),
+        Err(error) => again(&request, Part::Codes, error),
     }
 }
 
 #[derive(Template)]
 #[template(path = "account/recovery.html")]
 struct Codes {
-    shell: Shell,
+    layout: Layout,
     codes: Option<Vec<String>>,
 }
 
 /// Shows new recovery codes, once: when the page is asked for again, they are gone.
-async fn codes(visit: Visit) -> Result<Response> {
-    let codes = visit.console.codes.take(visit.staff()?);
+async fn codes(request: RequestContext) -> Result<Response> {
+    let codes = request.console.codes.take(request.current_user()?);
     answer::page(&Codes {
-        shell: visit.shell("Recovery codes", Some(Area::Account)),
+        layout: request.layout("Recovery codes", Some(Area::Account)),
         codes,
     })
 }
 
 /// Gives the codes of the page back as a file: the page sends them, as nobody else has them.
-async fn download(visit: Visit) -> Result<Response> {
-    let codes: Vec<String> = visit
+async fn download(request: RequestContext) -> Result<Response> {
+    let codes: Vec<String> = request
         .form
         .all("code")
         .take(factor::RECOVERY_CODES)
         .map(ToOwned::to_owned)
         .collect();
-    let user = visit.staff()?.user;
-    let ours = visit
+    let user = request.current_user()?.user;
+    let ours = request
         .console
         .store
         .look_up(|connection| factor::are_codes(connection, user, &codes))?;
@@ -196,8 +196,8 @@ async fn download(visit: Visit) -> Result<Response> {
     }
     let text = format!(
         "Recovery codes of {} at {}\r\nEach signs you in once, in place of a code of the app.\r\n\r\n{}\r\n",
-        visit.staff()?.email,
-        visit.console.settings().name(),
+        request.current_user()?.email,
+        request.console.settings().name(),
         codes.join("\r\n")
     );
     Ok(answer::download(

@@ -2,7 +2,7 @@
 
 use super::Asked;
 use crate::{
-    admin::{Visit, answer},
+    admin::{RequestContext, answer},
     core::audit::{Actor, Entry, Walk},
     identity::App,
     types::{
@@ -40,22 +40,22 @@ enum Format {
     Ndjson,
 }
 
-pub(super) async fn export(visit: Visit) -> Result<Response> {
-    let format = match visit.query.text("format") {
+pub(super) async fn export(request: RequestContext) -> Result<Response> {
+    let format = match request.query.text("format") {
         "csv" => Format::Csv,
         "ndjson" => Format::Ndjson,
         _ => return Err(Error::invalid("format: must be csv or ndjson")),
     };
-    let asked = Asked::read(&visit.query);
-    let zone = visit.console.settings().zone.clone();
+    let asked = Asked::read(&request.query);
+    let zone = request.console.settings().zone.clone();
     let of_filter = zone.clone();
-    let walk = visit
+    let walk = request
         .console
         .store
         .read(move |connection| Walk::begin(connection, asked.filter(connection, &of_filter)?))
         .await?;
     let rest = Rest {
-        app: visit.console.app().clone(),
+        app: request.console.app().clone(),
         walk,
         writing: Writing {
             format,

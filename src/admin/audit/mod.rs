@@ -4,7 +4,7 @@ mod differences;
 mod export;
 mod line;
 
-use super::{Area, Fields, Route, Shell, Visit, answer, route};
+use super::{Area, Fields, Layout, RequestContext, Route, answer, route};
 use crate::{
     core::audit::{self, Filter},
     types::{
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "audit/audit.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     asked: Asked,
     lines: Vec<Line>,
     /// The query string of the page before these, that is of older changes.
@@ -151,13 +151,13 @@ struct Read {
     failure: Option<String>,
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let asked = Asked::read(&visit.query);
-    let below = visit.query.number("below")?;
-    let zone = visit.console.settings().zone.clone();
-    let shell = visit.shell("Audit", Some(Area::Audit));
-    let (sought, administers) = (asked.clone(), shell.administers());
-    let read = visit
+async fn show(request: RequestContext) -> Result<Response> {
+    let asked = Asked::read(&request.query);
+    let below = request.query.number("below")?;
+    let zone = request.console.settings().zone.clone();
+    let layout = request.layout("Audit", Some(Area::Audit));
+    let (sought, administers) = (asked.clone(), layout.administers());
+    let read = request
         .console
         .store
         .read(move |connection| {
@@ -184,7 +184,7 @@ async fn show(visit: Visit) -> Result<Response> {
         .await?;
     let older = read.page.below;
     let page = Page {
-        shell,
+        layout,
         older: older.map(|below| asked.with("below", &below.to_string())),
         types: offers(read.types, line::kind, &asked.record_type),
         actions: offers(read.actions, line::deed, &asked.action),

@@ -2,7 +2,7 @@
 
 use super::versions;
 use crate::{
-    admin::{Visit, answer},
+    admin::{RequestContext, answer},
     domain::apps::configuration,
     types::{
         Timestamp,
@@ -21,15 +21,15 @@ fn meanwhile() -> Error {
 }
 
 /// The draft's moment that the page showed.
-fn seen(visit: &Visit) -> Result<Option<Timestamp>> {
-    Ok(visit.form.number("seen")?.map(Timestamp))
+fn seen(request: &RequestContext) -> Result<Option<Timestamp>> {
+    Ok(request.form.number("seen")?.map(Timestamp))
 }
 
 /// Puts in force what the page showed, and nothing else.
-pub async fn publish(visit: Visit) -> Result<Response> {
-    let (ctx, seen) = (visit.context(), seen(&visit)?);
-    let against = visit.form.number("version")?;
-    let version = visit
+pub async fn publish(request: RequestContext) -> Result<Response> {
+    let (ctx, seen) = (request.context(), seen(&request)?);
+    let against = request.form.number("version")?;
+    let version = request
         .console
         .store
         .write(move |tx| {
@@ -43,15 +43,15 @@ pub async fn publish(visit: Visit) -> Result<Response> {
             configuration::publish_draft(tx, &ctx, &draft)
         })
         .await?;
-    visit.flash(format!(
+    request.flash(format!(
         "Version {version} is in force. Apps get it with their next ping."
     ));
     Ok(answer::go(PAGE))
 }
 
-pub async fn discard(visit: Visit) -> Result<Response> {
-    let (ctx, seen) = (visit.context(), seen(&visit)?);
-    visit
+pub async fn discard(request: RequestContext) -> Result<Response> {
+    let (ctx, seen) = (request.context(), seen(&request)?);
+    request
         .console
         .store
         .write(move |tx| {
@@ -62,13 +62,13 @@ pub async fn discard(visit: Visit) -> Result<Response> {
             configuration::discard_draft(tx, &ctx)
         })
         .await?;
-    visit.flash("The draft is gone. What is in force stays.");
+    request.flash("The draft is gone. What is in force stays.");
     Ok(answer::go(PAGE))
 }
 
-pub async fn take(visit: Visit) -> Result<Response> {
-    let (ctx, seen, number) = (visit.context(), seen(&visit)?, visit.id("version")?);
-    visit
+pub async fn take(request: RequestContext) -> Result<Response> {
+    let (ctx, seen, number) = (request.context(), seen(&request)?, request.id("version")?);
+    request
         .console
         .store
         .write(move |tx| {
@@ -76,7 +76,7 @@ pub async fn take(visit: Visit) -> Result<Response> {
             configuration::save_draft(tx, &ctx, &document, seen)?.ok_or_else(meanwhile)
         })
         .await?;
-    visit.flash(format!(
+    request.flash(format!(
         "The draft is as version {number} was. Apps get it when you publish it."
     ));
     Ok(answer::go(PAGE))

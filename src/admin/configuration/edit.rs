@@ -8,7 +8,7 @@ use super::{
     words,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     domain::{
         apps::{
             Document, Settings,
@@ -42,7 +42,7 @@ struct Line {
 #[derive(Template)]
 #[template(path = "configuration/edit.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     scope: Scope,
     called: String,
     device: Option<i64>,
@@ -84,7 +84,7 @@ impl Page {
     /// The page of a scope; `form` is what was typed, without it what there is.
     fn read(
         connection: &Connection,
-        shell: Shell,
+        layout: Layout,
         scope: Scope,
         form: Option<Form>,
         zone: &Zone,
@@ -122,7 +122,7 @@ impl Page {
             version: base.version,
             failure: None,
             meanwhile: false,
-            shell,
+            layout,
             scope,
             form,
         })
@@ -141,25 +141,25 @@ impl Page {
     }
 }
 
-async fn page(visit: &Visit, scope: Scope, form: Option<Form>) -> Result<Page> {
-    let shell = visit.shell("App configuration", Some(Area::Configuration));
-    let zone = visit.console.settings().zone.clone();
-    visit
+async fn page(request: &RequestContext, scope: Scope, form: Option<Form>) -> Result<Page> {
+    let layout = request.layout("App configuration", Some(Area::Configuration));
+    let zone = request.console.settings().zone.clone();
+    request
         .console
         .store
-        .read(move |connection| Page::read(connection, shell, scope, form, &zone))
+        .read(move |connection| Page::read(connection, layout, scope, form, &zone))
         .await
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let scope = Scope::read(&visit.query)?;
-    answer::page(&page(&visit, scope, None).await?)
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let scope = Scope::read(&request.query)?;
+    answer::page(&page(&request, scope, None).await?)
 }
 
 /// From a device's page: the settings of its code.
-pub async fn of_device(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let code: Option<String> = visit.console.store.look_up(|connection| {
+pub async fn of_device(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let code: Option<String> = request.console.store.look_up(|connection| {
         Ok(connection
             .prepare_cached("SELECT code FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
             .query_row([id], |row| row.get(0))
@@ -178,15 +178,15 @@ enum Saved {
     Meanwhile,
 }
 
-pub async fn save(visit: Visit) -> Result<Response> {
-    let scope = Scope::read(&visit.form)?;
-    let form = Form::sent(&visit.form);
-    let draft_seen = visit.form.number("seen")?.map(Timestamp);
-    let version_seen = visit.form.number("version")?;
-    let remove = visit.form.text("do") == "remove" && !scope.is_all();
-    let (ctx, typed) = (visit.context(), form.clone());
+pub async fn save(request: RequestContext) -> Result<Response> {
+    let scope = Scope::read(&request.form)?;
+    let form = Form::sent(&request.form);
+    let draft_seen = request.form.number("seen")?.map(Timestamp);
+    let version_seen = request.form.number("version")?;
+    let remove = request.form.text("do") == "remove" && !scope.is_all();
+    let (ctx, typed) = (request.context(), form.clone());
     let of = scope.clone();
-    let saved = visit
+    let saved = request
         .console
         .store
         .write(move |tx| {
@@ -218,20 +218,20 @@ pub async fn save(visit: Visit) -> Result<Response> {
         .await;
     match saved {
         Ok(Saved::Draft) => {
-            visit.flash("Kept as a draft. Apps get it when you publish it.");
+            request.flash("Kept as a draft. Apps get it when you publish it.");
             Ok(answer::go("/console/configuration"))
         }
         Ok(Saved::Same) => {
-            visit.flash("Nothing differs from what is in force.");
+            request.flash("Nothing differs from what is in force.");
             Ok(answer::go("/console/configuration"))
         }
         Ok(Saved::Meanwhile) => {
-            let mut page = page(&visit, scope, Some(form)).await?;
+            let mut page = page(&request, scope, Some(form)).await?;
             page.meanwhile = true;
             answer::form_again(&page)
         }
         Err(error) if error.kind == Kind::Invalid => {
-            let mut page = page(&visit, scope, Some(form)).await?;
+            let mut page = page(&request, scope, Some(form)).await?;
             page.go_on_from(draft_seen, version_seen);
             page.failed(&error)
         }

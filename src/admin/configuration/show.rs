@@ -5,7 +5,7 @@ use super::{
     words::{self, Changed},
 };
 use crate::{
-    admin::{Area, Shell, Visit, actor, answer},
+    admin::{Area, Layout, RequestContext, actor, answer},
     domain::apps::{
         Document,
         configuration::{self, Draft, Holder, Published},
@@ -46,7 +46,7 @@ struct Override {
 #[derive(Template)]
 #[template(path = "configuration/show.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     published: Published,
     by: Option<String>,
     draft: Option<Draft>,
@@ -76,7 +76,7 @@ struct Holders {
 #[derive(Template)]
 #[template(path = "configuration/holders.html")]
 struct Part<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     holders: &'a Holders,
 }
 
@@ -116,19 +116,19 @@ pub fn named(
         .collect()
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let shell = visit.shell("App configuration", Some(Area::Configuration));
-    let zone = visit.console.settings().zone.clone();
-    let page = visit
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let layout = request.layout("App configuration", Some(Area::Configuration));
+    let zone = request.console.settings().zone.clone();
+    let page = request
         .console
         .store
-        .read(move |connection| Page::read(connection, shell, &zone))
+        .read(move |connection| Page::read(connection, layout, &zone))
         .await?;
     answer::page(&page)
 }
 
 impl Page {
-    fn read(connection: &Connection, shell: Shell, zone: &Zone) -> Result<Self> {
+    fn read(connection: &Connection, layout: Layout, zone: &Zone) -> Result<Self> {
         let published = configuration::published(connection)?;
         let draft = configuration::draft(connection)?;
         let current = draft
@@ -146,7 +146,7 @@ impl Page {
             overrides: overrides(connection, current)?,
             kinds: kinds(connection)?,
             holders: Holders::read(connection)?,
-            shell,
+            layout,
             draft,
             published,
         })
@@ -227,19 +227,19 @@ fn kinds(connection: &Connection) -> Result<Vec<String>> {
 }
 
 /// Who has the version in force, whenever that changes.
-pub async fn stream(visit: Visit) -> Result<Response> {
-    let beats = visit.beats()?;
+pub async fn stream(request: RequestContext) -> Result<Response> {
+    let beats = request.beats()?;
     Ok(answer::events(stream::unfold(
-        (visit, beats, String::new()),
-        |(visit, mut beats, last)| async move {
+        (request, beats, String::new()),
+        |(request, mut beats, last)| async move {
             loop {
                 let beat = beats.next().await?;
                 if beat % BEATS != 0 {
                     continue;
                 }
-                match part(&visit).await {
+                match part(&request).await {
                     Ok(made) if made == last => {}
-                    Ok(made) => return Some((("holders", made.clone()), (visit, beats, made))),
+                    Ok(made) => return Some((("holders", made.clone()), (request, beats, made))),
                     Err(cause) => tracing::warn!("who has the configuration: {cause}"),
                 }
             }
@@ -247,11 +247,11 @@ pub async fn stream(visit: Visit) -> Result<Response> {
     )))
 }
 
-async fn part(visit: &Visit) -> Result<String> {
-    let holders = visit.console.store.read(Holders::read).await?;
-    let shell = visit.shell("", Some(Area::Configuration));
+async fn part(request: &RequestContext) -> Result<String> {
+    let holders = request.console.store.read(Holders::read).await?;
+    let layout = request.layout("", Some(Area::Configuration));
     Part {
-        shell: &shell,
+        layout: &layout,
         holders: &holders,
     }
     .render()

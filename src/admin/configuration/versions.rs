@@ -2,7 +2,7 @@
 
 use super::show::{Named, named, seen};
 use crate::{
-    admin::{Area, Shell, Visit, actor, answer},
+    admin::{Area, Layout, RequestContext, actor, answer},
     domain::apps::{Document, configuration},
     types::{
         Timestamp,
@@ -26,7 +26,7 @@ pub struct Version {
 #[derive(Template)]
 #[template(path = "configuration/versions.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     versions: Vec<Version>,
     current: i64,
 }
@@ -34,7 +34,7 @@ struct List {
 #[derive(Template)]
 #[template(path = "configuration/version.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     version: Version,
     changes: Vec<Named>,
     document: String,
@@ -43,14 +43,14 @@ struct Page {
     seen: String,
 }
 
-pub async fn list(visit: Visit) -> Result<Response> {
-    let (versions, current) = visit
+pub async fn list(request: RequestContext) -> Result<Response> {
+    let (versions, current) = request
         .console
         .store
         .read(|connection| Ok((newest(connection)?, configuration::version(connection)?)))
         .await?;
     answer::page(&List {
-        shell: visit.shell(
+        layout: request.layout(
             "Versions of the app configuration",
             Some(Area::Configuration),
         ),
@@ -109,11 +109,11 @@ fn before(connection: &Connection, version: i64) -> Result<Document> {
     Ok(text.map_or_else(Document::built_in, |text| Document::stored(&text)))
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let number = visit.id("version")?;
-    let shell = visit.shell(&format!("Version {number}"), Some(Area::Configuration));
-    let zone = visit.console.settings().zone.clone();
-    let page = visit
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let number = request.id("version")?;
+    let layout = request.layout(&format!("Version {number}"), Some(Area::Configuration));
+    let zone = request.console.settings().zone.clone();
+    let page = request
         .console
         .store
         .read(move |connection| {
@@ -122,7 +122,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
             let earlier = before(connection, number)?;
             let draft = configuration::draft(connection)?;
             Ok(Page {
-                shell,
+                layout,
                 changes: named(connection, &earlier, &document, &zone)?,
                 document: serde_json::to_string_pretty(&document.to_json())
                     .map_err(Error::defect)?,

@@ -2,19 +2,19 @@
 
 use super::{HERE, gone, page};
 use crate::{
-    admin::{Visit, answer},
+    admin::{RequestContext, answer},
     domain::content::{self, Checked, Draft, Region, edit::Saved},
     types::{Timestamp, error::Result},
 };
 use poem::Response;
 
 /// Now or offline at once; times of one's own are in the form.
-pub async fn publish(visit: Visit) -> Result<Response> {
-    let path = visit.form.text("path").to_owned();
-    let seen = visit.form.number("seen")?.unwrap_or_default();
-    let online = visit.form.text("do") == "publish";
-    let (ctx, of) = (visit.context(), path.clone());
-    let saved = visit
+pub async fn publish(request: RequestContext) -> Result<Response> {
+    let path = request.form.text("path").to_owned();
+    let seen = request.form.number("seen")?.unwrap_or_default();
+    let online = request.form.text("do") == "publish";
+    let (ctx, of) = (request.context(), path.clone());
+    let saved = request
         .console
         .store
         .write(move |tx| {
@@ -35,12 +35,12 @@ pub async fn publish(visit: Visit) -> Result<Response> {
         .await?;
     match saved {
         Saved::Version(_) | Saved::Same if online => {
-            visit.flash("It is published: apps get it from now on.");
+            request.flash("It is published: apps get it from now on.");
         }
         Saved::Version(_) | Saved::Same => {
-            visit.flash("It is offline: apps are told that there is nothing.");
+            request.flash("It is offline: apps are told that there is nothing.");
         }
-        Saved::Meanwhile(Some(now)) => visit.flash(format!(
+        Saved::Meanwhile(Some(now)) => request.flash(format!(
             "Nothing was changed: somebody else saved version {now} meanwhile. Look at it first."
         )),
         Saved::Meanwhile(None) => return Err(gone(&path)),
@@ -58,14 +58,14 @@ pub(super) fn offline(draft: Draft, now: Timestamp) -> Draft {
     }
 }
 
-pub async fn remove(visit: Visit) -> Result<Response> {
-    let path = visit.form.text("path").to_owned();
-    let (ctx, of) = (visit.context(), path.clone());
-    visit
+pub async fn remove(request: RequestContext) -> Result<Response> {
+    let path = request.form.text("path").to_owned();
+    let (ctx, of) = (request.context(), path.clone());
+    request
         .console
         .store
         .write(move |tx| content::remove(tx, &ctx, &of))
         .await?;
-    visit.flash(format!("{path} is gone, with all its versions."));
+    request.flash(format!("{path} is gone, with all its versions."));
     Ok(answer::go(HERE))
 }

@@ -3,12 +3,11 @@
 use super::{
     HERE, actions,
     form::Form,
-    found, page,
+    found, layout, page,
     preview::{self, Preview},
-    shell,
 };
 use crate::{
-    admin::{Shell, Visit, answer},
+    admin::{Layout, RequestContext, answer},
     core::template,
     domain::content::{self, Of, Region, edit::Saved},
     types::{
@@ -30,7 +29,7 @@ struct Meanwhile {
 #[derive(Template)]
 #[template(path = "content/edit.html")]
 struct Editor {
-    shell: Shell,
+    layout: Layout,
     form: Form,
     /// The version that the form began with; 0 for a new region.
     seen: i64,
@@ -51,10 +50,10 @@ impl Editor {
         Of::path(&self.form.path).unwrap_or(Of::Delegate).name()
     }
 
-    fn new(visit: &Visit, form: Form, seen: i64) -> Self {
+    fn new(request: &RequestContext, form: Form, seen: i64) -> Self {
         let title = if seen == 0 { "New region" } else { &form.path };
         Self {
-            shell: shell(visit, title),
+            layout: layout(request, title),
             back: if seen == 0 {
                 HERE.to_owned()
             } else {
@@ -70,35 +69,35 @@ impl Editor {
     }
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let path = visit.query.text("path");
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let path = request.query.text("path");
     if path.is_empty() {
-        return answer::page(&Editor::new(&visit, Form::new(), 0));
+        return answer::page(&Editor::new(&request, Form::new(), 0));
     }
-    let region = found(&visit, path)?;
-    let form = Form::of(&region, &visit.console.settings().zone);
-    answer::page(&Editor::new(&visit, form, region.version))
+    let region = found(&request, path)?;
+    let form = Form::of(&region, &request.console.settings().zone);
+    answer::page(&Editor::new(&request, form, region.version))
 }
 
-pub async fn save(visit: Visit) -> Result<Response> {
-    let form = Form::sent(&visit.form);
-    let seen = visit.form.number("seen")?.unwrap_or_default();
-    let mut editor = Editor::new(&visit, form, seen);
-    if visit.form.text("do") == "preview" {
-        return show_preview(&visit, editor).await;
+pub async fn save(request: RequestContext) -> Result<Response> {
+    let form = Form::sent(&request.form);
+    let seen = request.form.number("seen")?.unwrap_or_default();
+    let mut editor = Editor::new(&request, form, seen);
+    if request.form.text("do") == "preview" {
+        return show_preview(&request, editor).await;
     }
-    match store(&visit, &editor.form, seen).await {
+    match store(&request, &editor.form, seen).await {
         Ok(Saved::Version(version)) => {
-            visit.flash(format!("Version {version} is saved."));
+            request.flash(format!("Version {version} is saved."));
             Ok(answer::go(&page("region", &editor.form.path)))
         }
         Ok(Saved::Same) => {
-            visit.flash("Nothing differs from what is there.");
+            request.flash("Nothing differs from what is there.");
             Ok(answer::go(&page("region", &editor.form.path)))
         }
         Ok(Saved::Meanwhile(_)) => {
-            let region = found(&visit, &editor.form.path)?;
-            editor.meanwhile = Some(meanwhile(&visit, &editor.form, &region));
+            let region = found(&request, &editor.form.path)?;
+            editor.meanwhile = Some(meanwhile(&request, &editor.form, &region));
             // Who saves again has been told, and replaces what is there.
             editor.seen = region.version;
             answer::form_again(&editor)
@@ -119,9 +118,9 @@ fn faults(form: &Form) -> Option<String> {
     Some(preview::told(&form.content, &fault))
 }
 
-async fn show_preview(visit: &Visit, mut editor: Editor) -> Result<Response> {
-    let (form, settings) = (editor.form.clone(), visit.console.settings());
-    let made = visit
+async fn show_preview(request: &RequestContext, mut editor: Editor) -> Result<Response> {
+    let (form, settings) = (editor.form.clone(), request.console.settings());
+    let made = request
         .console
         .store
         .read(move |connection| {
@@ -152,14 +151,14 @@ async fn show_preview(visit: &Visit, mut editor: Editor) -> Result<Response> {
     answer::page(&editor)
 }
 
-async fn store(visit: &Visit, form: &Form, seen: i64) -> Result<Saved> {
-    let ctx = visit.context();
+async fn store(request: &RequestContext, form: &Form, seen: i64) -> Result<Saved> {
+    let ctx = request.context();
     let mut draft = form.draft(&ctx.settings.zone)?;
     if seen == 0 && form.offline {
         draft = actions::offline(draft, Timestamp::now());
     }
     let draft = draft.check()?;
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -172,8 +171,8 @@ async fn store(visit: &Visit, form: &Form, seen: i64) -> Result<Saved> {
         .await
 }
 
-fn meanwhile(visit: &Visit, form: &Form, region: &Region) -> Meanwhile {
-    let there = Form::of(region, &visit.console.settings().zone);
+fn meanwhile(request: &RequestContext, form: &Form, region: &Region) -> Meanwhile {
+    let there = Form::of(region, &request.console.settings().zone);
     let differing = [
         ("Template", &there.content, &form.content),
         ("Tags", &there.tags, &form.tags),

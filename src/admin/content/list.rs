@@ -1,8 +1,8 @@
 //! Every region.
 
-use super::{page, shell, standing};
+use super::{layout, page, standing};
 use crate::{
-    admin::{Shell, Visit, answer},
+    admin::{Layout, RequestContext, answer},
     domain::content::Region,
     types::{Timestamp, error::Result},
 };
@@ -22,21 +22,21 @@ struct Line {
 #[derive(Template)]
 #[template(path = "content/list.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     lines: Vec<Line>,
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let regions = visit.console.store.read(Region::all).await?;
-    let shell = shell(&visit, "Content");
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let regions = request.console.store.read(Region::all).await?;
+    let layout = layout(&request, "Content");
     let line = |region: Region| Line {
         link: page("region", &region.now.path),
-        standing: standing(&region, &shell),
+        standing: standing(&region, &layout),
         path: region.now.path,
         tags: region.now.tags,
         version: region.version,
         updated_at: region.updated_at,
     };
     let lines = regions.into_iter().map(line).collect();
-    answer::page(&List { shell, lines })
+    answer::page(&List { layout, lines })
 }

@@ -15,7 +15,7 @@ mod show;
 mod versions;
 
 use super::{
-    Area, Shell, Visit,
+    Area, Layout, RequestContext,
     route::{ADMINISTRATOR, OPERATOR, Route, VIEWER},
 };
 use crate::{
@@ -41,8 +41,8 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn shell(visit: &Visit, title: &str) -> Shell {
-    visit.shell(title, Some(Area::Content))
+fn layout(request: &RequestContext, title: &str) -> Layout {
+    request.layout(title, Some(Area::Content))
 }
 
 /// The address of a page about a region.
@@ -65,9 +65,9 @@ fn gone(path: &str) -> Error {
 }
 
 /// Whether apps get it, in words, with the colour of the tag.
-fn standing(region: &Region, shell: &Shell) -> (&'static str, String) {
+fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
     let now = Timestamp::now();
-    let time = |at: Option<Timestamp>| at.map(|at| shell.time(&at)).unwrap_or_default();
+    let time = |at: Option<Timestamp>| at.map(|at| layout.time(&at)).unwrap_or_default();
     match (region.now.standing(now), region.now.published_to) {
         (Standing::Published, None) => ("good", "published".to_owned()),
         (Standing::Published, to) => ("good", format!("published until {}", time(to))),
@@ -80,8 +80,8 @@ fn standing(region: &Region, shell: &Shell) -> (&'static str, String) {
 }
 
 /// The region that a page is about.
-fn found(visit: &Visit, path: &str) -> Result<Region> {
-    visit
+fn found(request: &RequestContext, path: &str) -> Result<Region> {
+    request
         .console
         .store
         .look_up(|connection| Region::find(connection, path))?

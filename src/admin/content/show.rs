@@ -1,8 +1,8 @@
 //! One region: its template, whether apps get it, and its versions.
 
-use super::{found, page, shell, standing};
+use super::{found, layout, page, standing};
 use crate::{
-    admin::{Shell, Visit, actor, answer},
+    admin::{Layout, RequestContext, actor, answer},
     domain::content::{Region, Version},
     types::{Timestamp, error::Result},
 };
@@ -20,7 +20,7 @@ struct Line {
 #[derive(Template)]
 #[template(path = "content/region.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     region: Region,
     standing: (&'static str, String),
     published: bool,
@@ -38,10 +38,10 @@ impl Page {
     }
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let region = found(&visit, visit.query.text("path"))?;
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let region = found(&request, request.query.text("path"))?;
     let path = region.now.path.clone();
-    let versions = visit
+    let versions = request
         .console
         .store
         .read(move |connection| {
@@ -59,8 +59,8 @@ pub async fn show(visit: Visit) -> Result<Response> {
                 .collect::<Result<Vec<_>>>()
         })
         .await?;
-    let shell = shell(&visit, &region.now.path);
-    let standing = standing(&region, &shell);
+    let layout = layout(&request, &region.now.path);
+    let standing = standing(&region, &layout);
     answer::page(&Page {
         published: standing.0 == "good",
         edit: page("edit", &region.now.path),
@@ -68,7 +68,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
             .first()
             .map(|line| line.by.clone())
             .unwrap_or_default(),
-        shell,
+        layout,
         region,
         standing,
         versions,

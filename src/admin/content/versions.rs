@@ -1,8 +1,8 @@
 //! What a save changed, and taking it up again.
 
-use super::{found, gone, page, shell};
+use super::{found, gone, layout, page};
 use crate::{
-    admin::{Shell, Visit, actor, answer},
+    admin::{Layout, RequestContext, actor, answer},
     domain::content::{self, Version, edit::Saved},
     types::error::{Error, Kind, Result},
 };
@@ -12,7 +12,7 @@ use poem::Response;
 #[derive(Template)]
 #[template(path = "content/version.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     path: String,
     back: String,
     version: Version,
@@ -80,11 +80,11 @@ fn changed(before: &str, after: &str) -> Vec<Line> {
         .collect()
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let region = found(&visit, visit.query.text("path"))?;
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let region = found(&request, request.query.text("path"))?;
     let path = region.now.path.clone();
-    let number = visit.query.number("version")?.unwrap_or(region.version);
-    let (version, by, before) = visit
+    let number = request.query.number("version")?.unwrap_or(region.version);
+    let (version, by, before) = request
         .console
         .store
         .read(move |connection| {
@@ -101,7 +101,10 @@ pub async fn show(visit: Visit) -> Result<Response> {
         .await?;
     let before = before.map(|before| before.then.content).unwrap_or_default();
     answer::page(&Page {
-        shell: shell(&visit, &format!("Version {number} of {}", region.now.path)),
+        layout: layout(
+            &request,
+            &format!("Version {number} of {}", region.now.path),
+        ),
         back: page("region", &region.now.path),
         path: region.now.path,
         lines: changed(&before, &version.then.content),
@@ -111,22 +114,22 @@ pub async fn show(visit: Visit) -> Result<Response> {
     })
 }
 
-pub async fn restore(visit: Visit) -> Result<Response> {
-    let path = visit.form.text("path").to_owned();
-    let seen = visit.form.number("seen")?.unwrap_or_default();
-    let version = visit.form.number("version")?.unwrap_or_default();
-    let (ctx, of) = (visit.context(), path.clone());
-    let saved = visit
+pub async fn restore(request: RequestContext) -> Result<Response> {
+    let path = request.form.text("path").to_owned();
+    let seen = request.form.number("seen")?.unwrap_or_default();
+    let version = request.form.number("version")?.unwrap_or_default();
+    let (ctx, of) = (request.context(), path.clone());
+    let saved = request
         .console
         .store
         .write(move |tx| content::restore(tx, &ctx, &of, seen, version))
         .await?;
     match saved {
-        Saved::Version(new) => visit.flash(format!(
+        Saved::Version(new) => request.flash(format!(
             "It is as in version {version} again; that is version {new}."
         )),
-        Saved::Same => visit.flash("It is so already."),
-        Saved::Meanwhile(Some(now)) => visit.flash(format!(
+        Saved::Same => request.flash("It is so already."),
+        Saved::Meanwhile(Some(now)) => request.flash(format!(
             "Nothing was changed: somebody else saved version {now} meanwhile. Look at it first."
         )),
         Saved::Meanwhile(None) => return Err(gone(&path)),

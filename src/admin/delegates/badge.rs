@@ -1,7 +1,7 @@
 //! Codes: their pictures, and what to do when a badge is lost.
 
 use super::{
-    super::{Area, Route, Shell, Visit, answer, route},
+    super::{Area, Layout, RequestContext, Route, answer, route},
     history, label, list, record, text,
 };
 use crate::{
@@ -76,12 +76,12 @@ impl Code {
     }
 }
 
-fn code(visit: &Visit) -> Result<Code> {
-    let id = visit.id("id")?;
-    let kind = blocked::code_named(&visit.path("kind")?)
+fn code(request: &RequestContext) -> Result<Code> {
+    let id = request.id("id")?;
+    let kind = blocked::code_named(&request.path("kind")?)
         .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such code"))?;
-    let zone = visit.console.settings().zone.clone();
-    visit.console.store.look_up(|connection| {
+    let zone = request.console.settings().zone.clone();
+    request.console.store.look_up(|connection| {
         let found = record::properties(connection, id, &zone)?.ok_or_else(|| list::missing(id))?;
         let value = text(&found, kind.name());
         if value.is_empty() {
@@ -101,22 +101,22 @@ fn code(visit: &Visit) -> Result<Code> {
 }
 
 /// The code as a QR, exactly as a scanner is to read it.
-async fn picture(visit: Visit) -> Result<Response> {
-    answer::qr(&code(&visit)?.value)
+async fn picture(request: RequestContext) -> Result<Response> {
+    answer::qr(&code(&request)?.value)
 }
 
 #[derive(Template)]
 #[template(path = "delegates/code.html")]
 struct Print {
-    shell: Shell,
+    layout: Layout,
     code: Code,
 }
 
-async fn print(visit: Visit) -> Result<Response> {
-    let code = code(&visit)?;
+async fn print(request: RequestContext) -> Result<Response> {
+    let code = code(&request)?;
     let title = format!("{} of {}", code.label(), code.name);
     answer::page(&Print {
-        shell: visit.shell(&title, Some(Area::Delegates)),
+        layout: request.layout(&title, Some(Area::Delegates)),
         code,
     })
 }
@@ -124,7 +124,7 @@ async fn print(visit: Visit) -> Result<Response> {
 #[derive(Template)]
 #[template(path = "delegates/badge.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     code: Code,
     reasons: &'static [&'static str],
     reason: String,
@@ -134,52 +134,52 @@ struct Page {
 }
 
 impl Page {
-    fn new(visit: &Visit, code: Code, failure: Option<String>) -> Self {
+    fn new(request: &RequestContext, code: Code, failure: Option<String>) -> Self {
         Self {
-            shell: visit.shell(
+            layout: request.layout(
                 &format!("Block the {} of {}", code.label(), code.name),
                 Some(Area::Delegates),
             ),
             code,
             reasons: REASONS,
-            reason: visit.form.text("reason").to_owned(),
-            other: visit.form.text("other").to_owned(),
-            new: visit.form.text("new").to_owned(),
+            reason: request.form.text("reason").to_owned(),
+            other: request.form.text("other").to_owned(),
+            new: request.form.text("new").to_owned(),
             failure,
         }
     }
 }
 
-async fn ask(visit: Visit) -> Result<Response> {
-    let code = code(&visit)?;
-    answer::page(&Page::new(&visit, code, None))
+async fn ask(request: RequestContext) -> Result<Response> {
+    let code = code(&request)?;
+    answer::page(&Page::new(&request, code, None))
 }
 
-async fn block(visit: Visit) -> Result<Response> {
-    let code = code(&visit)?;
-    if visit.form.text("value") != code.value {
+async fn block(request: RequestContext) -> Result<Response> {
+    let code = code(&request)?;
+    if request.form.text("value") != code.value {
         let failure = format!(
             "Meanwhile somebody gave this person the code {}; nothing is blocked. Look whether that is the one that was lost.",
             code.value
         );
-        return answer::form_again(&Page::new(&visit, code, Some(failure)));
+        return answer::form_again(&Page::new(&request, code, Some(failure)));
     }
-    let reason = match visit.form.filled("other") {
+    let reason = match request.form.filled("other") {
         Some(other) => other.to_owned(),
-        None => visit.form.text("reason").to_owned(),
+        None => request.form.text("reason").to_owned(),
     };
-    let new = visit.form.filled("new").map(ToOwned::to_owned);
+    let new = request.form.filled("new").map(ToOwned::to_owned);
     let (id, kind) = (code.id, code.kind);
-    let ctx = visit.context();
+    let ctx = request.context();
     let replaced = new.is_some();
-    let done = visit
+    let done = request
         .console
         .store
         .write(move |tx| blocked::block(tx, &ctx, DelegateId(id), kind, &reason, new.as_deref()))
         .await;
     match done {
         Ok(value) => {
-            visit.flash(if replaced {
+            request.flash(if replaced {
                 format!("{value} is blocked, the new code is valid from now on.")
             } else {
                 format!("{value} is blocked. Give this person another before they come back.")
@@ -188,28 +188,28 @@ async fn block(visit: Visit) -> Result<Response> {
         }
         Err(cause) if matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) => {
             let failure = answer::sentence(&cause.message);
-            answer::form_again(&Page::new(&visit, code, Some(failure)))
+            answer::form_again(&Page::new(&request, code, Some(failure)))
         }
         Err(cause) => Err(cause),
     }
 }
 
-async fn unblock(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let kind = visit.form.text("kind").to_owned();
-    let value = visit.form.sent("value").unwrap_or_default().to_owned();
-    let back = visit.form.ticked("back");
+async fn unblock(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let kind = request.form.text("kind").to_owned();
+    let value = request.form.sent("value").unwrap_or_default().to_owned();
+    let back = request.form.ticked("back");
     let told = if back {
         format!("{value} is valid again.")
     } else {
         format!("{value} is not blocked any more.")
     };
-    let ctx = visit.context();
-    visit
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| blocked::unblock(tx, &ctx, &kind, &value, back))
         .await?;
-    visit.flash(told);
+    request.flash(told);
     Ok(answer::go(&format!("/console/delegates/{id}")))
 }

@@ -1,7 +1,7 @@
 //! What was found, as a file to take along.
 
 use super::{
-    super::{Route, Visit, export as file, route},
+    super::{RequestContext, Route, export as file, route},
     list::Filters,
 };
 use crate::{
@@ -22,13 +22,13 @@ pub(super) fn routes() -> Vec<Route> {
     )]
 }
 
-async fn export(visit: Visit) -> Result<Response> {
-    let format = file::format(visit.query.text("format"))?;
-    let filters = Filters::read(&visit.query);
-    let zone = visit.console.settings().zone.clone();
+async fn export(request: RequestContext) -> Result<Response> {
+    let format = file::format(request.query.text("format"))?;
+    let filters = Filters::read(&request.query);
+    let zone = request.console.settings().zone.clone();
     let which = if filters.narrow() {
         let search = filters.search(&zone)?;
-        let found = visit
+        let found = request
             .console
             .store
             .read(move |connection| search.ids(connection, SEARCH_MAX))
@@ -37,6 +37,6 @@ async fn export(visit: Visit) -> Result<Response> {
     } else {
         Which::All
     };
-    let app = visit.console.app();
+    let app = request.console.app();
     Ok(file::sent(app, What::Delegates, which, zone, format))
 }

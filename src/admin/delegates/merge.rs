@@ -1,7 +1,7 @@
 //! Two records of one person: choosing the other, seeing both side by side, and making them one.
 
 use super::{
-    super::{Area, Route, Shell, Visit, answer, route},
+    super::{Area, Layout, RequestContext, Route, answer, route},
     history::flatten,
     label, list,
 };
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "delegates/merge.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     id: i64,
     name: String,
     q: String,
@@ -150,15 +150,15 @@ fn pair(
 }
 
 fn page(
-    visit: &Visit,
+    request: &RequestContext,
     other: Option<i64>,
     take: &BTreeSet<String>,
     failure: Option<String>,
 ) -> Result<Page> {
-    let id = visit.id("id")?;
-    let q = visit.query.text("q").to_owned();
-    let zone = visit.console.settings().zone.clone();
-    let (name, candidates, pair) = visit.console.store.look_up(|connection| {
+    let id = request.id("id")?;
+    let q = request.query.text("q").to_owned();
+    let zone = request.console.settings().zone.clone();
+    let (name, candidates, pair) = request.console.store.look_up(|connection| {
         // Only records that are there can be merged.
         record(connection, DelegateId(id), &zone)?;
         let name = super::name_of(connection, id)?.unwrap_or_default();
@@ -169,7 +169,7 @@ fn page(
         Ok((name, list::candidates(connection, &q, id)?, pair))
     })?;
     Ok(Page {
-        shell: visit.shell(&format!("Merge {name}"), Some(Area::Delegates)),
+        layout: request.layout(&format!("Merge {name}"), Some(Area::Delegates)),
         id,
         name,
         q,
@@ -179,24 +179,24 @@ fn page(
     })
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let other = visit.query.number("with")?;
-    answer::page(&page(&visit, other, &BTreeSet::new(), None)?)
+async fn show(request: RequestContext) -> Result<Response> {
+    let other = request.query.number("with")?;
+    answer::page(&page(&request, other, &BTreeSet::new(), None)?)
 }
 
-async fn join(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let Some(other) = visit.form.number("with")? else {
+async fn join(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let Some(other) = request.form.number("with")? else {
         return Err(Error::invalid("choose the other record first"));
     };
     let take: BTreeSet<String> = chosen()
         .into_iter()
-        .filter(|name| visit.form.text(&format!("take-{name}")) == "other")
+        .filter(|name| request.form.text(&format!("take-{name}")) == "other")
         .map(ToOwned::to_owned)
         .collect();
-    let (ctx, wanted) = (visit.context(), take.clone());
-    let was_seen = visit.form.text("seen").to_owned();
-    let done = visit
+    let (ctx, wanted) = (request.context(), take.clone());
+    let was_seen = request.form.text("seen").to_owned();
+    let done = request
         .console
         .store
         .write_prepared(move |tx: &Tx<'_>| {
@@ -210,7 +210,7 @@ async fn join(visit: Visit) -> Result<Response> {
         .await;
     match done {
         Ok(Some(merged)) => {
-            visit.flash(format!(
+            request.flash(format!(
                 "Merged: {} interactions came over, {} codes are blocked.",
                 merged.interactions, merged.blocked
             ));
@@ -218,12 +218,17 @@ async fn join(visit: Visit) -> Result<Response> {
         }
         Ok(None) => {
             let failure = "Somebody changed one of the two meanwhile; nothing is merged. Look at what is there now.";
-            answer::form_again(&page(&visit, Some(other), &take, Some(failure.to_owned()))?)
+            answer::form_again(&page(
+                &request,
+                Some(other),
+                &take,
+                Some(failure.to_owned()),
+            )?)
         }
         Err(cause) if matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) => {
             let failure = answer::sentence(&cause.message);
             let other = Some(other).filter(|other| *other != id);
-            answer::form_again(&page(&visit, other, &take, Some(failure))?)
+            answer::form_again(&page(&request, other, &take, Some(failure))?)
         }
         Err(cause) => Err(cause),
     }

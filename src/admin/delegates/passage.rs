@@ -1,7 +1,7 @@
 //! Letting somebody in by hand, by the same rules as a gate; and the note that gates show.
 
 use super::{
-    super::{Route, Visit, answer, route},
+    super::{RequestContext, Route, answer, route},
     record::{self, Refused},
 };
 use crate::{
@@ -63,9 +63,9 @@ pub(super) fn device_name(connection: &Connection, id: i64) -> Result<String> {
     Ok(name.unwrap_or_else(|| format!("device {id}")))
 }
 
-async fn pass(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let kind = match visit.form.text("kind") {
+async fn pass(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let kind = match request.form.text("kind") {
         kind @ ("check-in" | "check-out" | "check-in-override") => kind.to_owned(),
         _ => {
             return Err(Error::invalid(
@@ -73,8 +73,8 @@ async fn pass(visit: Visit) -> Result<Response> {
             ));
         }
     };
-    let Ok(Some(device)) = visit.form.number("device") else {
-        return record::nowhere(&visit, id, "Choose the place first.").await;
+    let Ok(Some(device)) = request.form.number("device") else {
+        return record::nowhere(&request, id, "Choose the place first.").await;
     };
     let draft = Draft {
         kind: kind.clone(),
@@ -82,8 +82,8 @@ async fn pass(visit: Visit) -> Result<Response> {
         devices: [Some(DeviceSelector::Id(DeviceId(device))), None, None],
         ..Draft::default()
     };
-    let ctx = visit.context();
-    let recorded = visit
+    let ctx = request.context();
+    let recorded = request
         .console
         .store
         .write(move |tx| {
@@ -95,7 +95,7 @@ async fn pass(visit: Visit) -> Result<Response> {
     let (outcome, name, place) = match recorded {
         Ok(recorded) => recorded,
         Err(gone) if gone.kind == Kind::DeviceNotFound => {
-            return record::nowhere(&visit, id, "That place is gone; choose another.").await;
+            return record::nowhere(&request, id, "That place is gone; choose another.").await;
         }
         Err(other) => return Err(other),
     };
@@ -105,9 +105,9 @@ async fn pass(visit: Visit) -> Result<Response> {
             device,
             entering: kind == "check-in",
         };
-        return record::refused(&visit, id, refused).await;
+        return record::refused(&request, id, refused).await;
     }
-    visit.flash(match kind.as_str() {
+    request.flash(match kind.as_str() {
         "check-in" => format!("{name} is checked in at {place}."),
         "check-out" => format!("{name} is checked out at {place}."),
         _ => format!("{name} is let in at {place}, whatever the rules say."),
@@ -117,17 +117,17 @@ async fn pass(visit: Visit) -> Result<Response> {
     )))
 }
 
-async fn set_note(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let words = visit.form.text("note");
-    let note = if words.is_empty() || visit.form.ticked("remove") {
+async fn set_note(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let words = request.form.text("note");
+    let note = if words.is_empty() || request.form.ticked("remove") {
         None
     } else {
-        Some(Note::new(visit.form.text("level"), words)?)
+        Some(Note::new(request.form.text("level"), words)?)
     };
     let noted = note.is_some();
-    let (ctx, was) = (visit.context(), visit.form.text("was").to_owned());
-    visit
+    let (ctx, was) = (request.context(), request.form.text("was").to_owned());
+    request
         .console
         .store
         .write(move |tx| {
@@ -141,7 +141,7 @@ async fn set_note(visit: Visit) -> Result<Response> {
             note::set(tx, &ctx, DelegateId(id), note.as_ref())
         })
         .await?;
-    visit.flash(if noted {
+    request.flash(if noted {
         "Gates show this note from now on."
     } else {
         "Gates show no note any more."

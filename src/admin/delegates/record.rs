@@ -1,7 +1,7 @@
 //! One person: codes, details, note, what happened, what was refused, what was changed.
 
 use super::{
-    super::{Area, Route, Shell, Visit, answer, route},
+    super::{Area, Layout, RequestContext, Route, answer, route},
     NAME,
     badge::{Block, blocks},
     flag_meaning,
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "delegates/record.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     person: Person,
     /// What was just refused: why, the device, and what was tried.
     refused: Option<Refused>,
@@ -168,32 +168,40 @@ struct Refusal {
     message: String,
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    answer::page(&page(&visit, id, None).await?)
+async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    answer::page(&page(&request, id, None).await?)
 }
 
 /// The person's page, with a refusal.
-pub(super) async fn refused(visit: &Visit, id: i64, refused: Refused) -> Result<Response> {
-    answer::form_again(&page(visit, id, Some(refused)).await?)
+pub(super) async fn refused(
+    request: &RequestContext,
+    id: i64,
+    refused: Refused,
+) -> Result<Response> {
+    answer::form_again(&page(request, id, Some(refused)).await?)
 }
 
 /// The person's page, where the form did not say at which place.
-pub(super) async fn nowhere(visit: &Visit, id: i64, why: &'static str) -> Result<Response> {
-    let mut page = page(visit, id, None).await?;
+pub(super) async fn nowhere(
+    request: &RequestContext,
+    id: i64,
+    why: &'static str,
+) -> Result<Response> {
+    let mut page = page(request, id, None).await?;
     page.nowhere = Some(why);
     answer::form_again(&page)
 }
 
-async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Result<Page> {
-    let zone = visit.console.settings().zone.clone();
-    let before = visit.query.number("before")?;
-    let changes_before = visit.query.number("changes")?;
-    let device = visit.query.number("device").ok().flatten();
+async fn page(request: &RequestContext, id: i64, refused: Option<Refused>) -> Result<Page> {
+    let zone = request.console.settings().zone.clone();
+    let before = request.query.number("before")?;
+    let changes_before = request.query.number("changes")?;
+    let device = request.query.number("device").ok().flatten();
     let device = refused
         .as_ref()
         .map_or(device, |refused| Some(refused.device));
-    let person = visit
+    let person = request
         .console
         .store
         .read(move |connection| {
@@ -206,7 +214,7 @@ async fn page(visit: &Visit, id: i64, refused: Option<Refused>) -> Result<Page> 
         })
         .await?;
     Ok(Page {
-        shell: visit.shell(&person.name, Some(Area::Delegates)),
+        layout: request.layout(&person.name, Some(Area::Delegates)),
         person,
         refused,
         nowhere: None,

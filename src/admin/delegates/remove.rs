@@ -1,7 +1,7 @@
 //! Deleting, restoring, and erasing for good.
 
 use super::{
-    super::{Area, Route, Shell, Visit, answer, route},
+    super::{Area, Layout, RequestContext, Route, answer, route},
     list,
 };
 use crate::{
@@ -30,41 +30,41 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn delete(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let ctx = visit.context();
-    visit
+async fn delete(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| write::delete(tx, &ctx, &RESOURCE, id))
         .await?;
-    visit.flash("Deleted. It can be restored from here.");
+    request.flash("Deleted. It can be restored from here.");
     Ok(answer::go(&format!("/console/delegates/{id}")))
 }
 
 #[derive(Template)]
 #[template(path = "delegates/restore.html")]
 struct NotRestored {
-    shell: Shell,
+    layout: Layout,
     id: i64,
     failure: String,
 }
 
-async fn bring_back(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let ctx = visit.context();
-    let done = visit
+async fn bring_back(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let ctx = request.context();
+    let done = request
         .console
         .store
         .write(move |tx| restore::restore(tx, &ctx, id))
         .await;
     match done {
         Ok(()) => {
-            visit.flash("Restored. Its codes are valid again.");
+            request.flash("Restored. Its codes are valid again.");
             Ok(answer::go(&format!("/console/delegates/{id}")))
         }
         Err(cause) if cause.kind == Kind::CodeTaken => answer::form_again(&NotRestored {
-            shell: visit.shell("Not restored", Some(Area::Delegates)),
+            layout: request.layout("Not restored", Some(Area::Delegates)),
             id,
             failure: answer::sentence(&cause.message),
         }),
@@ -75,7 +75,7 @@ async fn bring_back(visit: Visit) -> Result<Response> {
 #[derive(Template)]
 #[template(path = "delegates/erase.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     id: i64,
     name: String,
     interactions: i64,
@@ -85,16 +85,16 @@ struct Page {
 }
 
 impl Page {
-    fn read(visit: &Visit, failure: Option<String>) -> Result<Self> {
-        let id = visit.id("id")?;
-        let database = visit.console.store.path();
-        let (name, interactions, copies) = visit.console.store.look_up(|connection| {
+    fn read(request: &RequestContext, failure: Option<String>) -> Result<Self> {
+        let id = request.id("id")?;
+        let database = request.console.store.path();
+        let (name, interactions, copies) = request.console.store.look_up(|connection| {
             let name = super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?;
             let copies = copies_with(connection, database, id)?;
             Ok((name, interactions(connection, id)?, copies))
         })?;
         Ok(Self {
-            shell: visit.shell(&format!("Delete {name} for good"), Some(Area::Delegates)),
+            layout: request.layout(&format!("Delete {name} for good"), Some(Area::Delegates)),
             id,
             name,
             interactions,
@@ -113,18 +113,18 @@ fn interactions(connection: &Connection, id: i64) -> Result<i64> {
         .query_row([id], |row| row.get(0))?)
 }
 
-async fn ask(visit: Visit) -> Result<Response> {
-    answer::page(&Page::read(&visit, None)?)
+async fn ask(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::read(&request, None)?)
 }
 
-async fn erase_one(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    if visit.form.text("confirm") != id.to_string() {
+async fn erase_one(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    if request.form.text("confirm") != id.to_string() {
         let failure = format!("Type the number {id} to confirm; nothing is deleted.");
-        return answer::form_again(&Page::read(&visit, Some(failure))?);
+        return answer::form_again(&Page::read(&request, Some(failure))?);
     }
-    let copies = erase::erase(visit.console.app(), visit.context(), id, None).await?;
-    visit.flash(if copies.is_empty() {
+    let copies = erase::erase(request.console.app(), request.context(), id, None).await?;
+    request.flash(if copies.is_empty() {
         "The person is deleted for good.".to_owned()
     } else {
         format!(

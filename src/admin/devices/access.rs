@@ -74,7 +74,7 @@ fn at_a_time(capacity: u32) -> String {
         1 => "One person at a time is inside.".to_owned(),
         capacity => format!(
             "At most {} people are inside at a time.",
-            crate::admin::shell::number(capacity.into())
+            crate::admin::layout::number(capacity.into())
         ),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use crate::{
-    admin::{Visit, answer},
+    admin::{RequestContext, answer},
     domain::devices::{self, deleted},
     identity::clients,
     types::{
@@ -17,18 +17,18 @@ fn page_of(id: DeviceId) -> String {
     format!("/console/devices/{id}")
 }
 
-fn found(visit: &Visit) -> Result<Record> {
-    let id = visit.id("id")?;
-    visit
+fn found(request: &RequestContext) -> Result<Record> {
+    let id = request.id("id")?;
+    request
         .console
         .store
         .look_up(|connection| Record::find(connection, id))
 }
 
-pub async fn delete(visit: Visit) -> Result<Response> {
-    let record = found(&visit)?;
-    let (ctx, id) = (visit.context(), record.id);
-    let revoked = visit
+pub async fn delete(request: RequestContext) -> Result<Response> {
+    let record = found(&request)?;
+    let (ctx, id) = (request.context(), record.id);
+    let revoked = request
         .console
         .store
         .write(move |tx| devices::delete(tx, &ctx, id))
@@ -38,42 +38,42 @@ pub async fn delete(visit: Visit) -> Result<Response> {
     } else {
         ""
     };
-    visit.flash(format!(
+    request.flash(format!(
         "{} is deleted.{shut_out} It can be restored from here.",
         record.name
     ));
     Ok(answer::go(&page_of(id)))
 }
 
-pub async fn restore(visit: Visit) -> Result<Response> {
-    let record = found(&visit)?;
-    let (ctx, id) = (visit.context(), record.id);
-    visit
+pub async fn restore(request: RequestContext) -> Result<Response> {
+    let record = found(&request)?;
+    let (ctx, id) = (request.context(), record.id);
+    request
         .console
         .store
         .write(move |tx| deleted::restore(tx, &ctx, id))
         .await?;
-    visit.flash(format!("{} is restored.", record.name));
+    request.flash(format!("{} is restored.", record.name));
     Ok(answer::go(&page_of(id)))
 }
 
-pub async fn erase(visit: Visit) -> Result<Response> {
-    let record = found(&visit)?;
-    let (ctx, id) = (visit.context(), record.id);
-    visit
+pub async fn erase(request: RequestContext) -> Result<Response> {
+    let record = found(&request)?;
+    let (ctx, id) = (request.context(), record.id);
+    request
         .console
         .store
         .write(move |tx| deleted::erase(tx, &ctx, id))
         .await?;
-    visit.flash(format!("{} is deleted for good.", record.name));
+    request.flash(format!("{} is deleted for good.", record.name));
     Ok(answer::go("/console/devices?show=deleted"))
 }
 
 /// Revokes a client of the device: its tokens end at once.
-pub async fn revoke(visit: Visit) -> Result<Response> {
-    let record = found(&visit)?;
-    let (ctx, id, client) = (visit.context(), record.id, visit.id("client")?);
-    let name = visit
+pub async fn revoke(request: RequestContext) -> Result<Response> {
+    let record = found(&request)?;
+    let (ctx, id, client) = (request.context(), record.id, request.id("client")?);
+    let name = request
         .console
         .store
         .write(move |tx| {
@@ -92,7 +92,7 @@ pub async fn revoke(visit: Visit) -> Result<Response> {
             Ok(name)
         })
         .await?;
-    visit.flash(format!(
+    request.flash(format!(
         "The credentials of {name} are revoked. It is shut out from now on."
     ));
     Ok(answer::go(&page_of(id)))

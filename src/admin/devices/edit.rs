@@ -7,7 +7,7 @@ use super::{
     record::Record,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     core::{records::write, rules::AccessRules},
     domain::{devices, events},
     types::{
@@ -39,7 +39,7 @@ struct Choice {
 #[derive(Template)]
 #[template(path = "devices/edit.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     /// The record that is changed; none when one is made.
     record: Option<Record>,
     path: String,
@@ -57,7 +57,7 @@ struct Page {
 }
 
 impl Page {
-    fn new(visit: &Visit, record: Option<Record>, draft: Draft) -> Self {
+    fn new(request: &RequestContext, record: Option<Record>, draft: Draft) -> Self {
         let id = record.as_ref().map(|record| record.id);
         let title = match &record {
             Some(record) => format!("Edit {}", record.name),
@@ -69,7 +69,7 @@ impl Page {
             |id| format!("/console/devices/{id}"),
         );
         Self {
-            shell: visit.shell(&title, Some(Area::Devices)),
+            layout: request.layout(&title, Some(Area::Devices)),
             path: id.map_or_else(|| format!("{back}/new"), |_| format!("{back}/edit")),
             back,
             unreadable: record.as_ref().and_then(unreadable),
@@ -78,7 +78,7 @@ impl Page {
             failure: None,
             wrong: None,
             meanwhile: None,
-            defaults: visit.console.settings().access,
+            defaults: request.console.settings().access,
             types: TYPES,
         }
     }
@@ -230,22 +230,22 @@ pub fn unreadable(record: &Record) -> Option<String> {
 }
 
 /// An empty form, of the type and under the parent that the link says.
-pub async fn new(visit: Visit) -> Result<Response> {
-    let parent = visit.query.number("parent")?;
-    let parent = visit
+pub async fn new(request: RequestContext) -> Result<Response> {
+    let parent = request.query.number("parent")?;
+    let parent = request
         .console
         .store
         .look_up(|connection| parent.map(|id| Record::find(connection, id)).transpose())?;
     let parent = parent.filter(|parent| parent.deleted_at.is_none());
-    let draft = Draft::fresh(visit.query.text("type"), parent.as_ref());
-    answer::page(&Page::new(&visit, None, draft))
+    let draft = Draft::fresh(request.query.text("type"), parent.as_ref());
+    answer::page(&Page::new(&request, None, draft))
 }
 
-pub async fn create(visit: Visit) -> Result<Response> {
-    let draft = Draft::sent(&visit.form);
-    let ctx = visit.context();
+pub async fn create(request: RequestContext) -> Result<Response> {
+    let draft = Draft::sent(&request.form);
+    let ctx = request.context();
     let typed = draft.clone();
-    let made = visit
+    let made = request
         .console
         .store
         .write_prepared(move |tx| {
@@ -261,10 +261,10 @@ pub async fn create(visit: Visit) -> Result<Response> {
         .await;
     match made {
         Ok(record) => {
-            visit.flash(format!("{} is made.", record.name));
+            request.flash(format!("{} is made.", record.name));
             Ok(answer::go(&format!("/console/devices/{}", record.id)))
         }
-        Err(error) if is_told(&error) => Page::new(&visit, None, draft).failed(&error),
+        Err(error) if is_told(&error) => Page::new(&request, None, draft).failed(&error),
         Err(error) => Err(error),
     }
 }
@@ -274,16 +274,16 @@ fn is_told(error: &Error) -> bool {
     matches!(error.kind, Kind::Invalid | Kind::CodeTaken)
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let record = found(&visit)?;
-    let draft = Draft::of(&record, &visit.console.settings().zone);
-    answer::page(&Page::new(&visit, Some(record), draft))
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let record = found(&request)?;
+    let draft = Draft::of(&record, &request.console.settings().zone);
+    answer::page(&Page::new(&request, Some(record), draft))
 }
 
 /// The living device of the path.
-fn found(visit: &Visit) -> Result<Record> {
-    let id = visit.id("id")?;
-    let record = visit
+fn found(request: &RequestContext) -> Result<Record> {
+    let id = request.id("id")?;
+    let record = request
         .console
         .store
         .look_up(|connection| Record::find(connection, id))?;
@@ -306,12 +306,12 @@ enum Saved {
     Meanwhile,
 }
 
-pub async fn save(visit: Visit) -> Result<Response> {
-    let record = found(&visit)?;
-    let seen = Timestamp(visit.form.number("seen")?.unwrap_or_default());
-    let draft = Draft::sent(&visit.form);
-    let (ctx, id, typed) = (visit.context(), record.id, draft.clone());
-    let saved = visit
+pub async fn save(request: RequestContext) -> Result<Response> {
+    let record = found(&request)?;
+    let seen = Timestamp(request.form.number("seen")?.unwrap_or_default());
+    let draft = Draft::sent(&request.form);
+    let (ctx, id, typed) = (request.context(), record.id, draft.clone());
+    let saved = request
         .console
         .store
         .write_prepared(move |tx| {
@@ -332,11 +332,11 @@ pub async fn save(visit: Visit) -> Result<Response> {
         .await;
     match saved {
         Ok(Saved::Done) => {
-            visit.flash(format!("{} is saved.", record.name));
+            request.flash(format!("{} is saved.", record.name));
             Ok(answer::go(&format!("/console/devices/{}", record.id)))
         }
-        Ok(Saved::Meanwhile) => changed_meanwhile(&visit, id, draft),
-        Err(error) if is_told(&error) => Page::new(&visit, Some(record), draft)
+        Ok(Saved::Meanwhile) => changed_meanwhile(&request, id, draft),
+        Err(error) if is_told(&error) => Page::new(&request, Some(record), draft)
             .with_seen(seen)
             .failed(&error),
         Err(error) => Err(error),
@@ -354,8 +354,8 @@ impl Page {
 }
 
 /// The form with what was typed, and what is there now; saved again, it overwrites that knowingly.
-fn changed_meanwhile(visit: &Visit, id: DeviceId, draft: Draft) -> Result<Response> {
-    let record = visit
+fn changed_meanwhile(request: &RequestContext, id: DeviceId, draft: Draft) -> Result<Response> {
+    let record = request
         .console
         .store
         .look_up(|connection| Record::find(connection, id.0))?;
@@ -365,8 +365,8 @@ fn changed_meanwhile(visit: &Visit, id: DeviceId, draft: Draft) -> Result<Respon
             format!("{} was deleted meanwhile; nothing was saved", record.name),
         ));
     }
-    let now = Draft::of(&record, &visit.console.settings().zone);
-    let mut page = Page::new(visit, Some(record), draft);
+    let now = Draft::of(&record, &request.console.settings().zone);
+    let mut page = Page::new(request, Some(record), draft);
     page.meanwhile = Some(page.draft.differing(&now));
     answer::form_again(&page)
 }

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use crate::{
-    admin::{Area, Shell, Visit, actor, answer},
+    admin::{Area, Layout, RequestContext, actor, answer},
     types::{DeviceId, Timestamp, error::Result},
 };
 use askama::Template;
@@ -34,17 +34,17 @@ pub struct Part {
 #[derive(Template)]
 #[template(path = "devices/history.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     record: Record,
     changes: Vec<Change>,
     first: bool,
     older: Option<i64>,
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let before = visit.query.number("before")?;
-    let (record, changes) = visit
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let before = request.query.number("before")?;
+    let (record, changes) = request
         .console
         .store
         .read(move |connection| {
@@ -55,7 +55,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
         .await?;
     let full = changes.len() == PAGE;
     answer::page(&Page {
-        shell: visit.shell(&format!("Changes to {}", record.name), Some(Area::Devices)),
+        layout: request.layout(&format!("Changes to {}", record.name), Some(Area::Devices)),
         record,
         first: before.is_none(),
         older: changes.last().filter(|_| full).map(|change| change.id),

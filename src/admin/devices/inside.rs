@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     db::totals,
     domain::interactions::inside,
     types::{DeviceId, InteractionId, Timestamp, error::Result},
@@ -27,7 +27,7 @@ pub struct Person {
 #[derive(Template)]
 #[template(path = "devices/inside.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     record: Record,
     count: i64,
     people: Vec<Person>,
@@ -36,10 +36,10 @@ struct Page {
     older: Option<InteractionId>,
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let before = visit.query.number("before")?.map(InteractionId);
-    let (record, count, people) = visit
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let before = request.query.number("before")?.map(InteractionId);
+    let (record, count, people) = request
         .console
         .store
         .read(move |connection| {
@@ -51,7 +51,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
         .await?;
     let full = people.len() == PAGE;
     answer::page(&Page {
-        shell: visit.shell(&format!("Inside {}", record.name), Some(Area::Devices)),
+        layout: request.layout(&format!("Inside {}", record.name), Some(Area::Devices)),
         record,
         count,
         first: before.is_none(),

@@ -11,7 +11,7 @@ use super::{
     tree::{self, Node},
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     core::settings::Settings,
     db::totals,
     domain::{
@@ -44,7 +44,7 @@ struct Client {
 #[derive(Template)]
 #[template(path = "devices/show.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     record: Record,
     about: &'static str,
     when: String,
@@ -99,11 +99,11 @@ impl Page {
     }
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let settings = visit.console.settings();
-    let app = visit.console.app().clone();
-    let (record, seen) = visit
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let settings = request.console.settings();
+    let app = request.console.app().clone();
+    let (record, seen) = request
         .console
         .store
         .read(move |connection| {
@@ -112,10 +112,10 @@ pub async fn show(visit: Visit) -> Result<Response> {
             Ok((record, seen))
         })
         .await?;
-    answer::page(&page(&visit, &settings, record, seen))
+    answer::page(&page(&request, &settings, record, seen))
 }
 
-fn page(visit: &Visit, settings: &Settings, record: Record, seen: Seen) -> Page {
+fn page(request: &RequestContext, settings: &Settings, record: Record, seen: Seen) -> Page {
     let own = record.rules();
     let times = (record.start_at, record.end_at);
     let kind = record.kind();
@@ -125,7 +125,7 @@ fn page(visit: &Visit, settings: &Settings, record: Record, seen: Seen) -> Page 
         .map_or("", |(_, about)| about);
     let document = super::document::Document::of(&record.document());
     Page {
-        shell: visit.shell(&record.name, Some(Area::Devices)),
+        layout: request.layout(&record.name, Some(Area::Devices)),
         about,
         when: record.when(&settings.zone),
         said: own

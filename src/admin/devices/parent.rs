@@ -3,7 +3,7 @@
 
 use super::record::NAME;
 use crate::{
-    admin::{Visit, answer},
+    admin::{RequestContext, answer},
     types::{
         error::{Error, Result},
         text,
@@ -34,9 +34,9 @@ pub fn shown(id: i64, name: &str) -> String {
 }
 
 /// Devices whose name or code holds what was typed so far.
-pub async fn options(visit: Visit) -> Result<Response> {
-    let typed = text::fold(visit.query.text("parent"));
-    let offers = visit
+pub async fn options(request: RequestContext) -> Result<Response> {
+    let typed = text::fold(request.query.text("parent"));
+    let offers = request
         .console
         .store
         .read(move |connection| {

@@ -5,7 +5,7 @@ use super::{
     record::{NAME, Record, time_frame},
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     identity::App,
     types::{
         DeviceId, Timestamp, Zone,
@@ -53,11 +53,11 @@ impl Node {
     }
 
     /// Its children as HTML, where they are shown at once.
-    pub fn opened(&self, shell: &Shell) -> Result<String> {
+    pub fn opened(&self, layout: &Layout) -> Result<String> {
         let Some(nodes) = &self.open else {
             return Ok(String::new());
         };
-        Part { shell, nodes }.render().map_err(Error::defect)
+        Part { layout, nodes }.render().map_err(Error::defect)
     }
 }
 
@@ -80,12 +80,12 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(visit: &Visit) -> Self {
+    fn of(request: &RequestContext) -> Self {
         Self {
-            text: visit.query.text("q").to_owned(),
-            kind: visit.query.text("type").to_owned(),
-            deleted: visit.query.text("show") == "deleted",
-            page: page_of(visit),
+            text: request.query.text("q").to_owned(),
+            kind: request.query.text("type").to_owned(),
+            deleted: request.query.text("show") == "deleted",
+            page: page_of(request),
         }
     }
 
@@ -106,15 +106,15 @@ impl Asked {
     }
 }
 
-fn page_of(visit: &Visit) -> i64 {
-    let page = visit.query.number("page").ok().flatten().unwrap_or(1);
+fn page_of(request: &RequestContext) -> i64 {
+    let page = request.query.number("page").ok().flatten().unwrap_or(1);
     page.clamp(1, 1_000_000)
 }
 
 #[derive(Template)]
 #[template(path = "devices/list.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     asked: Asked,
     kinds: Vec<String>,
     /// Of which device the branch is; all without it.
@@ -125,23 +125,23 @@ struct Page {
 #[derive(Template)]
 #[template(path = "devices/branch.html")]
 struct Part<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     nodes: &'a [Node],
 }
 
 #[derive(Template)]
 #[template(path = "devices/branch_page.html")]
 struct BranchPage<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     branch: &'a Branch,
     of: i64,
 }
 
-pub async fn show(visit: Visit) -> Result<Response> {
-    let asked = Asked::of(&visit);
-    let parent = visit.query.number("parent")?;
-    let app = visit.console.app().clone();
-    let (branch, kinds, of, asked) = visit
+pub async fn show(request: RequestContext) -> Result<Response> {
+    let asked = Asked::of(&request);
+    let parent = request.query.number("parent")?;
+    let app = request.console.app().clone();
+    let (branch, kinds, of, asked) = request
         .console
         .store
         .read(move |connection| {
@@ -155,7 +155,7 @@ pub async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     answer::page(&Page {
-        shell: visit.shell("Devices and events", Some(Area::Devices)),
+        layout: request.layout("Devices and events", Some(Area::Devices)),
         asked,
         kinds,
         of,
@@ -164,13 +164,13 @@ pub async fn show(visit: Visit) -> Result<Response> {
 }
 
 /// The children of a device, for a tree that is open in the browser.
-pub async fn branch(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    if !visit.is_part() {
+pub async fn branch(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    if !request.is_part() {
         return Ok(answer::go(&format!("/console/devices?parent={id}")));
     }
-    let app = visit.console.app().clone();
-    let branch = visit
+    let app = request.console.app().clone();
+    let branch = request
         .console
         .store
         .read(move |connection| {
@@ -179,7 +179,7 @@ pub async fn branch(visit: Visit) -> Result<Response> {
         })
         .await?;
     answer::page(&BranchPage {
-        shell: &visit.shell("", Some(Area::Devices)),
+        layout: &request.layout("", Some(Area::Devices)),
         branch: &branch,
         of: id,
     })

@@ -2,13 +2,13 @@
 
 use super::{
     Work,
-    desk::{Joined, Phase, TakenBack},
     glance::words,
+    uploads::{Joined, Phase, TakenBack},
     wizard::{Device, Progress, devices},
     work,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     ops::import::{Batch, What, batches},
     types::{
         DeviceId,
@@ -27,7 +27,7 @@ const NAMED_MAX: u32 = 100;
 #[derive(Template)]
 #[template(path = "import/batches.html")]
 struct ListPage {
-    shell: Shell,
+    layout: Layout,
     rows: Vec<Line>,
     /// The page after this one begins below this batch.
     before: Option<i64>,
@@ -36,7 +36,7 @@ struct ListPage {
 #[derive(Template)]
 #[template(path = "import/batch.html")]
 struct BatchPage {
-    shell: Shell,
+    layout: Layout,
     line: Line,
     settings: Vec<(&'static str, String)>,
     /// The list that the rest can be written from, where it is kept.
@@ -173,10 +173,10 @@ fn who(connection: &Connection, actor: &str) -> Result<String> {
     Ok(email.unwrap_or_else(|| format!("user {user}, who is gone")))
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response> {
-    let before = visit.query.number("before")?.unwrap_or(i64::MAX);
-    let work = visit.console.imports.work();
-    let rows = visit
+pub(super) async fn list(request: RequestContext) -> Result<Response> {
+    let before = request.query.number("before")?.unwrap_or(i64::MAX);
+    let work = request.console.imports.work();
+    let rows = request
         .console
         .store
         .read(move |connection| {
@@ -191,7 +191,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response> {
     let more = rows.len() > page;
     let rows: Vec<Line> = rows.into_iter().take(page).collect();
     answer::page(&ListPage {
-        shell: visit.shell("Import history", Some(Area::Interactions)),
+        layout: request.layout("Import history", Some(Area::Interactions)),
         before: rows.last().filter(|_| more).map(|last| last.batch.id),
         rows,
     })
@@ -201,44 +201,44 @@ fn path(id: i64) -> String {
     format!("/console/import/batches/{id}")
 }
 
-fn work_on(visit: &Visit, id: i64) -> Option<Work> {
-    let work = visit.console.imports.work();
+fn work_on(request: &RequestContext, id: i64) -> Option<Work> {
+    let work = request.console.imports.work();
     work.filter(|work| work.batch == Some(id))
 }
 
-fn progress_of(visit: &Visit, id: i64) -> Option<Progress> {
-    let operates = visit.shell("", None).operates();
-    let work = work_on(visit, id)?;
+fn progress_of(request: &RequestContext, id: i64) -> Option<Progress> {
+    let operates = request.layout("", None).operates();
+    let work = work_on(request, id)?;
     Some(Progress {
-        shell: visit.shell("", None),
+        layout: request.layout("", None),
         path: path(id),
         stoppable: operates,
         work,
     })
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&page(&visit, None).await?)
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&page(&request, None).await?)
 }
 
-async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
-    let id = visit.id("id")?;
-    let progress = progress_of(visit, id);
+async fn page(request: &RequestContext, failure: Option<String>) -> Result<BatchPage> {
+    let id = request.id("id")?;
+    let progress = progress_of(request, id);
     let work = progress.as_ref().map(|progress| progress.work.clone());
-    let remembered = visit.console.imports.taken_back(id);
+    let remembered = request.console.imports.taken_back(id);
     let (taken_back, failed) = match remembered {
         Some(Ok(taken_back)) => (Some(taken_back), None),
         Some(Err(failed)) => (None, Some(failed)),
         None => (None, None),
     };
-    let (joined, not_joined) = match visit.console.imports.joined(id) {
+    let (joined, not_joined) = match request.console.imports.joined(id) {
         Some(Ok(joined)) => (Some(joined), None),
         Some(Err(failed)) => (None, Some(failed)),
         None => (None, None),
     };
     let failed = failed.or(not_joined);
     let reasons = taken_back.clone();
-    let (line, rows_left, settings, left, devices) = visit
+    let (line, rows_left, settings, left, devices) = request
         .console
         .store
         .read(move |connection| {
@@ -270,8 +270,8 @@ async fn page(visit: &Visit, failure: Option<String>) -> Result<BatchPage> {
         .await?;
     let title = format!("Import {id}: {}", line.batch.file_name);
     Ok(BatchPage {
-        shell: visit.shell(&title, Some(Area::Interactions)),
-        kept: visit.console.imports.rest_of(id),
+        layout: request.layout(&title, Some(Area::Interactions)),
+        kept: request.console.imports.rest_of(id),
         rows_left: i64::try_from(rows_left).unwrap_or(i64::MAX),
         failure: failure.or(failed.filter(|_| progress.is_none())),
         taken_back: taken_back.filter(|_| progress.is_none()),
@@ -353,48 +353,48 @@ fn left(connection: &Connection, batch: &Batch, reasons: Option<&TakenBack>) -> 
         .collect()
 }
 
-pub(super) async fn progress(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    match progress_of(&visit, id) {
+pub(super) async fn progress(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    match progress_of(&request, id) {
         Some(progress) => answer::page(&progress),
-        None => Ok(answer::go_whole(&visit, &path(id))),
+        None => Ok(answer::go_whole(&request, &path(id))),
     }
 }
 
-pub(super) async fn undo(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    match work::begin_undo(&visit, id) {
+pub(super) async fn undo(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    match work::begin_undo(&request, id) {
         Ok(()) => Ok(answer::go(&path(id))),
         Err(cause) if cause.kind == Kind::Defect => Err(cause),
         Err(cause) => {
             let failure = answer::sentence(&cause.message);
-            answer::form_again(&page(&visit, Some(failure)).await?)
+            answer::form_again(&page(&request, Some(failure)).await?)
         }
     }
 }
 
-pub(super) async fn join(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let device = visit.form.number("device").and_then(|device| {
+pub(super) async fn join(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let device = request.form.number("device").and_then(|device| {
         device
             .map(DeviceId)
             .ok_or_else(|| Error::invalid("choose what the attendees are joined with"))
     });
-    match device.and_then(|device| work::begin_join(&visit, id, device)) {
+    match device.and_then(|device| work::begin_join(&request, id, device)) {
         Ok(()) => Ok(answer::go(&path(id))),
         Err(cause) if cause.kind == Kind::Defect => Err(cause),
         Err(cause) => {
             let failure = answer::sentence(&cause.message);
-            answer::form_again(&page(&visit, Some(failure)).await?)
+            answer::form_again(&page(&request, Some(failure)).await?)
         }
     }
 }
 
-pub(super) async fn cancel(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    if let Some(work) = work_on(&visit, id) {
+pub(super) async fn cancel(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    if let Some(work) = work_on(&request, id) {
         work.stop.stop();
-        visit.flash("It stops at the next row.");
+        request.flash("It stops at the next row.");
     }
     Ok(answer::go(&path(id)))
 }

@@ -3,24 +3,24 @@
 //!
 //! - `receive`: the upload as it comes; `glance`: what is recognised of it; `choice`: how it is to
 //!   be imported
-//! - `desk`: what waits, and the one piece of work at a time; `work`: that work
+//! - `uploads`: what waits, and the one piece of work at a time; `work`: that work
 //! - `start`, `wizard`, `batches`: the pages
 
 mod batches;
 mod choice;
-mod desk;
 mod glance;
 mod receive;
 mod start;
+mod uploads;
 mod wizard;
 mod work;
 
 pub use choice::Choice;
-pub use desk::Desk;
 pub use glance::Glance;
+pub use uploads::UploadStore;
 pub use work::{Outcome, Report};
 
-use desk::{Upload, Work};
+use uploads::{Upload, Work};
 
 use super::{Route, route};
 

@@ -1,8 +1,8 @@
 //! The file of a form, as it comes: it goes to disk piece by piece and is never in memory.
 
-use super::Desk;
+use super::UploadStore;
 use crate::{
-    admin::{Visit, upload::Upload},
+    admin::{RequestContext, upload::Upload},
     ops::import::source::FILE_MAX_BYTES,
     types::error::{Error, Kind, Result},
 };
@@ -22,24 +22,24 @@ const FREE_MIN_BYTES: u64 = 256 * 1024 * 1024;
 const FREE_EVERY_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Takes the file of a form: its name, and where it is now.
-pub async fn receive(visit: &mut Visit) -> Result<(String, NamedTempFile)> {
-    let declared = visit
+pub async fn receive(request: &mut RequestContext) -> Result<(String, NamedTempFile)> {
+    let declared = request
         .header(header::CONTENT_LENGTH.as_str())
         .and_then(|length| length.parse::<u64>().ok());
     if declared.is_some_and(|length| length > FILE_MAX_BYTES + FORM_BYTES) {
         return Err(too_large());
     }
     let none = || Error::invalid("choose a file");
-    let mut upload = visit.upload().ok_or_else(none)?;
+    let mut upload = request.upload().ok_or_else(none)?;
     let name = upload.file_name().ok_or_else(none)?;
-    let file = store(&visit.console.imports, &mut upload).await?;
+    let file = store(&request.console.imports, &mut upload).await?;
     Ok((name, file))
 }
 
 /// Writes a file as it comes, on a thread that may wait for the disk.
-async fn store(desk: &Desk, upload: &mut Upload) -> Result<NamedTempFile> {
-    let file = desk.file()?;
-    let folder = desk.folder().to_owned();
+async fn store(uploads: &UploadStore, upload: &mut Upload) -> Result<NamedTempFile> {
+    let file = uploads.file()?;
+    let folder = uploads.folder().to_owned();
     let (pieces, came) = mpsc::channel::<Bytes>(PIECES);
     let written = tokio::task::spawn_blocking(move || write(file, &folder, came));
     let outcome = async {

@@ -1,8 +1,8 @@
 //! The wizard's first page: the form for a file, and what waits already.
 
-use super::{Glance, Upload, Work, desk::KEPT_MS, receive::receive};
+use super::{Glance, Upload, Work, receive::receive, uploads::KEPT_MS};
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     ops::import::{Batch, What, batches},
     types::{
         Timestamp,
@@ -17,7 +17,7 @@ use tempfile::NamedTempFile;
 #[derive(Template)]
 #[template(path = "import/start.html")]
 struct StartPage {
-    shell: Shell,
+    layout: Layout,
     failure: Option<String>,
     kind: What,
     kinds: [What; 3],
@@ -29,40 +29,40 @@ struct StartPage {
 }
 
 impl StartPage {
-    fn of(visit: &Visit, failure: Option<String>, kind: What) -> Result<Self> {
-        let desk = &visit.console.imports;
-        desk.forget_old(Timestamp::now());
-        let batch = to_complete(visit)?;
+    fn of(request: &RequestContext, failure: Option<String>, kind: What) -> Result<Self> {
+        let uploads = &request.console.imports;
+        uploads.forget_old(Timestamp::now());
+        let batch = to_complete(request)?;
         Ok(Self {
-            shell: visit.shell("Import a list", Some(Area::Delegates)),
+            layout: request.layout("Import a list", Some(Area::Delegates)),
             failure,
             kind: batch.as_ref().map_or(kind, |batch| batch.what),
             kinds: What::ALL,
             batch,
-            waiting: desk.waiting(),
-            full: desk.check_room().is_err(),
-            work: desk.work(),
+            waiting: uploads.waiting(),
+            full: uploads.check_room().is_err(),
+            work: uploads.work(),
         })
     }
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    let kind = what(visit.query.text("kind")).unwrap_or(What::Delegates);
-    answer::page(&StartPage::of(&visit, None, kind)?)
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let kind = what(request.query.text("kind")).unwrap_or(What::Delegates);
+    answer::page(&StartPage::of(&request, None, kind)?)
 }
 
 fn what(name: &str) -> Option<What> {
     What::ALL.into_iter().find(|what| what.name() == name)
 }
 
-pub(super) async fn upload(mut visit: Visit) -> Result<Response> {
-    let received = match visit.console.imports.check_room() {
-        Ok(()) => receive(&mut visit).await,
+pub(super) async fn upload(mut request: RequestContext) -> Result<Response> {
+    let received = match request.console.imports.check_room() {
+        Ok(()) => receive(&mut request).await,
         Err(full) => Err(full),
     };
-    let kind = what(visit.form.text("kind")).unwrap_or(What::Delegates);
+    let kind = what(request.form.text("kind")).unwrap_or(What::Delegates);
     let taken = match received {
-        Ok((name, file)) => take(&visit, name, file, kind).await,
+        Ok((name, file)) => take(&request, name, file, kind).await,
         Err(cause) => Err(cause),
     };
     match taken {
@@ -70,7 +70,7 @@ pub(super) async fn upload(mut visit: Visit) -> Result<Response> {
         Err(cause) if cause.kind == Kind::Defect => Err(cause),
         Err(cause) => {
             let failure = told(&cause.message);
-            answer::form_again(&StartPage::of(&visit, Some(failure), kind)?)
+            answer::form_again(&StartPage::of(&request, Some(failure), kind)?)
         }
     }
 }
@@ -84,20 +84,25 @@ fn told(message: &str) -> String {
 }
 
 /// The interrupted import that the file is to complete, if it is for one.
-fn to_complete(visit: &Visit) -> Result<Option<Batch>> {
-    let Some(id) = visit.query.number("batch")? else {
+fn to_complete(request: &RequestContext) -> Result<Option<Batch>> {
+    let Some(id) = request.query.number("batch")? else {
         return Ok(None);
     };
-    let store = &visit.console.store;
+    let store = &request.console.store;
     store
         .look_up(|connection| batches::find(connection, id))
         .map(Some)
 }
 
 /// Looks at what was uploaded and keeps it: its id.
-async fn take(visit: &Visit, name: String, file: NamedTempFile, kind: What) -> Result<i64> {
+async fn take(
+    request: &RequestContext,
+    name: String,
+    file: NamedTempFile,
+    kind: What,
+) -> Result<i64> {
     let file = file.into_temp_path();
-    let begun = to_complete(visit)?;
+    let begun = to_complete(request)?;
     let options = begun.as_ref().map(|batch| batch.options.clone());
     let options = options.unwrap_or_default();
     let looked = tokio::task::spawn_blocking(move || {
@@ -111,11 +116,11 @@ async fn take(visit: &Visit, name: String, file: NamedTempFile, kind: What) -> R
             batch.id
         )));
     }
-    let id = visit.console.imports.take(Upload {
+    let id = request.console.imports.take(Upload {
         id: 0,
         what: kind,
         name,
-        by: visit.staff()?.email.clone(),
+        by: request.current_user()?.email.clone(),
         at: Timestamp::now(),
         file: Some(Arc::new(file)),
         glance: Arc::new(glance),
@@ -123,13 +128,13 @@ async fn take(visit: &Visit, name: String, file: NamedTempFile, kind: What) -> R
         report: None,
         outcome: None,
     });
-    let desk = Arc::downgrade(&visit.console.imports);
+    let uploads = Arc::downgrade(&request.console.imports);
     tokio::spawn(async move {
         // A second more, so that its day is over.
         let day = Duration::from_millis(KEPT_MS.unsigned_abs() + 1_000);
         tokio::time::sleep(day).await;
-        if let Some(desk) = desk.upgrade() {
-            desk.forget_old(Timestamp::now());
+        if let Some(uploads) = uploads.upgrade() {
+            uploads.forget_old(Timestamp::now());
         }
     });
     Ok(id)

@@ -4,11 +4,11 @@
 use super::{
     Choice, Glance, Outcome, Report, Upload, Work,
     choice::keys,
-    desk::Phase,
+    uploads::Phase,
     work::{self, Go},
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     ops::import::{Batch, What, batches, source::Reading},
     types::error::{Error, Kind, Result},
 };
@@ -27,7 +27,7 @@ const PIECE_BYTES: usize = 128 * 1024;
 #[derive(Template)]
 #[template(path = "import/list.html")]
 struct ListPage {
-    shell: Shell,
+    layout: Layout,
     failure: Option<String>,
     upload: Upload,
     glance: Arc<Glance>,
@@ -44,7 +44,7 @@ struct ListPage {
 #[derive(Template)]
 #[template(path = "import/wait.html")]
 struct WaitPage {
-    shell: Shell,
+    layout: Layout,
     part: Progress,
 }
 
@@ -52,7 +52,7 @@ struct WaitPage {
 #[derive(Template)]
 #[template(path = "import/progress.html")]
 pub(super) struct Progress {
-    pub(super) shell: Shell,
+    pub(super) layout: Layout,
     pub(super) work: Work,
     /// The page whose part this is.
     pub(super) path: String,
@@ -63,7 +63,7 @@ pub(super) struct Progress {
 #[derive(Template)]
 #[template(path = "import/done.html")]
 struct DonePage {
-    shell: Shell,
+    layout: Layout,
     upload: Upload,
     outcome: Outcome,
     report: Option<Arc<Report>>,
@@ -96,9 +96,9 @@ impl Progress {
 }
 
 /// The list of the address.
-fn of_address(visit: &Visit) -> Result<Upload> {
-    let id = visit.id("id")?;
-    visit.console.imports.upload(id).ok_or_else(|| {
+fn of_address(request: &RequestContext) -> Result<Upload> {
+    let id = request.id("id")?;
+    request.console.imports.upload(id).ok_or_else(|| {
         Error::new(
             Kind::NoSuchPath,
             "this list is gone: it was imported or thrown away, is older than a day, or the server was started anew; upload it again",
@@ -107,8 +107,8 @@ fn of_address(visit: &Visit) -> Result<Upload> {
 }
 
 /// The work on a list, if there is any.
-fn work_on(visit: &Visit, id: i64) -> Option<Work> {
-    let work = visit.console.imports.work();
+fn work_on(request: &RequestContext, id: i64) -> Option<Work> {
+    let work = request.console.imports.work();
     work.filter(|work| work.upload == Some(id))
 }
 
@@ -116,35 +116,35 @@ fn path(upload: i64) -> String {
     format!("/console/import/{upload}")
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
     // The work before the list: when that ends, what came of it stands in the list.
-    let id = visit.id("id")?;
-    let work = work_on(&visit, id);
-    let upload = of_address(&visit)?;
+    let id = request.id("id")?;
+    let work = work_on(&request, id);
+    let upload = of_address(&request)?;
     if let Some(work) = work {
         let part = Progress {
-            shell: visit.shell("", None),
+            layout: request.layout("", None),
             work,
             path: path(id),
             stoppable: true,
         };
         return answer::page(&WaitPage {
-            shell: visit.shell(&upload.name, Some(Area::Delegates)),
+            layout: request.layout(&upload.name, Some(Area::Delegates)),
             part,
         });
     }
     match &upload.outcome {
         Some(outcome) if upload.file.is_none() || upload.can_go_on() => answer::page(&DonePage {
-            shell: visit.shell(&upload.name, Some(Area::Delegates)),
+            layout: request.layout(&upload.name, Some(Area::Delegates)),
             outcome: outcome.clone(),
             report: upload.report.clone(),
             upload,
         }),
         Some(outcome) => {
             let failure = outcome.failure.clone();
-            answer::page(&ListPage::of(&visit, upload, failure).await?)
+            answer::page(&ListPage::of(&request, upload, failure).await?)
         }
-        None => answer::page(&ListPage::of(&visit, upload, None).await?),
+        None => answer::page(&ListPage::of(&request, upload, None).await?),
     }
 }
 
@@ -153,9 +153,9 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
     reason = "templates pass references"
 )]
 impl ListPage {
-    async fn of(visit: &Visit, upload: Upload, failure: Option<String>) -> Result<Self> {
+    async fn of(request: &RequestContext, upload: Upload, failure: Option<String>) -> Result<Self> {
         let (kind, list) = (upload.what, upload.glance.list.clone());
-        let (earlier, devices) = visit
+        let (earlier, devices) = request
             .console
             .store
             .read(move |connection| {
@@ -166,7 +166,7 @@ impl ListPage {
             })
             .await?;
         Ok(Self {
-            shell: visit.shell(&upload.name, Some(Area::Delegates)),
+            layout: request.layout(&upload.name, Some(Area::Delegates)),
             failure,
             glance: Arc::clone(&upload.glance),
             choice: upload.choice.clone(),
@@ -222,18 +222,18 @@ pub(super) fn devices(connection: &Connection) -> Result<Vec<Device>> {
 }
 
 /// Shows the list again with what is wrong.
-async fn again(visit: &Visit, upload: Upload, cause: Error) -> Result<Response> {
+async fn again(request: &RequestContext, upload: Upload, cause: Error) -> Result<Response> {
     if cause.kind == Kind::Defect {
         return Err(cause);
     }
     let failure = answer::sentence(&cause.message);
-    answer::form_again(&ListPage::of(visit, upload, Some(failure)).await?)
+    answer::form_again(&ListPage::of(request, upload, Some(failure)).await?)
 }
 
-pub(super) async fn sheet(visit: Visit) -> Result<Response> {
-    let upload = of_address(&visit)?;
+pub(super) async fn sheet(request: RequestContext) -> Result<Response> {
+    let upload = of_address(&request)?;
     let (kind, name) = (upload.what, upload.name.clone());
-    let chosen = |name: &str| visit.form.filled(name).map(ToOwned::to_owned);
+    let chosen = |name: &str| request.form.filled(name).map(ToOwned::to_owned);
     let (sheet, encoding) = (chosen("sheet"), chosen("encoding"));
     let Some(file) = upload.file.clone() else {
         return Ok(answer::go(&path(upload.id)));
@@ -247,59 +247,59 @@ pub(super) async fn sheet(visit: Visit) -> Result<Response> {
     });
     match looked.await.map_err(Error::defect)? {
         Ok((glance, choice)) => {
-            visit.console.imports.change(upload.id, |upload| {
+            request.console.imports.change(upload.id, |upload| {
                 upload.glance = Arc::new(glance);
                 upload.choice = choice;
                 upload.report = None;
             });
             Ok(answer::go(&path(upload.id)))
         }
-        Err(cause) => again(&visit, upload, cause).await,
+        Err(cause) => again(&request, upload, cause).await,
     }
 }
 
-pub(super) async fn try_out(visit: Visit) -> Result<Response> {
-    deal(visit, Go::Try).await
+pub(super) async fn try_out(request: RequestContext) -> Result<Response> {
+    deal(request, Go::Try).await
 }
 
-pub(super) async fn import(visit: Visit) -> Result<Response> {
-    deal(visit, Go::Import).await
+pub(super) async fn import(request: RequestContext) -> Result<Response> {
+    deal(request, Go::Import).await
 }
 
-async fn deal(visit: Visit, go: Go) -> Result<Response> {
-    let mut upload = of_address(&visit)?;
-    if work_on(&visit, upload.id).is_some() || upload.file.is_none() {
+async fn deal(request: RequestContext, go: Go) -> Result<Response> {
+    let mut upload = of_address(&request)?;
+    if work_on(&request, upload.id).is_some() || upload.file.is_none() {
         return Ok(answer::go(&path(upload.id)));
     }
-    let choice = match upload.choice.read(&visit.form) {
+    let choice = match upload.choice.read(&request.form) {
         Ok(choice) => choice,
-        Err(cause) => return again(&visit, upload, cause).await,
+        Err(cause) => return again(&request, upload, cause).await,
     };
     upload.choice = choice.clone();
-    let again_anyway = visit.form.ticked("again") || choice.key.is_some();
+    let again_anyway = request.form.ticked("again") || choice.key.is_some();
     let outcome = choice
         .check(upload.what, &upload.glance)
         .and_then(|()| match &go {
-            Go::Import if !again_anyway => refuse_again(&visit, &upload),
+            Go::Import if !again_anyway => refuse_again(&request, &upload),
             _ => Ok(()),
         });
     let outcome = outcome.and_then(|()| {
-        visit.console.imports.change(upload.id, |upload| {
+        request.console.imports.change(upload.id, |upload| {
             upload.choice = choice;
             upload.report = None;
             upload.outcome = None;
         });
-        work::begin(&visit, &upload, go)
+        work::begin(&request, &upload, go)
     });
     match outcome {
         Ok(()) => Ok(answer::go(&path(upload.id))),
-        Err(cause) => again(&visit, upload, cause).await,
+        Err(cause) => again(&request, upload, cause).await,
     }
 }
 
 /// A list that is imported twice by mistake would make everybody twice.
-fn refuse_again(visit: &Visit, upload: &Upload) -> Result<()> {
-    let earlier = visit
+fn refuse_again(request: &RequestContext, upload: &Upload) -> Result<()> {
+    let earlier = request
         .console
         .store
         .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?;
@@ -311,24 +311,24 @@ fn refuse_again(visit: &Visit, upload: &Upload) -> Result<()> {
     }
 }
 
-pub(super) async fn resume(visit: Visit) -> Result<Response> {
-    let mut upload = of_address(&visit)?;
-    upload.choice.skip_bad = visit.form.ticked("skip_bad");
-    let begun = batch_to_resume(&visit, &upload).and_then(|batch| {
-        visit.console.imports.change(upload.id, |upload| {
+pub(super) async fn resume(request: RequestContext) -> Result<Response> {
+    let mut upload = of_address(&request)?;
+    upload.choice.skip_bad = request.form.ticked("skip_bad");
+    let begun = batch_to_resume(&request, &upload).and_then(|batch| {
+        request.console.imports.change(upload.id, |upload| {
             upload.report = None;
             upload.outcome = None;
         });
-        work::begin(&visit, &upload, Go::Resume(Box::new(batch)))
+        work::begin(&request, &upload, Go::Resume(Box::new(batch)))
     });
     match begun {
         Ok(()) => Ok(answer::go(&path(upload.id))),
-        Err(cause) => again(&visit, upload, cause).await,
+        Err(cause) => again(&request, upload, cause).await,
     }
 }
 
-fn batch_to_resume(visit: &Visit, upload: &Upload) -> Result<Batch> {
-    visit
+fn batch_to_resume(request: &RequestContext, upload: &Upload) -> Result<Batch> {
+    request
         .console
         .store
         .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?
@@ -336,41 +336,41 @@ fn batch_to_resume(visit: &Visit, upload: &Upload) -> Result<Batch> {
         .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))
 }
 
-pub(super) async fn progress(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    match work_on(&visit, id) {
+pub(super) async fn progress(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    match work_on(&request, id) {
         Some(work) => answer::page(&Progress {
-            shell: visit.shell("", None),
+            layout: request.layout("", None),
             work,
             path: path(id),
             stoppable: true,
         }),
-        None => Ok(answer::go_whole(&visit, &path(id))),
+        None => Ok(answer::go_whole(&request, &path(id))),
     }
 }
 
-pub(super) async fn cancel(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    if let Some(work) = work_on(&visit, id) {
+pub(super) async fn cancel(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    if let Some(work) = work_on(&request, id) {
         work.stop.stop();
-        visit.flash("It stops at the next row.");
+        request.flash("It stops at the next row.");
     }
     Ok(answer::go(&path(id)))
 }
 
-pub(super) async fn discard(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    if work_on(&visit, id).is_some() {
+pub(super) async fn discard(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    if work_on(&request, id).is_some() {
         return Err(Error::invalid("it is being dealt with; cancel that first"));
     }
-    visit.console.imports.forget(id);
-    visit.flash("The list is thrown away; nothing of it was kept.");
+    request.console.imports.forget(id);
+    request.flash("The list is thrown away; nothing of it was kept.");
     Ok(answer::go("/console/import"))
 }
 
 /// All bad rows, as CSV.
-pub(super) async fn bad(visit: Visit) -> Result<Response> {
-    let upload = of_address(&visit)?;
+pub(super) async fn bad(request: RequestContext) -> Result<Response> {
+    let upload = of_address(&request)?;
     let report = upload.report.clone();
     let gone = || Error::new(Kind::NoSuchPath, "there is no list of bad rows");
     let report = report.ok_or_else(gone)?;

@@ -1,12 +1,12 @@
 //! The work behind the wizard, in the background: a list is looked through, written, or a batch is
-//! taken back, and the desk hears how far it came. Whoever began it may leave the page.
+//! taken back, and the upload store hears how far it came. Whoever began it may leave the page.
 
 use super::{
-    Choice, Desk, Glance, Upload,
-    desk::{Busy, Joined, Phase, TakenBack, Work},
+    Choice, Glance, Upload, UploadStore,
+    uploads::{Busy, Joined, Phase, TakenBack, Work},
 };
 use crate::{
-    admin::{Console, Visit, answer::sentence},
+    admin::{Console, RequestContext, answer::sentence},
     core::Context,
     domain::devices,
     ops::import::{
@@ -85,15 +85,15 @@ fn count(number: u64) -> i64 {
 }
 
 /// Begins to deal with a list.
-pub fn begin(visit: &Visit, upload: &Upload, go: Go) -> Result<()> {
+pub fn begin(request: &RequestContext, upload: &Upload, go: Go) -> Result<()> {
     let file = upload
         .file
         .clone()
         .ok_or_else(|| Error::invalid("the list is gone; upload it again"))?;
     let stop = Stop::default();
-    let desk = Arc::clone(&visit.console.imports);
-    let busy = desk.begin(Work {
-        by: visit.staff()?.email.clone(),
+    let uploads = Arc::clone(&request.console.imports);
+    let busy = uploads.begin(Work {
+        by: request.current_user()?.email.clone(),
         upload: Some(upload.id),
         batch: None,
         name: upload.name.clone(),
@@ -102,11 +102,11 @@ pub fn begin(visit: &Visit, upload: &Upload, go: Go) -> Result<()> {
         total: upload.glance.rows,
         stop: stop.clone(),
     })?;
-    let mut ctx = visit.context();
+    let mut ctx = request.context();
     ctx.source = "import";
     let list = List {
-        console: Arc::clone(&visit.console),
-        desk,
+        console: Arc::clone(&request.console),
+        uploads,
         file,
         id: upload.id,
         name: upload.name.clone(),
@@ -123,7 +123,7 @@ pub fn begin(visit: &Visit, upload: &Upload, go: Go) -> Result<()> {
 /// A list that is dealt with.
 struct List {
     console: Arc<Console>,
-    desk: Arc<Desk>,
+    uploads: Arc<UploadStore>,
     file: Arc<TempPath>,
     id: i64,
     name: String,
@@ -131,21 +131,21 @@ struct List {
     glance: Arc<Glance>,
     choice: Choice,
     stop: Stop,
-    /// The last to go: whoever waits for the desk then sees what came of it.
+    /// The last to go: whoever waits for the store then sees what came of it.
     _busy: Busy,
 }
 
 impl List {
     fn deal(self, ctx: Context, go: Go) {
         let writes = !matches!(go, Go::Try);
-        let mut bad = Bad::new(&self.desk);
+        let mut bad = Bad::new(&self.uploads);
         let job = match self.look(ctx, &go, &mut bad) {
             Ok(job) => job,
             Err(_) if self.stop.is_stopped() => return,
             Err(cause) => {
                 let failure = Outcome::failed(&cause);
                 return self
-                    .desk
+                    .uploads
                     .change(self.id, |upload| upload.outcome = Some(failure));
             }
         };
@@ -161,12 +161,12 @@ impl List {
         if !writes || report.in_vain {
             (report.told, report.file) = bad.end();
             return self
-                .desk
+                .uploads
                 .change(self.id, |upload| upload.report = Some(Arc::new(report)));
         }
         let outcome = self.write(job, &mut bad);
         (report.told, report.file) = bad.end();
-        self.desk.change(self.id, |upload| {
+        self.uploads.change(self.id, |upload| {
             upload.outcome = Some(outcome);
             upload.report = Some(Arc::new(report));
             // It holds personal data: once it is all written it has served its purpose. Of an
@@ -179,7 +179,7 @@ impl List {
 
     fn look(&self, ctx: Context, go: &Go, bad: &mut Bad) -> Result<Job> {
         let told = |looked: &Looked<'_>| {
-            self.desk.tell(|work| work.done = count(looked.rows));
+            self.uploads.tell(|work| work.done = count(looked.rows));
             bad.take(looked.bad);
             if self.stop.is_stopped() {
                 ControlFlow::Break(())
@@ -217,7 +217,7 @@ impl List {
             finished: false,
             failure: None,
         };
-        self.desk.tell(|work| {
+        self.uploads.tell(|work| {
             work.phase = Phase::Writing;
             work.done = outcome.done;
         });
@@ -226,7 +226,7 @@ impl List {
             outcome.done = count(import.done);
             outcome.created = count(import.created);
             outcome.updated = count(import.updated);
-            self.desk.tell(|work| {
+            self.uploads.tell(|work| {
                 work.batch = Some(import.batch);
                 work.done = outcome.done;
             });
@@ -281,8 +281,8 @@ struct Bad {
 }
 
 impl Bad {
-    fn new(desk: &Desk) -> Self {
-        let file = desk.file().and_then(|mut file| {
+    fn new(uploads: &UploadStore) -> Self {
+        let file = uploads.file().and_then(|mut file| {
             // So that spreadsheets know it for UTF-8.
             file.write_all("\u{feff}".as_bytes())
                 .map_err(Error::unavailable)?;
@@ -330,8 +330,8 @@ impl Bad {
 }
 
 /// Begins to take a batch back.
-pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
-    let (batch, rows) = visit.console.store.look_up(|connection| {
+pub fn begin_undo(request: &RequestContext, id: i64) -> Result<()> {
+    let (batch, rows) = request.console.store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
         let rows = match batch.undone_at {
             Some(_) => batches::rows_left(connection, id)?,
@@ -343,9 +343,9 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
         return Err(Error::invalid(format!("import {id} is taken back already")));
     }
     let stop = Stop::default();
-    let desk = Arc::clone(&visit.console.imports);
-    let busy = desk.begin(Work {
-        by: visit.staff()?.email.clone(),
+    let uploads = Arc::clone(&request.console.imports);
+    let busy = uploads.begin(Work {
+        by: request.current_user()?.email.clone(),
         upload: None,
         batch: Some(id),
         name: batch.file_name,
@@ -354,14 +354,14 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
         total: count(rows),
         stop: stop.clone(),
     })?;
-    let (ctx, console) = (visit.context(), Arc::clone(&visit.console));
+    let (ctx, console) = (request.context(), Arc::clone(&request.console));
     tokio::task::spawn_blocking(move || {
         let _busy = busy;
         let undone = undo(&console.store, ctx, id, stop.clone(), |undo| {
-            desk.tell(|work| work.done = count(undo.removed + undo.restored + undo.left));
+            uploads.tell(|work| work.done = count(undo.removed + undo.restored + undo.left));
         });
         if undone.is_ok() {
-            desk.forget_batch(id);
+            uploads.forget_batch(id);
         }
         let outcome = undone.map_err(|cause| told(&cause)).map(|undo| TakenBack {
             removed: count(undo.removed),
@@ -370,14 +370,14 @@ pub fn begin_undo(visit: &Visit, id: i64) -> Result<()> {
             told: undo.told.into_iter().take(TOLD_MAX).collect(),
             finished: !stop.is_stopped(),
         });
-        desk.keep(id, outcome);
+        uploads.keep(id, outcome);
     });
     Ok(())
 }
 
 /// Begins to join all delegates of a batch with a device.
-pub fn begin_join(visit: &Visit, id: i64, device: DeviceId) -> Result<()> {
-    let (batch, name) = visit.console.store.look_up(|connection| {
+pub fn begin_join(request: &RequestContext, id: i64, device: DeviceId) -> Result<()> {
+    let (batch, name) = request.console.store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
         devices::find(connection, &DeviceSelector::Id(device))?;
         let name: Option<String> = connection
@@ -386,9 +386,9 @@ pub fn begin_join(visit: &Visit, id: i64, device: DeviceId) -> Result<()> {
         Ok((batch, name.unwrap_or_else(|| device.to_string())))
     })?;
     let stop = Stop::default();
-    let desk = Arc::clone(&visit.console.imports);
-    let busy = desk.begin(Work {
-        by: visit.staff()?.email.clone(),
+    let uploads = Arc::clone(&request.console.imports);
+    let busy = uploads.begin(Work {
+        by: request.current_user()?.email.clone(),
         upload: None,
         batch: Some(id),
         name: batch.file_name,
@@ -397,11 +397,11 @@ pub fn begin_join(visit: &Visit, id: i64, device: DeviceId) -> Result<()> {
         total: count(batch.done),
         stop: stop.clone(),
     })?;
-    let (ctx, console) = (visit.context(), Arc::clone(&visit.console));
+    let (ctx, console) = (request.context(), Arc::clone(&request.console));
     tokio::task::spawn_blocking(move || {
         let _busy = busy;
         let joined = join(&console.store, ctx, id, device, stop, |join| {
-            desk.tell(|work| work.done = count(join.joined + join.skipped));
+            uploads.tell(|work| work.done = count(join.joined + join.skipped));
         });
         let outcome = joined.map_err(|cause| told(&cause)).map(|join| Joined {
             device: name,
@@ -409,7 +409,7 @@ pub fn begin_join(visit: &Visit, id: i64, device: DeviceId) -> Result<()> {
             skipped: count(join.skipped),
             finished: join.finished,
         });
-        desk.keep_joined(id, outcome);
+        uploads.keep_joined(id, outcome);
     });
     Ok(())
 }

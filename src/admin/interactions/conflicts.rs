@@ -6,7 +6,7 @@ use super::{
     lines::{self, Line},
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     types::error::Result,
 };
 use askama::Template;
@@ -19,7 +19,7 @@ const PAGE: usize = 50;
 #[derive(Template)]
 #[template(path = "interactions/conflicts.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     conflicts: Vec<Conflict>,
     next: Option<i64>,
     newest: bool,
@@ -73,9 +73,9 @@ fn find(connection: &Connection, from: i64) -> Result<(Vec<Conflict>, Option<i64
     Ok((conflicts.collect(), next))
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response> {
-    let from = visit.query.number("from")?;
-    let (conflicts, next) = visit
+pub(super) async fn list(request: RequestContext) -> Result<Response> {
+    let from = request.query.number("from")?;
+    let (conflicts, next) = request
         .console
         .store
         .read(move |connection| {
@@ -87,7 +87,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response> {
         })
         .await?;
     answer::page(&Page {
-        shell: visit.shell("Conflicts", Some(Area::Interactions)),
+        layout: request.layout("Conflicts", Some(Area::Interactions)),
         conflicts,
         next,
         newest: from.is_none(),

@@ -6,7 +6,7 @@ use super::{
     tail::{PAGE, Place, find, is_about_search},
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     types::{Zone, error::Result},
 };
 use askama::Template;
@@ -18,13 +18,13 @@ use std::collections::VecDeque;
 #[derive(Template)]
 #[template(path = "interactions/lines.html")]
 struct Part<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     lines: &'a [Line],
 }
 
 /// What a stream has told.
 struct Told {
-    visit: Visit,
+    request: RequestContext,
     filter: Filter,
     zone: Zone,
     lines: VecDeque<Line>,
@@ -36,13 +36,13 @@ struct Told {
 
 /// The newest page of lines whenever there is something new in it: a whole one each time, so that
 /// nothing stands twice after a reconnect.
-pub(super) async fn stream(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, _) = Filter::read(&visit.query, &zone);
-    let beats = visit.beats()?;
+pub(super) async fn stream(request: RequestContext) -> Result<Response> {
+    let zone = request.console.settings().zone.clone();
+    let (filter, _) = Filter::read(&request.query, &zone);
+    let beats = request.beats()?;
     let told = Told {
-        after: visit.query.filled("after").and_then(Place::parse),
-        visit,
+        after: request.query.filled("after").and_then(Place::parse),
+        request,
         filter,
         zone,
         lines: VecDeque::new(),
@@ -70,7 +70,7 @@ pub(super) async fn stream(visit: Visit) -> Result<Response> {
 impl Told {
     /// Looks for what is new; false when nothing is.
     async fn look(&mut self) -> Result<bool> {
-        let store = &self.visit.console.store;
+        let store = &self.request.console.store;
         let at = store.look_up(Place::newest)?;
         if self.seen == Some(at) {
             return Ok(false);
@@ -96,9 +96,9 @@ impl Told {
     }
 
     fn rendered(&mut self) -> Option<String> {
-        let shell = self.visit.shell("", Some(Area::Interactions));
+        let layout = self.request.layout("", Some(Area::Interactions));
         let part = Part {
-            shell: &shell,
+            layout: &layout,
             lines: self.lines.make_contiguous(),
         };
         part.render()

@@ -2,7 +2,7 @@
 
 use super::lines::WHO;
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     domain::interactions::{
         remove,
         rows::{self, Interaction},
@@ -25,7 +25,7 @@ const ANSWER_MAX: usize = 2_000;
 #[derive(Template)]
 #[template(path = "interactions/one.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     id: i64,
     kind: String,
     recorded_at: Timestamp,
@@ -53,19 +53,19 @@ struct Sender {
     admitted: bool,
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let shell = visit.shell(&format!("Interaction {id}"), Some(Area::Interactions));
-    let page = visit
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let layout = request.layout(&format!("Interaction {id}"), Some(Area::Interactions));
+    let page = request
         .console
         .store
-        .read(move |connection| Page::read(connection, shell, id))
+        .read(move |connection| Page::read(connection, layout, id))
         .await?;
     answer::page(&page)
 }
 
 impl Page {
-    fn read(connection: &Connection, shell: Shell, id: i64) -> Result<Self> {
+    fn read(connection: &Connection, layout: Layout, id: i64) -> Result<Self> {
         let found = rows::find(connection, id)?.ok_or_else(|| {
             Error::new(
                 Kind::InteractionNotFound,
@@ -83,7 +83,7 @@ impl Page {
             .or_else(|| found.data.clone());
         let length = text.as_ref().map_or(0, String::len);
         Ok(Self {
-            shell,
+            layout,
             id,
             participants: participants(connection, &found)?,
             sender: sender(connection, id)?,
@@ -196,14 +196,14 @@ fn batch(connection: &Connection, id: i64) -> Result<Option<i64>> {
         .optional()?)
 }
 
-pub(super) async fn delete(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let ctx = visit.context();
-    visit
+pub(super) async fn delete(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| remove::remove(tx, &ctx, id))
         .await?;
-    visit.flash(format!("Interaction {id} is deleted."));
+    request.flash(format!("Interaction {id} is deleted."));
     Ok(answer::go("/console/interactions"))
 }

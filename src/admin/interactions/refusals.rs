@@ -6,7 +6,7 @@ use super::{
     look,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     types::{
         Zone,
         error::{Error, Result},
@@ -38,7 +38,7 @@ pub const CODES: [(i64, &str); 7] = [
 #[derive(Template)]
 #[template(path = "interactions/refusals.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     filter: Filter,
     failure: Option<String>,
     codes: [(i64, &'static str); 7],
@@ -79,12 +79,12 @@ fn find(
     Ok((lines, next.filter(|next| *next >= low)))
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&visit.query, &zone);
-    let from = visit.query.number("from").ok().flatten();
+pub(super) async fn list(request: RequestContext) -> Result<Response> {
+    let zone = request.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&request.query, &zone);
+    let from = request.query.number("from").ok().flatten();
     let asked = filter.clone();
-    let ((lines, next), devices) = visit
+    let ((lines, next), devices) = request
         .console
         .store
         .read(move |connection| {
@@ -95,7 +95,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response> {
         .await?;
     let query = filter.query();
     let page = Page {
-        shell: visit.shell("Refusals", Some(Area::Interactions)),
+        layout: request.layout("Refusals", Some(Area::Interactions)),
         codes: CODES,
         devices,
         lines,
@@ -116,9 +116,9 @@ pub(super) async fn list(visit: Visit) -> Result<Response> {
 }
 
 /// Everything that the filter finds, as CSV.
-pub(super) async fn export(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&visit.query, &zone);
+pub(super) async fn export(request: RequestContext) -> Result<Response> {
+    let zone = request.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&request.query, &zone);
     if let Some(failure) = failure {
         return Err(Error::invalid(failure));
     }
@@ -126,11 +126,11 @@ pub(super) async fn export(visit: Visit) -> Result<Response> {
         "refusals-{}.csv",
         zone.plain(crate::types::Timestamp::now())
     );
-    let state = (visit, filter, zone, Some(None), true);
-    let slices = stream::unfold(state, |(visit, filter, zone, from, first)| async move {
+    let state = (request, filter, zone, Some(None), true);
+    let slices = stream::unfold(state, |(request, filter, zone, from, first)| async move {
         let from: Option<i64> = from?;
         let (asked, of_slice) = (filter.clone(), zone.clone());
-        let written = visit.console.store.read(move |connection| {
+        let written = request.console.store.read(move |connection| {
             let finder = asked.prepare(connection, &of_slice)?;
             let (lines, next) = find(connection, &finder, from, SLICE)?;
             Ok((csv(&lines, &of_slice, first)?, next))
@@ -138,13 +138,13 @@ pub(super) async fn export(visit: Visit) -> Result<Response> {
         match written.await {
             Ok((text, next)) => Some((
                 Ok(Bytes::from(text)),
-                (visit, filter, zone, next.map(Some), false),
+                (request, filter, zone, next.map(Some), false),
             )),
             Err(cause) => {
                 // The connection breaks, so that nobody takes half of it for all.
                 Some((
                     Err(std::io::Error::other(cause)),
-                    (visit, filter, zone, None, false),
+                    (request, filter, zone, None, false),
                 ))
             }
         }

@@ -6,7 +6,7 @@ use super::{
     look,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     domain::interactions::USUAL_TYPES,
     types::error::{Error, Kind, Result},
 };
@@ -20,7 +20,7 @@ pub(super) const PAGE: usize = 50;
 #[derive(Template)]
 #[template(path = "interactions/tail.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     filter: Filter,
     failure: Option<String>,
     kinds: &'static [&'static str],
@@ -174,12 +174,12 @@ fn merged(interactions: Half, refusals: Half, from: Place) -> Found {
     }
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, mut failure) = Filter::read(&visit.query, &zone);
-    let before = visit.query.filled("before").and_then(Place::parse);
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let zone = request.console.settings().zone.clone();
+    let (filter, mut failure) = Filter::read(&request.query, &zone);
+    let before = request.query.filled("before").and_then(Place::parse);
     let asked = filter.clone();
-    let (found, devices, at) = visit
+    let (found, devices, at) = request
         .console
         .store
         .read(move |connection| {
@@ -209,10 +209,10 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         let between = if query.is_empty() { "" } else { "&" };
         format!("?{query}{between}{part}")
     };
-    let paused = visit.query.ticked("paused");
+    let paused = request.query.ticked("paused");
     let live = before.is_none() && !paused && !failed;
     let page = Page {
-        shell: visit.shell("Interactions", Some(Area::Interactions)),
+        layout: request.layout("Interactions", Some(Area::Interactions)),
         failure,
         kinds: USUAL_TYPES,
         devices,

@@ -1,9 +1,9 @@
 //! Automations: which template is sent by itself, when.
 
-use super::{hindrance, shell};
+use super::{hindrance, layout};
 use crate::{
     admin::{
-        Fields, Route, Shell, Visit, answer,
+        Fields, Layout, RequestContext, Route, answer,
         form::{mark, told},
         route,
     },
@@ -56,14 +56,14 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "messages/automations.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     hindrance: Option<&'static str>,
     automations: Vec<(Automation, String)>,
 }
 
-async fn list(visit: Visit) -> Result<Response> {
-    let automations = visit.console.store.look_up(|connection| {
+async fn list(request: RequestContext) -> Result<Response> {
+    let automations = request.console.store.look_up(|connection| {
         automations::all(connection)?
             .into_iter()
             .map(|automation| {
@@ -73,9 +73,9 @@ async fn list(visit: Visit) -> Result<Response> {
             .collect::<Result<Vec<_>>>()
     })?;
     answer::page(&List {
-        shell: shell(&visit, "Automations"),
+        layout: layout(&request, "Automations"),
         tab: "Automations",
-        hindrance: hindrance(&visit)?,
+        hindrance: hindrance(&request)?,
         automations,
     })
 }
@@ -92,7 +92,7 @@ fn device_name(connection: &Connection, device: Option<i64>) -> Result<String> {
 #[derive(Template)]
 #[template(path = "messages/automation.html")]
 struct Editor {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     failure: String,
     id: Option<i64>,
@@ -110,15 +110,15 @@ struct Editor {
 }
 
 impl Editor {
-    fn new(visit: &Visit, id: Option<i64>, seen: String, entry: Entry) -> Result<Self> {
+    fn new(request: &RequestContext, id: Option<i64>, seen: String, entry: Entry) -> Result<Self> {
         let title = if id.is_none() {
             "New automation"
         } else {
             "Automation"
         };
-        let (templates, devices, types) = visit.console.store.look_up(choices)?;
+        let (templates, devices, types) = request.console.store.look_up(choices)?;
         Ok(Self {
-            shell: shell(visit, title),
+            layout: layout(request, title),
             tab: "Automations",
             failure: String::new(),
             id,
@@ -179,7 +179,7 @@ fn find(connection: &Connection, id: i64) -> Result<Automation> {
     })
 }
 
-async fn new(visit: Visit) -> Result<Response> {
+async fn new(request: RequestContext) -> Result<Response> {
     let entry = Entry {
         name: String::new(),
         active: true,
@@ -190,17 +190,17 @@ async fn new(visit: Visit) -> Result<Response> {
         template: String::new(),
         within_minutes: 60,
     };
-    answer::page(&Editor::new(&visit, None, String::new(), entry)?)
+    answer::page(&Editor::new(&request, None, String::new(), entry)?)
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let known = visit
+async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let known = request
         .console
         .store
         .look_up(|connection| find(connection, id))?;
     let seen = mark(&known.entry);
-    answer::page(&Editor::new(&visit, Some(id), seen, known.entry)?)
+    answer::page(&Editor::new(&request, Some(id), seen, known.entry)?)
 }
 
 fn typed(form: &Fields) -> Result<Entry> {
@@ -221,14 +221,14 @@ fn typed(form: &Fields) -> Result<Entry> {
     })
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    match store(&visit).await {
+async fn save(request: RequestContext) -> Result<Response> {
+    match store(&request).await {
         Ok(()) => {
-            visit.flash("The automation is saved; it counts from now on.");
+            request.flash("The automation is saved; it counts from now on.");
             Ok(answer::go(HERE))
         }
         Err(cause) => {
-            let form = &visit.form;
+            let form = &request.form;
             let entry = typed(form).unwrap_or_else(|_| Entry {
                 name: form.text("name").to_owned(),
                 active: form.ticked("active"),
@@ -240,18 +240,18 @@ async fn save(visit: Visit) -> Result<Response> {
                 within_minutes: 60,
             });
             let id = form.number("id").ok().flatten();
-            let mut page = Editor::new(&visit, id, form.text("seen").to_owned(), entry)?;
+            let mut page = Editor::new(&request, id, form.text("seen").to_owned(), entry)?;
             page.failure = told(cause)?;
             answer::form_again(&page)
         }
     }
 }
 
-async fn store(visit: &Visit) -> Result<()> {
-    let entry = typed(&visit.form)?;
-    let id = visit.form.number("id")?;
-    let (ctx, seen) = (visit.context(), visit.form.text("seen").to_owned());
-    visit
+async fn store(request: &RequestContext) -> Result<()> {
+    let entry = typed(&request.form)?;
+    let id = request.form.number("id")?;
+    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
+    request
         .console
         .store
         .write(move |tx| {
@@ -267,25 +267,25 @@ async fn store(visit: &Visit) -> Result<()> {
         .await
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    visit
+async fn remove(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    request
         .console
         .store
         .write(move |tx| automations::remove(tx, &ctx, id))
         .await?;
-    visit.flash("The automation is gone.");
+    request.flash("The automation is gone.");
     Ok(answer::go(HERE))
 }
 
 /// Switches one on or off: what somebody has to be able to do at once when it sends nonsense.
-async fn switch(visit: Visit) -> Result<Response> {
+async fn switch(request: RequestContext) -> Result<Response> {
     let (id, ctx, on) = (
-        visit.id("id")?,
-        visit.context(),
-        visit.form.text("active") == "on",
+        request.id("id")?,
+        request.context(),
+        request.form.text("active") == "on",
     );
-    let name = visit
+    let name = request
         .console
         .store
         .write(move |tx| {
@@ -295,7 +295,7 @@ async fn switch(visit: Visit) -> Result<Response> {
             Ok(entry.name)
         })
         .await?;
-    visit.flash(format!(
+    request.flash(format!(
         "“{name}” is {}.",
         if on {
             "on; it counts from now on"

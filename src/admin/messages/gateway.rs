@@ -1,10 +1,10 @@
 //! One gateway: set up, changed, tried, taken away. Its secret goes in and never out; whoever has it
 //! go somewhere else has to know it.
 
-use super::{gateways::HERE, shell, tried};
+use super::{gateways::HERE, layout, tried};
 use crate::{
     admin::{
-        Fields, Route, Shell, Visit, answer,
+        Fields, Layout, RequestContext, Route, answer,
         form::{mark, told},
         route,
     },
@@ -57,7 +57,7 @@ const PUSH_KINDS: [(&str, &str); 2] = [
 #[derive(Template)]
 #[template(path = "messages/gateway.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     failure: String,
     channel: Channel,
@@ -76,22 +76,22 @@ struct Page {
 
 #[expect(clippy::unused_self, reason = "templates call it so")]
 impl Page {
-    fn new(visit: &Visit, channel: Channel) -> Result<Self> {
-        let known = visit
+    fn new(request: &RequestContext, channel: Channel) -> Result<Self> {
+        let known = request
             .console
             .store
             .look_up(|connection| gateways::find(connection, channel))?;
-        let definition = match asked(visit, channel) {
+        let definition = match asked(request, channel) {
             Some(asked) => asked,
             None => known
                 .as_ref()
                 .map_or_else(|| fresh(channel), |known| known.definition.clone()),
         };
-        Ok(Self::of(visit, channel, known.as_ref(), definition))
+        Ok(Self::of(request, channel, known.as_ref(), definition))
     }
 
     fn of(
-        visit: &Visit,
+        request: &RequestContext,
         channel: Channel,
         known: Option<&Gateway>,
         definition: Definition,
@@ -102,7 +102,7 @@ impl Page {
             Channel::Push => "Push service",
         };
         let mut page = Self {
-            shell: shell(visit, title),
+            layout: layout(request, title),
             tab: "Gateways",
             failure: String::new(),
             channel,
@@ -211,14 +211,14 @@ fn fresh(channel: Channel) -> Definition {
 }
 
 /// What the address asks to be filled in: a preset, or a kind.
-fn asked(visit: &Visit, channel: Channel) -> Option<Definition> {
+fn asked(request: &RequestContext, channel: Channel) -> Option<Definition> {
     let own = || Http {
         preset: None,
         user: None,
         from: None,
         ..http_of_your_own()
     };
-    match (channel, visit.query.filled("fill")?) {
+    match (channel, request.query.filled("fill")?) {
         (Channel::Sms, "own") => Some(Definition::Http(own())),
         (Channel::Sms, name) => Preset::named(name).map(|preset| Definition::Http(preset.http())),
         (Channel::Push, "http") => Some(Definition::Http(Http {
@@ -244,14 +244,14 @@ fn http_of_your_own() -> Http {
     }
 }
 
-fn channel(visit: &Visit) -> Result<Channel> {
-    Channel::named(&visit.path("channel")?)
+fn channel(request: &RequestContext) -> Result<Channel> {
+    Channel::named(&request.path("channel")?)
         .map_err(|_| Error::new(Kind::NoSuchPath, "there is no such gateway"))
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let channel = channel(&visit)?;
-    answer::page(&Page::new(&visit, channel)?)
+async fn show(request: RequestContext) -> Result<Response> {
+    let channel = channel(&request)?;
+    answer::page(&Page::new(&request, channel)?)
 }
 
 /// What the form says.
@@ -308,22 +308,22 @@ fn headers(text: &str) -> Result<BTreeMap<String, String>> {
         .collect()
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let channel = channel(&visit)?;
-    match store(&visit, channel).await {
+async fn save(request: RequestContext) -> Result<Response> {
+    let channel = channel(&request)?;
+    match store(&request, channel).await {
         Ok(()) => {
-            visit.flash("The gateway is set. Send a test to see whether it works.");
+            request.flash("The gateway is set. Send a test to see whether it works.");
             Ok(answer::go(&format!("{HERE}/{}", channel.name())))
         }
         Err(cause) => {
-            let mut page = Page::new(&visit, channel)?;
-            if let Ok(definition) = typed(&visit.form, channel) {
-                let known = visit
+            let mut page = Page::new(&request, channel)?;
+            if let Ok(definition) = typed(&request.form, channel) {
+                let known = request
                     .console
                     .store
                     .look_up(|connection| gateways::find(connection, channel))?;
-                page = Page::of(&visit, channel, known.as_ref(), definition);
-                visit.form.text("seen").clone_into(&mut page.seen);
+                page = Page::of(&request, channel, known.as_ref(), definition);
+                request.form.text("seen").clone_into(&mut page.seen);
             }
             page.failure = told(cause)?;
             answer::form_again(&page)
@@ -331,16 +331,16 @@ async fn save(visit: Visit) -> Result<Response> {
     }
 }
 
-async fn store(visit: &Visit, channel: Channel) -> Result<()> {
-    let definition = typed(&visit.form, channel)?;
-    definition.check(channel, visit.console.outgoing.reach())?;
-    let secret = match visit.form.filled("secret") {
+async fn store(request: &RequestContext, channel: Channel) -> Result<()> {
+    let definition = typed(&request.form, channel)?;
+    definition.check(channel, request.console.outgoing.reach())?;
+    let secret = match request.form.filled("secret") {
         Some(secret) => Secret::Set(secret.to_owned()),
-        None if visit.form.ticked("noSecret") => Secret::Set(String::new()),
+        None if request.form.ticked("noSecret") => Secret::Set(String::new()),
         None => Secret::Keep,
     };
-    let (ctx, seen) = (visit.context(), visit.form.text("seen").to_owned());
-    visit
+    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
+    request
         .console
         .store
         .write(move |tx| {
@@ -363,34 +363,34 @@ async fn store(visit: &Visit, channel: Channel) -> Result<()> {
         .await
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let (channel, ctx) = (channel(&visit)?, visit.context());
-    visit
+async fn remove(request: RequestContext) -> Result<Response> {
+    let (channel, ctx) = (channel(&request)?, request.context());
+    request
         .console
         .store
         .write(move |tx| gateways::save(tx, &ctx, channel, None, &Secret::Keep))
         .await?;
-    visit.flash("The gateway is gone, and its secret with it.");
+    request.flash("The gateway is gone, and its secret with it.");
     Ok(answer::go(HERE))
 }
 
 /// Puts a test into the outbox, which shows what becomes of it.
-async fn test(visit: Visit) -> Result<Response> {
-    let channel = channel(&visit)?;
-    let said = visit.form.text("address").to_owned();
-    match tried::checked(&visit, channel, &said) {
+async fn test(request: RequestContext) -> Result<Response> {
+    let channel = channel(&request)?;
+    let said = request.form.text("address").to_owned();
+    match tried::checked(&request, channel, &said) {
         Ok(address) => {
-            let name = visit.console.settings().name().to_owned();
+            let name = request.console.settings().name().to_owned();
             let composed = Composed {
                 subject: (channel != Channel::Sms).then(|| format!("A test from {name}")),
                 body: format!("This is a test from {name}. It works."),
                 html: None,
             };
-            let id = tried::put(&visit, channel, address, composed).await?;
+            let id = tried::put(&request, channel, address, composed).await?;
             Ok(answer::go(&format!("/console/messages/{id}")))
         }
         Err(cause) => {
-            let mut page = Page::new(&visit, channel)?;
+            let mut page = Page::new(&request, channel)?;
             page.address = said;
             page.failure = told(cause)?;
             answer::form_again(&page)

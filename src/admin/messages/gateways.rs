@@ -1,9 +1,9 @@
 //! By which gateways messages leave, and whether they go to delegates at all.
 
-use super::shell;
+use super::layout;
 use crate::{
     admin::{
-        Fields, Route, Shell, Visit, answer,
+        Fields, Layout, RequestContext, Route, answer,
         form::{mark, told},
         route,
     },
@@ -43,7 +43,7 @@ struct Way {
 #[derive(Template)]
 #[template(path = "messages/gateways.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     failure: String,
     ways: Vec<Way>,
@@ -69,8 +69,8 @@ fn in_words(definition: &Definition) -> String {
 }
 
 impl Page {
-    fn new(visit: &Visit) -> Result<Self> {
-        let (known, stored) = visit.console.store.look_up(|connection| {
+    fn new(request: &RequestContext) -> Result<Self> {
+        let (known, stored) = request.console.store.look_up(|connection| {
             Ok((gateways::all(connection)?, settings::stored(connection)?))
         })?;
         let ways = Channel::ALL.iter().map(|channel| {
@@ -93,9 +93,9 @@ impl Page {
                 gateway,
             }
         });
-        let settings = visit.console.settings();
+        let settings = request.console.settings();
         Ok(Self {
-            shell: shell(visit, "Gateways"),
+            layout: layout(request, "Gateways"),
             tab: "Gateways",
             failure: String::new(),
             ways: ways.collect(),
@@ -106,7 +106,7 @@ impl Page {
                 .unwrap_or_default(),
             switches: settings.communications.clone(),
             seen: seen(&stored),
-            public: visit.console.public_url().is_some(),
+            public: request.console.public_url().is_some(),
         })
     }
 }
@@ -115,8 +115,8 @@ fn seen(stored: &Map<String, Value>) -> String {
     mark(&stored.get(SETTING))
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&Page::new(&visit)?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::new(&request)?)
 }
 
 fn typed(form: &Fields) -> Communications {
@@ -129,15 +129,15 @@ fn typed(form: &Fields) -> Communications {
     }
 }
 
-async fn switches(visit: Visit) -> Result<Response> {
-    let (wanted, ctx) = (typed(&visit.form), visit.context());
-    let was = visit.form.text("seen").to_owned();
+async fn switches(request: RequestContext) -> Result<Response> {
+    let (wanted, ctx) = (typed(&request.form), request.context());
+    let was = request.form.text("seen").to_owned();
     let value = if wanted == Communications::default() {
         Value::Null
     } else {
         json!(wanted)
     };
-    let saved = visit
+    let saved = request
         .console
         .store
         .write(move |tx| {
@@ -149,10 +149,10 @@ async fn switches(visit: Visit) -> Result<Response> {
             Ok(true)
         })
         .await;
-    let mut page = Page::new(&visit)?;
+    let mut page = Page::new(&request)?;
     match saved {
         Ok(true) => {
-            visit.flash("That is in force.");
+            request.flash("That is in force.");
             return Ok(answer::go(HERE));
         }
         Ok(false) => {
@@ -160,8 +160,8 @@ async fn switches(visit: Visit) -> Result<Response> {
                 .clone_into(&mut page.failure);
         }
         Err(cause) => {
-            page.country = wanted_country(&visit.form);
-            page.switches = typed(&visit.form);
+            page.country = wanted_country(&request.form);
+            page.switches = typed(&request.form);
             page.failure = told(cause)?;
         }
     }

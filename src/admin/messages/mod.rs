@@ -10,7 +10,7 @@ mod template;
 mod templates;
 mod tried;
 
-use super::{Area, Route, Shell, Visit};
+use super::{Area, Layout, RequestContext, Route};
 use crate::domain::messages::{State, gateways as ways};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -29,8 +29,8 @@ pub(super) fn routes() -> Vec<Route> {
     .collect()
 }
 
-fn shell(visit: &Visit, title: &str) -> Shell {
-    visit.shell(title, Some(Area::Messages))
+fn layout(request: &RequestContext, title: &str) -> Layout {
+    request.layout(title, Some(Area::Messages))
 }
 
 /// How a state is coloured.
@@ -44,14 +44,14 @@ fn tone(state: State) -> &'static str {
 }
 
 /// What keeps messages from going, to be said above every page: what it is and where it is mended.
-fn hindrance(visit: &Visit) -> crate::types::error::Result<Option<&'static str>> {
-    let settings = visit.console.settings();
+fn hindrance(request: &RequestContext) -> crate::types::error::Result<Option<&'static str>> {
+    let settings = request.console.settings();
     if !settings.communications.enabled {
         return Ok(Some(
             "Messages to delegates are switched off: nothing goes to them until an administrator switches them on under Gateways.",
         ));
     }
-    let none = visit.console.store.look_up(|connection| {
+    let none = request.console.store.look_up(|connection| {
         Ok(ways::open(connection, &settings.communications)?
             .any
             .is_empty())

@@ -1,8 +1,8 @@
 //! One message: what it says, what became of it, and what a person may decide about it.
 
-use super::{shell, tone};
+use super::{layout, tone};
 use crate::{
-    admin::{Route, Shell, Visit, answer, form::told, route},
+    admin::{Layout, RequestContext, Route, answer, form::told, route},
     db::Tx,
     domain::messages::{
         Channel, State,
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "messages/one.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     failure: String,
     message: Whole,
@@ -52,11 +52,11 @@ impl Page {
             .body
             .as_deref()
             .is_some_and(|body| !body.is_empty());
-        ended && says && self.shell.operates()
+        ended && says && self.layout.operates()
     }
 
     fn can_be_cancelled(&self) -> bool {
-        self.message.line.state == State::Waiting && self.shell.operates()
+        self.message.line.state == State::Waiting && self.layout.operates()
     }
 
     /// What the address is.
@@ -82,9 +82,9 @@ impl Page {
     }
 }
 
-fn find(visit: &Visit) -> Result<Whole> {
-    let id = visit.id("id")?;
-    let found = visit
+fn find(request: &RequestContext) -> Result<Whole> {
+    let id = request.id("id")?;
+    let found = request
         .console
         .store
         .look_up(|connection| list::one(connection, id))?;
@@ -96,11 +96,11 @@ fn find(visit: &Visit) -> Result<Whole> {
     })
 }
 
-fn page(visit: &Visit, failure: String) -> Result<Page> {
-    let message = find(visit)?;
+fn page(request: &RequestContext, failure: String) -> Result<Page> {
+    let message = find(request)?;
     let noun = message.line.channel.noun();
     Ok(Page {
-        shell: shell(visit, &format!("{} {}", capital(noun), message.line.id)),
+        layout: layout(request, &format!("{} {}", capital(noun), message.line.id)),
         tab: "Outbox",
         failure,
         message,
@@ -113,13 +113,13 @@ fn capital(noun: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&page(&visit, String::new())?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&page(&request, String::new())?)
 }
 
 /// The e-mail as its reader sees it, but for pictures from elsewhere.
-async fn whole_page(visit: Visit) -> Result<Response> {
-    let html = find(&visit)?.html.ok_or_else(|| {
+async fn whole_page(request: RequestContext) -> Result<Response> {
+    let html = find(&request)?.html.ok_or_else(|| {
         Error::new(
             Kind::NoSuchPath,
             "this message has no page that can be shown",
@@ -128,13 +128,13 @@ async fn whole_page(visit: Visit) -> Result<Response> {
     Ok(answer::foreign(html))
 }
 
-async fn resend(visit: Visit) -> Result<Response> {
-    decide(visit, "It is sent again.", outbox::resend).await
+async fn resend(request: RequestContext) -> Result<Response> {
+    decide(request, "It is sent again.", outbox::resend).await
 }
 
-async fn cancel(visit: Visit) -> Result<Response> {
+async fn cancel(request: RequestContext) -> Result<Response> {
     decide(
-        visit,
+        request,
         "It was called back; nothing is sent.",
         outbox::cancel,
     )
@@ -142,18 +142,23 @@ async fn cancel(visit: Visit) -> Result<Response> {
 }
 
 async fn decide(
-    visit: Visit,
+    request: RequestContext,
     done: &'static str,
     act: fn(&Tx<'_>, &crate::core::Context, i64) -> Result<()>,
 ) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    match visit.console.store.write(move |tx| act(tx, &ctx, id)).await {
+    let (id, ctx) = (request.id("id")?, request.context());
+    match request
+        .console
+        .store
+        .write(move |tx| act(tx, &ctx, id))
+        .await
+    {
         Ok(()) => {
-            visit.flash(done);
+            request.flash(done);
             Ok(answer::go(&format!("/console/messages/{id}")))
         }
         Err(cause) if cause.kind == Kind::Invalid => {
-            answer::form_again(&page(&visit, told(cause)?)?)
+            answer::form_again(&page(&request, told(cause)?)?)
         }
         Err(cause) => Err(cause),
     }

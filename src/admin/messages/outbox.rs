@@ -1,8 +1,8 @@
 //! The outbox: everything that was sent, or is to be.
 
-use super::{hindrance, shell, tone};
+use super::{hindrance, layout, tone};
 use crate::{
-    admin::{Fields, Route, Shell, Visit, answer, route, shell::number},
+    admin::{Fields, Layout, RequestContext, Route, answer, layout::number, route},
     domain::messages::{
         Channel, State,
         list::{self, Filter, Line},
@@ -24,7 +24,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "messages/outbox.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     hindrance: Option<&'static str>,
     state: String,
@@ -84,13 +84,13 @@ fn written(query: &Fields) -> String {
     text.finish()
 }
 
-async fn show(visit: Visit) -> Result<Response> {
+async fn show(request: RequestContext) -> Result<Response> {
     let (asked, from) = (
-        filter(&visit.query),
-        visit.query.number("from").ok().flatten(),
+        filter(&request.query),
+        request.query.number("from").ok().flatten(),
     );
     let any = asked.is_any();
-    let (lines, next, counts) = visit
+    let (lines, next, counts) = request
         .console
         .store
         .read(move |connection| {
@@ -98,12 +98,12 @@ async fn show(visit: Visit) -> Result<Response> {
             Ok((lines, next, list::counts(connection)?))
         })
         .await?;
-    let query = written(&visit.query);
-    let text = |name: &str| visit.query.text(name).to_owned();
+    let query = written(&request.query);
+    let text = |name: &str| request.query.text(name).to_owned();
     answer::page(&Page {
-        shell: shell(&visit, "Messages"),
+        layout: layout(&request, "Messages"),
         tab: "Outbox",
-        hindrance: hindrance(&visit)?,
+        hindrance: hindrance(&request)?,
         state: text("state"),
         channel: text("channel"),
         to: text("to"),

@@ -1,13 +1,13 @@
 //! One template: written, looked at for a delegate, tried, and sent.
 
 use super::{
-    shell,
+    layout,
     templates::HERE,
     tried::{self, Tried},
 };
 use crate::{
     admin::{
-        Fields, Route, Shell, Visit, answer,
+        Fields, Layout, RequestContext, Route, answer,
         form::{mark, told},
         route,
     },
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "messages/template.html")]
 struct Editor {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     failure: String,
     /// `None`: a new one.
@@ -52,7 +52,7 @@ struct Editor {
 
 #[expect(clippy::unused_self, reason = "templates call it so")]
 impl Editor {
-    fn of(visit: &Visit, channel: Channel, known: Option<&Known>) -> Self {
+    fn of(request: &RequestContext, channel: Channel, known: Option<&Known>) -> Self {
         let entry = known.map(|known| &known.entry);
         let text = |part: Option<&String>| part.cloned().unwrap_or_default();
         let title = known.map_or_else(
@@ -60,7 +60,7 @@ impl Editor {
             |known| format!("Template {}", known.entry.slug),
         );
         Self {
-            shell: shell(visit, &title),
+            layout: layout(request, &title),
             tab: "Templates",
             failure: String::new(),
             id: known.map(|known| known.id),
@@ -70,15 +70,15 @@ impl Editor {
             subject: text(entry.and_then(|entry| entry.subject.as_ref())),
             content: text(entry.map(|entry| &entry.content)),
             html: text(entry.and_then(|entry| entry.html.as_ref())),
-            delegate: visit.query.text("delegate").to_owned(),
+            delegate: request.query.text("delegate").to_owned(),
             address: String::new(),
             tried: None,
         }
     }
 
     /// The form as it was sent.
-    fn again(visit: &Visit) -> Result<Self> {
-        let form = &visit.form;
+    fn again(request: &RequestContext) -> Result<Self> {
+        let form = &request.form;
         let channel = Channel::named(form.text("type"))?;
         let id = form.number("id")?;
         let text = |name: &str| form.text(name).to_owned();
@@ -88,7 +88,7 @@ impl Editor {
             format!("Template {}", form.text("slug"))
         };
         Ok(Self {
-            shell: shell(visit, &title),
+            layout: layout(request, &title),
             tab: "Templates",
             failure: String::new(),
             id,
@@ -147,30 +147,30 @@ fn typed(form: &Fields) -> Entry {
     }
 }
 
-async fn new(visit: Visit) -> Result<Response> {
-    let channel = Channel::named(visit.query.text("type")).unwrap_or(Channel::Email);
-    answer::page(&Editor::of(&visit, channel, None))
+async fn new(request: RequestContext) -> Result<Response> {
+    let channel = Channel::named(request.query.text("type")).unwrap_or(Channel::Email);
+    answer::page(&Editor::of(&request, channel, None))
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let known = visit
+async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let known = request
         .console
         .store
         .look_up(|connection| templates::of_id(connection, id))?
         .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such template any more"))?;
     let channel = known.entry.channel()?;
-    answer::page(&Editor::of(&visit, channel, Some(&known)))
+    answer::page(&Editor::of(&request, channel, Some(&known)))
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let mut page = Editor::again(&visit)?;
-    let entry = typed(&visit.form);
-    let outcome = match visit.form.text("do") {
-        "preview" => tried::preview(&visit, &entry).await.map(Done::Tried),
-        "test" => tried::test(&visit, &entry).await.map(Done::Sent),
-        "send" => tried::send(&visit, page.id).await.map(Done::Sent),
-        _ => store(&visit, page.id, entry).await.map(Done::Saved),
+async fn save(request: RequestContext) -> Result<Response> {
+    let mut page = Editor::again(&request)?;
+    let entry = typed(&request.form);
+    let outcome = match request.form.text("do") {
+        "preview" => tried::preview(&request, &entry).await.map(Done::Tried),
+        "test" => tried::test(&request, &entry).await.map(Done::Sent),
+        "send" => tried::send(&request, page.id).await.map(Done::Sent),
+        _ => store(&request, page.id, entry).await.map(Done::Saved),
     };
     match outcome {
         Ok(Done::Tried(tried)) => {
@@ -179,7 +179,7 @@ async fn save(visit: Visit) -> Result<Response> {
         }
         Ok(Done::Sent(message)) => Ok(answer::go(&format!("/console/messages/{message}"))),
         Ok(Done::Saved(id)) => {
-            visit.flash("The template is saved.");
+            request.flash("The template is saved.");
             Ok(answer::go(&format!("{HERE}/{id}")))
         }
         Err(cause) => {
@@ -196,9 +196,9 @@ enum Done {
     Sent(i64),
 }
 
-async fn store(visit: &Visit, id: Option<i64>, entry: Entry) -> Result<i64> {
-    let (ctx, seen) = (visit.context(), visit.form.text("seen").to_owned());
-    visit
+async fn store(request: &RequestContext, id: Option<i64>, entry: Entry) -> Result<i64> {
+    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
+    request
         .console
         .store
         .write(move |tx| {
@@ -220,9 +220,9 @@ async fn store(visit: &Visit, id: Option<i64>, entry: Entry) -> Result<i64> {
 }
 
 /// The HTML as it is typed, for a delegate, as a page by itself.
-async fn page(visit: Visit) -> Result<Response> {
-    let entry = typed(&visit.form);
-    match tried::preview(&visit, &entry).await {
+async fn page(request: RequestContext) -> Result<Response> {
+    let entry = typed(&request.form);
+    match tried::preview(&request, &entry).await {
         Ok(tried) => {
             let html = tried
                 .composed
@@ -231,7 +231,7 @@ async fn page(visit: Visit) -> Result<Response> {
             Ok(answer::foreign(html))
         }
         Err(cause) => {
-            let mut page = Editor::again(&visit)?;
+            let mut page = Editor::again(&request)?;
             page.failure = told(cause)?;
             answer::form_again(&page)
         }

@@ -1,8 +1,8 @@
 //! The list of templates.
 
-use super::{hindrance, shell};
+use super::{hindrance, layout};
 use crate::{
-    admin::{Route, Shell, Visit, answer, route},
+    admin::{Layout, RequestContext, Route, answer, route},
     domain::messages::{
         Channel, automations,
         templates::{self, Template as Known},
@@ -36,7 +36,7 @@ struct Group {
 #[derive(Template)]
 #[template(path = "messages/templates.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     tab: &'static str,
     hindrance: Option<&'static str>,
     failure: String,
@@ -44,8 +44,8 @@ struct List {
 }
 
 impl List {
-    fn new(visit: &Visit, failure: String) -> Result<Self> {
-        let (known, users) = visit.console.store.look_up(|connection| {
+    fn new(request: &RequestContext, failure: String) -> Result<Self> {
+        let (known, users) = request.console.store.look_up(|connection| {
             Ok((templates::all(connection)?, automations::all(connection)?))
         })?;
         let with_users = |template: Known| {
@@ -78,32 +78,32 @@ impl List {
             }
         });
         Ok(Self {
-            shell: shell(visit, "Templates"),
+            layout: layout(request, "Templates"),
             tab: "Templates",
-            hindrance: hindrance(visit)?,
+            hindrance: hindrance(request)?,
             failure,
             groups: groups.collect(),
         })
     }
 }
 
-async fn list(visit: Visit) -> Result<Response> {
-    answer::page(&List::new(&visit, String::new())?)
+async fn list(request: RequestContext) -> Result<Response> {
+    answer::page(&List::new(&request, String::new())?)
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    let removed = visit
+async fn remove(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    let removed = request
         .console
         .store
         .write(move |tx| templates::remove(tx, &ctx, id));
     match removed.await {
         Ok(()) => {
-            visit.flash("The template is gone; what was sent by it stays.");
+            request.flash("The template is gone; what was sent by it stays.");
             Ok(answer::go(HERE))
         }
         Err(cause) if cause.kind == crate::types::error::Kind::Invalid => {
-            answer::form_again(&List::new(&visit, answer::sentence(&cause.message))?)
+            answer::form_again(&List::new(&request, answer::sentence(&cause.message))?)
         }
         Err(cause) => Err(cause),
     }

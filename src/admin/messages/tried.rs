@@ -2,7 +2,7 @@
 //! itself to that delegate.
 
 use crate::{
-    admin::Visit,
+    admin::RequestContext,
     core::settings::Settings,
     domain::{
         delegates,
@@ -71,7 +71,7 @@ fn happening(settings: &Settings) -> Value {
 }
 
 /// What the template, as it is typed, says for the delegate that the form names.
-pub(super) async fn preview(visit: &Visit, entry: &Entry) -> Result<Tried> {
+pub(super) async fn preview(request: &RequestContext, entry: &Entry) -> Result<Tried> {
     let mut entry = entry.clone();
     if entry.slug.is_empty() {
         // Whoever looks has not named it yet.
@@ -80,10 +80,10 @@ pub(super) async fn preview(visit: &Visit, entry: &Entry) -> Result<Tried> {
     entry.check()?;
     let channel = entry.channel()?;
     let (said, settings) = (
-        visit.form.text("delegate").to_owned(),
-        visit.console.settings(),
+        request.form.text("delegate").to_owned(),
+        request.console.settings(),
     );
-    visit
+    request
         .console
         .store
         .read(move |connection| {
@@ -126,17 +126,17 @@ fn parts(text: &str) -> (usize, usize) {
 
 /// Puts a test into the outbox: as it is typed, for the delegate that the form names, to the address
 /// beside. Its id.
-pub(super) async fn test(visit: &Visit, entry: &Entry) -> Result<i64> {
+pub(super) async fn test(request: &RequestContext, entry: &Entry) -> Result<i64> {
     let channel = entry.channel()?;
-    let address = checked(visit, channel, visit.form.text("address"))?;
-    let tried = preview(visit, entry).await?;
+    let address = checked(request, channel, request.form.text("address"))?;
+    let tried = preview(request, entry).await?;
     let composed = tried.composed;
-    put(visit, channel, address, composed).await
+    put(request, channel, address, composed).await
 }
 
 /// An address that a test can go to.
-pub(super) fn checked(visit: &Visit, channel: Channel, said: &str) -> Result<String> {
-    let settings = visit.console.settings();
+pub(super) fn checked(request: &RequestContext, channel: Channel, said: &str) -> Result<String> {
+    let settings = request.console.settings();
     match channel {
         Channel::Email => Ok(address::email(said)?.to_string()),
         Channel::Sms => address::phone(said, settings.communications.country_code.as_deref()),
@@ -148,7 +148,7 @@ pub(super) fn checked(visit: &Visit, channel: Channel, said: &str) -> Result<Str
 
 /// Puts a test into the outbox; its id.
 pub(super) async fn put(
-    visit: &Visit,
+    request: &RequestContext,
     channel: Channel,
     address: String,
     composed: Composed,
@@ -164,7 +164,7 @@ pub(super) async fn put(
         secret: false,
         origin: "test".into(),
     };
-    visit
+    request
         .console
         .store
         .write(move |tx| outbox::insert(tx, &new, &Begin::Waiting))
@@ -172,15 +172,15 @@ pub(super) async fn put(
 }
 
 /// Sends a stored template to the delegate that the form names; the message, the first of several.
-pub(super) async fn send(visit: &Visit, template: Option<i64>) -> Result<i64> {
-    let said = visit.form.text("delegate").to_owned();
+pub(super) async fn send(request: &RequestContext, template: Option<i64>) -> Result<i64> {
+    let said = request.form.text("delegate").to_owned();
     let id = template.ok_or_else(|| Error::invalid("save the template before it is sent"))?;
     if said.is_empty() {
         return Err(Error::invalid(
             "name the delegate that it goes to: an id, or a code such as barcode:TLH26-0001",
         ));
     }
-    let settings = visit.console.settings();
+    let settings = request.console.settings();
     let work = move |connection: &Connection| {
         let template = templates::of_id(connection, id)?
             .ok_or_else(|| Error::invalid("the template is not there any more"))?;
@@ -193,7 +193,7 @@ pub(super) async fn send(visit: &Visit, template: Option<i64>) -> Result<i64> {
         };
         send::prepare(connection, &settings, &message, Timestamp::now())
     };
-    let store = &visit.console.store;
+    let store = &request.console.store;
     let prepared = store.read(work).await?;
     let put = store
         .write(move |tx| send::put(tx, &prepared, How::Soon))

@@ -2,7 +2,7 @@
 //! that it needs no script; all of it stands in the table below as well.
 
 use crate::{
-    admin::shell,
+    admin::layout,
     domain::reports::{Cell, Preview},
     types::{Timestamp, Zone},
 };
@@ -269,7 +269,7 @@ fn about(value: &str, along: &str, points: &[(String, f64)]) -> String {
 #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small")]
 fn number(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
-        shell::number(number as i64)
+        layout::number(number as i64)
     } else {
         format!("{number:.2}")
     }

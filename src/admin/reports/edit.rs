@@ -1,8 +1,8 @@
 //! The SQL behind a report, and who may fetch it.
 
 use super::{
-    super::{Route, Shell, Visit, answer, form::mark, route},
-    HERE, path, shell, show, told,
+    super::{Layout, RequestContext, Route, answer, form::mark, route},
+    HERE, layout, path, show, told,
 };
 use crate::{
     db::sandbox::View,
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "reports/edit.html")]
 struct Editor {
-    shell: Shell,
+    layout: Layout,
     failure: String,
     action: String,
     /// Where the report is shown; empty for one that is yet to be made.
@@ -75,8 +75,13 @@ struct Choice {
 }
 
 impl Editor {
-    fn of(visit: &Visit, title: &str, report: &Report, lines: Vec<Line>) -> Result<Self> {
-        let (dashboards, clients) = visit.console.store.look_up(|connection| {
+    fn of(
+        request: &RequestContext,
+        title: &str,
+        report: &Report,
+        lines: Vec<Line>,
+    ) -> Result<Self> {
+        let (dashboards, clients) = request.console.store.look_up(|connection| {
             let dashboards = reports::dashboards(connection)?.into_iter();
             Ok((
                 dashboards.map(|(name, _)| name).collect(),
@@ -84,9 +89,9 @@ impl Editor {
             ))
         })?;
         Ok(Self {
-            shell: shell(visit, title),
+            layout: layout(request, title),
             failure: String::new(),
-            action: visit.target(),
+            action: request.target(),
             shown: String::new(),
             seen: String::new(),
             dashboard: report.dashboard.clone(),
@@ -102,7 +107,7 @@ impl Editor {
             clients,
             dashboards,
             tried: None,
-            views: reports::views(visit.console.store.path())?,
+            views: reports::views(request.console.store.path())?,
         })
     }
 }
@@ -187,7 +192,7 @@ fn meant(text_now: &str, was: Option<&Value>) -> Value {
     }
 }
 
-async fn blank(visit: Visit) -> Result<Response> {
+async fn blank(request: RequestContext) -> Result<Response> {
     let report = Report {
         dashboard: "event".to_owned(),
         id: String::new(),
@@ -197,20 +202,20 @@ async fn blank(visit: Visit) -> Result<Response> {
         fixed: Vec::new(),
         api_clients: Vec::new(),
     };
-    answer::page(&Editor::of(&visit, "New report", &report, Vec::new())?)
+    answer::page(&Editor::of(&request, "New report", &report, Vec::new())?)
 }
 
-async fn edit(visit: Visit) -> Result<Response> {
-    let Stored { report, .. } = show::find(&visit).await?;
-    let mut page = Editor::of(&visit, &report.label, &report, lines(&report))?;
+async fn edit(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = show::find(&request).await?;
+    let mut page = Editor::of(&request, &report.label, &report, lines(&report))?;
     page.shown = path(&report);
     page.seen = mark(&report);
     answer::page(&page)
 }
 
 /// The lines of the form that are filled in.
-fn typed_lines(visit: &Visit) -> Vec<Line> {
-    let form = &visit.form;
+fn typed_lines(request: &RequestContext) -> Vec<Line> {
+    let form = &request.form;
     let column = |name: &'static str| form.all(name).map(|text| text.trim().to_owned());
     let names = column("name").zip(column("title"));
     let kinds = column("kind").zip(column("sort"));
@@ -229,8 +234,8 @@ fn typed_lines(visit: &Visit) -> Vec<Line> {
 }
 
 /// The report as the form has it; `was` is what it was, where it was.
-fn typed(visit: &Visit, lines: &[Line], was: Option<&Report>) -> Report {
-    let form = &visit.form;
+fn typed(request: &RequestContext, lines: &[Line], was: Option<&Report>) -> Report {
+    let form = &request.form;
     let parameter = |line: &Line| Parameter {
         name: line.name.clone(),
         label: Some(line.label.clone()).filter(|label| !label.is_empty()),
@@ -265,27 +270,27 @@ fn typed(visit: &Visit, lines: &[Line], was: Option<&Report>) -> Report {
 }
 
 /// Saves what was typed, or tries it.
-async fn save(visit: Visit) -> Result<Response> {
-    let is_new = visit.path("dashboard").is_err();
+async fn save(request: RequestContext) -> Result<Response> {
+    let is_new = request.path("dashboard").is_err();
     let was = if is_new {
         None
     } else {
-        Some(show::find(&visit).await?)
+        Some(show::find(&request).await?)
     };
-    let lines = typed_lines(&visit);
-    let report = typed(&visit, &lines, was.as_ref().map(|was| &was.report));
-    let outcome = if visit.form.text("do") == "try" {
-        try_out(&visit, &report, &lines).await.map(Some)
+    let lines = typed_lines(&request);
+    let report = typed(&request, &lines, was.as_ref().map(|was| &was.report));
+    let outcome = if request.form.text("do") == "try" {
+        try_out(&request, &report, &lines).await.map(Some)
     } else {
-        store(&visit, &report, was.clone()).await.map(|()| None)
+        store(&request, &report, was.clone()).await.map(|()| None)
     };
     if let Ok(None) = outcome {
-        visit.flash("The report is saved.");
+        request.flash("The report is saved.");
         return Ok(answer::go(&path(&report)));
     }
     let title = was.as_ref().map_or("New report", |was| &was.report.label);
-    let mut page = Editor::of(&visit, title, &report, lines)?;
-    visit.form.text("seen").clone_into(&mut page.seen);
+    let mut page = Editor::of(&request, title, &report, lines)?;
+    request.form.text("seen").clone_into(&mut page.seen);
     page.shown = was.map_or_else(String::new, |was| path(&was.report));
     match outcome {
         Ok(tried) => {
@@ -300,7 +305,7 @@ async fn save(visit: Visit) -> Result<Response> {
 }
 
 /// The first rows, with the values of the form.
-async fn try_out(visit: &Visit, report: &Report, lines: &[Line]) -> Result<Preview> {
+async fn try_out(request: &RequestContext, report: &Report, lines: &[Line]) -> Result<Preview> {
     let mut tried = report.clone();
     // What it is to be called does not matter yet.
     for name in [&mut tried.dashboard, &mut tried.id, &mut tried.label] {
@@ -308,7 +313,7 @@ async fn try_out(visit: &Visit, report: &Report, lines: &[Line]) -> Result<Previ
             "new".clone_into(name);
         }
     }
-    tried.check(visit.console.store.path())?;
+    tried.check(request.console.store.path())?;
     let value = |asked: &Parameter| {
         let line = lines.iter().find(|line| line.name == asked.name);
         let value = line.map_or_else(String::new, |line| line.value.clone());
@@ -316,15 +321,15 @@ async fn try_out(visit: &Visit, report: &Report, lines: &[Line]) -> Result<Previ
     };
     let sent: Vec<(String, String)> = tried.asked().map(value).collect();
     let values = Values::read(&tried.parameters, &tried.fixed, &sent)?;
-    reports::preview(visit.console.app(), &tried, values, TRIED_MAX).await
+    reports::preview(request.console.app(), &tried, values, TRIED_MAX).await
 }
 
-async fn store(visit: &Visit, report: &Report, was: Option<Stored>) -> Result<()> {
-    report.check(visit.console.store.path())?;
-    let ctx = visit.context();
-    let seen = visit.form.text("seen").to_owned();
+async fn store(request: &RequestContext, report: &Report, was: Option<Stored>) -> Result<()> {
+    report.check(request.console.store.path())?;
+    let ctx = request.context();
+    let seen = request.form.text("seen").to_owned();
     let report = report.clone();
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -343,11 +348,11 @@ async fn store(visit: &Visit, report: &Report, was: Option<Stored>) -> Result<()
         .await
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let ctx = visit.context();
-    let Stored { report, .. } = show::find(&visit).await?;
+async fn remove(request: RequestContext) -> Result<Response> {
+    let ctx = request.context();
+    let Stored { report, .. } = show::find(&request).await?;
     let said = format!("{} is gone.", report.label);
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -355,7 +360,7 @@ async fn remove(visit: Visit) -> Result<Response> {
             reports::remove(tx, &ctx, &now)
         })
         .await?;
-    visit.flash(said);
+    request.flash(said);
     Ok(answer::go(HERE))
 }
 

@@ -5,7 +5,7 @@ mod chart;
 mod edit;
 mod show;
 
-use super::{Area, Route, Shell, Visit, answer, route};
+use super::{Area, Layout, RequestContext, Route, answer, route};
 use crate::{
     domain::reports::{self, Report},
     types::error::{Error, Kind, Result},
@@ -25,8 +25,8 @@ pub(super) fn routes() -> Vec<Route> {
     routes
 }
 
-fn shell(visit: &Visit, title: &str) -> Shell {
-    visit.shell(title, Some(Area::Reports))
+fn layout(request: &RequestContext, title: &str) -> Layout {
+    request.layout(title, Some(Area::Reports))
 }
 
 /// Where a report is shown.
@@ -46,7 +46,7 @@ fn told(error: Error) -> Result<String> {
 #[derive(Template)]
 #[template(path = "reports/list.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     dashboards: Vec<(String, Vec<Line>)>,
     /// Shipped reports that are not there any more.
     missing: Vec<Report>,
@@ -71,8 +71,8 @@ impl Line {
     }
 }
 
-async fn list(visit: Visit) -> Result<Response> {
-    let dashboards = visit.console.store.look_up(reports::dashboards)?;
+async fn list(request: RequestContext) -> Result<Response> {
+    let dashboards = request.console.store.look_up(reports::dashboards)?;
     let there = |report: &Report| {
         let mut all = dashboards.iter().flat_map(|(_, reports)| reports);
         all.any(|known| (&known.dashboard, &known.id) == (&report.dashboard, &report.id))
@@ -83,17 +83,17 @@ async fn list(visit: Visit) -> Result<Response> {
         (name, reports.into_iter().map(Line::of).collect())
     };
     answer::page(&List {
-        shell: shell(&visit, "Reports"),
+        layout: layout(&request, "Reports"),
         missing,
         dashboards: dashboards.into_iter().map(lines).collect(),
     })
 }
 
 /// Puts back the shipped reports that are not there any more.
-async fn put_back(visit: Visit) -> Result<Response> {
-    let ctx = visit.context();
+async fn put_back(request: RequestContext) -> Result<Response> {
+    let ctx = request.context();
     let shipped = reports::shipped()?;
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -109,6 +109,6 @@ async fn put_back(visit: Visit) -> Result<Response> {
             Ok(())
         })
         .await?;
-    visit.flash("The reports that came with Gatepost are there again.");
+    request.flash("The reports that came with Gatepost are there again.");
     Ok(answer::go(HERE))
 }

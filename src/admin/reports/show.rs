@@ -2,9 +2,9 @@
 //! chart; and all of it as a file.
 
 use super::{
-    super::{Route, Shell, Visit, answer, route},
+    super::{Layout, RequestContext, Route, answer, route},
     chart::{self, Chart},
-    path, shell, told,
+    layout, path, told,
 };
 use crate::{
     domain::reports::{self, Format, Output, ParameterKind, Preview, Report, Stored, Values},
@@ -28,7 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "reports/show.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     report: Report,
     path: String,
     fields: Vec<Field>,
@@ -51,17 +51,17 @@ struct Field {
     is_number: bool,
 }
 
-pub(super) async fn find(visit: &Visit) -> Result<Stored> {
-    let (dashboard, id) = (visit.path("dashboard")?, visit.path("id")?);
-    visit
+pub(super) async fn find(request: &RequestContext) -> Result<Stored> {
+    let (dashboard, id) = (request.path("dashboard")?, request.path("id")?);
+    request
         .console
         .store
         .look_up(|connection| reports::find(connection, &dashboard, &id))
 }
 
 /// What the page's address gives the report.
-fn sent(visit: &Visit, report: &Report) -> Vec<(String, String)> {
-    let value = |name: &str| visit.query.text(&format!("{PREFIX}{name}")).to_owned();
+fn sent(request: &RequestContext, report: &Report) -> Vec<(String, String)> {
+    let value = |name: &str| request.query.text(&format!("{PREFIX}{name}")).to_owned();
     let asked = report.asked();
     asked
         .map(|asked| (asked.name.clone(), value(&asked.name)))
@@ -79,14 +79,17 @@ fn fields(report: &Report, sent: &[(String, String)]) -> Vec<Field> {
     report.asked().zip(sent).map(field).collect()
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let Stored { report, .. } = find(&visit).await?;
-    let sent = sent(&visit, &report);
-    let given = visit.query.iter().any(|(name, _)| name.starts_with(PREFIX));
+async fn show(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = find(&request).await?;
+    let sent = sent(&request, &report);
+    let given = request
+        .query
+        .iter()
+        .any(|(name, _)| name.starts_with(PREFIX));
     // What needs no answer is not waited for.
     let runs = given || report.asked().all(|asked| asked.optional);
     let mut page = Page {
-        shell: shell(&visit, &report.label),
+        layout: layout(&request, &report.label),
         path: path(&report),
         fields: fields(&report, &sent),
         failure: String::new(),
@@ -100,7 +103,7 @@ async fn show(visit: Visit) -> Result<Response> {
         return answer::page(&page);
     }
     let made = match Values::read(&page.report.parameters, &page.report.fixed, &sent) {
-        Ok(values) => reports::preview(visit.console.app(), &page.report, values, ROWS_MAX).await,
+        Ok(values) => reports::preview(request.console.app(), &page.report, values, ROWS_MAX).await,
         Err(cause) => Err(cause),
     };
     match made {
@@ -113,8 +116,8 @@ async fn show(visit: Visit) -> Result<Response> {
             page.chart = Chart::draw(
                 &made,
                 &page.offers,
-                visit.query.text("chart"),
-                visit.query.text("value"),
+                request.query.text("chart"),
+                request.query.text("value"),
             );
             page.made = Some(made);
             answer::page(&page)
@@ -130,9 +133,9 @@ fn query(sent: &[(String, String)]) -> String {
     query.finish()
 }
 
-async fn file(visit: Visit) -> Result<Response> {
-    let Stored { report, .. } = find(&visit).await?;
-    let (format, extension, kind) = match visit.query.text("format") {
+async fn file(request: RequestContext) -> Result<Response> {
+    let Stored { report, .. } = find(&request).await?;
+    let (format, extension, kind) = match request.query.text("format") {
         "csv" | "" => (
             Format::Csv { marked: true },
             "csv",
@@ -141,8 +144,8 @@ async fn file(visit: Visit) -> Result<Response> {
         "json" => (Format::Json, "json", "application/json"),
         _ => return Err(Error::invalid("format: must be csv or json")),
     };
-    let values = Values::read(&report.parameters, &report.fixed, &sent(&visit, &report))?;
-    let body = match reports::run(visit.console.app(), &report, values, format).await? {
+    let values = Values::read(&report.parameters, &report.fixed, &sent(&request, &report))?;
+    let body = match reports::run(request.console.app(), &report, values, format).await? {
         Output::Whole(bytes) => Body::from_bytes(bytes),
         Output::Coming(rest) => Body::from_bytes_stream(rest.pieces()),
     };

@@ -2,17 +2,17 @@
 
 use super::filter::Filter;
 use crate::{
-    admin::{Visit, export as file},
+    admin::{RequestContext, export as file},
     ops::export::{What, Which},
     types::error::{Error, Result},
 };
 use poem::Response;
 use rusqlite::params_from_iter;
 
-pub(super) async fn export(visit: Visit) -> Result<Response> {
-    let format = file::format(visit.query.text("format"))?;
-    let zone = visit.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&visit.query, &zone);
+pub(super) async fn export(request: RequestContext) -> Result<Response> {
+    let format = file::format(request.query.text("format"))?;
+    let zone = request.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&request.query, &zone);
     if let Some(failure) = failure {
         return Err(Error::invalid(failure));
     }
@@ -20,7 +20,7 @@ pub(super) async fn export(visit: Visit) -> Result<Response> {
         Which::All
     } else {
         let condition = filter.condition();
-        let found = visit
+        let found = request
             .console
             .store
             .read(move |connection| {
@@ -36,6 +36,6 @@ pub(super) async fn export(visit: Visit) -> Result<Response> {
             .await?;
         Which::Ids(found)
     };
-    let app = visit.console.app();
+    let app = request.console.app();
     Ok(file::sent(app, What::Transactions, which, zone, format))
 }

@@ -2,7 +2,7 @@
 
 use super::{amount, filter::AT, list::Place, waiting};
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     core::audit::Actor,
     domain::sales::settle,
     types::{
@@ -98,7 +98,7 @@ pub fn of_purchase(
 #[derive(Template)]
 #[template(path = "sales/open.html")]
 struct OpenPage {
-    shell: Shell,
+    layout: Layout,
     purchases: Vec<Purchase>,
     waiting: i64,
     next: Option<i64>,
@@ -111,7 +111,7 @@ struct Purchase {
     id: i64,
     code: String,
     at: Timestamp,
-    staff: Option<String>,
+    current_user: Option<String>,
     total: Option<i64>,
     told: Vec<Told>,
     /// There are more than are shown.
@@ -138,7 +138,7 @@ fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, Optio
             id: row.get(0)?,
             code: row.get(1)?,
             at: row.get(2)?,
-            staff: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
+            current_user: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
             total: row.get(4)?,
             told: Vec::new(),
             more: false,
@@ -155,13 +155,13 @@ fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, Optio
     Ok((purchases, next))
 }
 
-pub(super) async fn open(visit: Visit) -> Result<Response> {
-    answer::page(&open_page(&visit, None).await?)
+pub(super) async fn open(request: RequestContext) -> Result<Response> {
+    answer::page(&open_page(&request, None).await?)
 }
 
-async fn open_page(visit: &Visit, failure: Option<String>) -> Result<OpenPage> {
-    let from = visit.query.number("from").ok().flatten();
-    let (purchases, next, waiting) = visit
+async fn open_page(request: &RequestContext, failure: Option<String>) -> Result<OpenPage> {
+    let from = request.query.number("from").ok().flatten();
+    let (purchases, next, waiting) = request
         .console
         .store
         .read(move |connection| {
@@ -170,7 +170,7 @@ async fn open_page(visit: &Visit, failure: Option<String>) -> Result<OpenPage> {
         })
         .await?;
     Ok(OpenPage {
-        shell: visit.shell("Inconsistencies", Some(Area::Sales)),
+        layout: request.layout("Inconsistencies", Some(Area::Sales)),
         purchases,
         waiting,
         next,
@@ -182,7 +182,7 @@ async fn open_page(visit: &Visit, failure: Option<String>) -> Result<OpenPage> {
 #[derive(Template)]
 #[template(path = "sales/settled.html")]
 struct SettledPage {
-    shell: Shell,
+    layout: Layout,
     lines: Vec<Line>,
     waiting: i64,
     next: Option<String>,
@@ -228,9 +228,9 @@ fn find_settled(connection: &Connection, from: Place) -> Result<(Vec<Line>, Opti
     Ok((lines, next))
 }
 
-pub(super) async fn settled(visit: Visit) -> Result<Response> {
-    let from = super::list::from(visit.query.filled("from"));
-    let (lines, next, waiting) = visit
+pub(super) async fn settled(request: RequestContext) -> Result<Response> {
+    let from = super::list::from(request.query.filled("from"));
+    let (lines, next, waiting) = request
         .console
         .store
         .read(move |connection| {
@@ -239,7 +239,7 @@ pub(super) async fn settled(visit: Visit) -> Result<Response> {
         })
         .await?;
     answer::page(&SettledPage {
-        shell: visit.shell("Settled inconsistencies", Some(Area::Sales)),
+        layout: request.layout("Settled inconsistencies", Some(Area::Sales)),
         lines,
         waiting,
         next: next.map(|(at, id)| format!("{at}.{id}")),
@@ -248,51 +248,51 @@ pub(super) async fn settled(visit: Visit) -> Result<Response> {
 }
 
 /// Settles those that are ticked; back to where they were ticked.
-pub(super) async fn settle(visit: Visit) -> Result<Response> {
-    let purchase = visit.id("id")?;
-    let chosen: Vec<i64> = visit
+pub(super) async fn settle(request: RequestContext) -> Result<Response> {
+    let purchase = request.id("id")?;
+    let chosen: Vec<i64> = request
         .form
         .all("inconsistency")
         .filter_map(|id| id.parse().ok())
         .collect();
-    let (ctx, note) = (visit.context(), visit.form.text("note").to_owned());
-    let done = visit
+    let (ctx, note) = (request.context(), request.form.text("note").to_owned());
+    let done = request
         .console
         .store
         .write(move |tx| settle::settle(tx, &ctx, purchase, &chosen, &note))
         .await;
-    let back = match visit.form.text("back") {
+    let back = match request.form.text("back") {
         "receipt" => format!("/console/sales/{purchase}#inconsistencies"),
         _ => "/console/sales/inconsistencies".to_owned(),
     };
     match done {
         Ok(count) => {
-            visit.flash(match count {
+            request.flash(match count {
                 1 => "1 inconsistency is settled.".to_owned(),
                 count => format!("{count} inconsistencies are settled."),
             });
             Ok(answer::go(&back))
         }
-        Err(cause) if cause.kind == Kind::Invalid => again(&visit, &cause).await,
+        Err(cause) if cause.kind == Kind::Invalid => again(&request, &cause).await,
         Err(cause) => Err(cause),
     }
 }
 
 /// The page of open ones, with why nothing was settled.
-async fn again(visit: &Visit, cause: &Error) -> Result<Response> {
+async fn again(request: &RequestContext, cause: &Error) -> Result<Response> {
     let failure = answer::sentence(&cause.message);
-    answer::form_again(&open_page(visit, Some(failure)).await?)
+    answer::form_again(&open_page(request, Some(failure)).await?)
 }
 
 /// Takes one up again.
-pub(super) async fn reopen(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    let purchase = visit
+pub(super) async fn reopen(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    let purchase = request
         .console
         .store
         .write(move |tx| settle::reopen(tx, &ctx, id))
         .await?;
-    visit.flash("It is open again.");
+    request.flash("It is open again.");
     Ok(answer::go(&format!(
         "/console/sales/{purchase}#inconsistencies"
     )))

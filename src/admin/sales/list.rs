@@ -8,7 +8,7 @@ use super::{
     waiting,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     types::{Timestamp, error::Result, text::shortened},
 };
 use askama::Template;
@@ -21,7 +21,7 @@ const LINES: usize = 50;
 #[derive(Template)]
 #[template(path = "sales/list.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     filter: Filter,
     failure: Option<String>,
     choices: Choices,
@@ -39,7 +39,7 @@ struct Line {
     id: i64,
     at: Timestamp,
     code: String,
-    staff: Option<String>,
+    current_user: Option<String>,
     total: Option<i64>,
     methods: String,
     what: String,
@@ -98,7 +98,7 @@ fn find(
             id: row.get(0)?,
             at: row.get(1)?,
             code: row.get(2)?,
-            staff: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
+            current_user: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
             total: row.get(4)?,
             methods: methods.as_deref().map(named).unwrap_or_default(),
             what: what(first.as_deref(), items),
@@ -132,12 +132,12 @@ fn what(first: Option<&str>, items: i64) -> String {
     }
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&visit.query, &zone);
-    let from = from(visit.query.filled("from"));
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let zone = request.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&request.query, &zone);
+    let from = from(request.query.filled("from"));
     let asked = filter.clone();
-    let (found, choices, whole, waiting, nothing) = visit
+    let (found, choices, whole, waiting, nothing) = request
         .console
         .store
         .read(move |connection| {
@@ -155,7 +155,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         .await?;
     let (lines, next) = found;
     let page = Page {
-        shell: visit.shell("Sales", Some(Area::Sales)),
+        layout: request.layout("Sales", Some(Area::Sales)),
         next: next.map(|(at, id)| filter.with("from", &format!("{at}.{id}"))),
         newest: from.is_none(),
         filter,

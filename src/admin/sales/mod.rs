@@ -14,7 +14,7 @@ mod receipt;
 mod sums;
 mod totals;
 
-use super::{Route, route, shell};
+use super::{Route, layout, route};
 use crate::types::error::Result;
 use rusqlite::Connection;
 
@@ -67,7 +67,7 @@ fn money(cents: &i64) -> String {
     let sign = if *cents < 0 { "-" } else { "" };
     format!(
         "{sign}{}.{:02}",
-        shell::number(units),
+        layout::number(units),
         cents.unsigned_abs() % 100
     )
 }

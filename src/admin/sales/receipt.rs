@@ -8,7 +8,7 @@ use super::{
     method,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     types::{
         Timestamp,
         error::{Error, Kind, Result},
@@ -33,7 +33,7 @@ const PARTS_MAX: usize = 500;
 #[derive(Template)]
 #[template(path = "sales/receipt.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     sale: Sale,
     items: Vec<Item>,
     payments: Vec<Payment>,
@@ -68,7 +68,7 @@ struct Sale {
     total: Option<i64>,
     notes: Option<String>,
     notes_cut: bool,
-    staff: Option<String>,
+    current_user: Option<String>,
     at: Timestamp,
     /// The till's clock said nothing that is a time.
     timeless: bool,
@@ -125,10 +125,10 @@ struct Body {
 /// A client `c` or a user `u`; one of them may be gone.
 const SENDER: &str = "coalesce(u.email, c.name)";
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let shell = visit.shell(&format!("Purchase {id}"), Some(Area::Sales));
-    let page = visit
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let layout = request.layout(&format!("Purchase {id}"), Some(Area::Sales));
+    let page = request
         .console
         .store
         .read(move |connection| {
@@ -139,7 +139,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
                 tickets: tickets(connection, id)?,
                 told: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
                 bodies: bodies(connection, id)?,
-                shell,
+                layout,
             })
         })
         .await?;
@@ -171,7 +171,7 @@ fn sale(connection: &Connection, id: i64) -> Result<Sale> {
                 total: row.get(4)?,
                 notes_cut: shown != notes,
                 notes: shown,
-                staff: brief(row.get(6)?),
+                current_user: brief(row.get(6)?),
                 at: row.get(7)?,
                 timeless: row.get(8)?,
                 received_at: row.get(9)?,
@@ -282,9 +282,9 @@ fn bodies(connection: &Connection, id: i64) -> Result<Vec<Body>> {
 }
 
 /// A body as a file, word for word.
-pub(super) async fn body(visit: Visit) -> Result<Response> {
-    let (id, body) = (visit.id("id")?, visit.id("body")?);
-    let bytes: Option<Vec<u8>> = visit
+pub(super) async fn body(request: RequestContext) -> Result<Response> {
+    let (id, body) = (request.id("id")?, request.id("body")?);
+    let bytes: Option<Vec<u8>> = request
         .console
         .store
         .read(move |connection| {

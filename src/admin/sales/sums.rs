@@ -27,19 +27,19 @@ pub enum By {
     /// What was sold.
     Product,
     /// Who sold it.
-    Staff,
+    CurrentUser,
 }
 
 impl By {
     /// Every one, in the order of the page.
-    pub const ALL: [Self; 3] = [Self::Method, Self::Product, Self::Staff];
+    pub const ALL: [Self; 3] = [Self::Method, Self::Product, Self::CurrentUser];
 
     /// The name in addresses and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Method => "method",
             Self::Product => "product",
-            Self::Staff => "staff",
+            Self::CurrentUser => "staff",
         }
     }
 
@@ -48,7 +48,7 @@ impl By {
         match self {
             Self::Method => "payments",
             Self::Product => "units",
-            Self::Staff => "purchases",
+            Self::CurrentUser => "purchases",
         }
     }
 
@@ -60,7 +60,7 @@ impl By {
                 "p.product_id, p.quantity, p.total_amount",
                 "transaction_items p",
             ),
-            Self::Staff => {
+            Self::CurrentUser => {
                 return format!(
                     "SELECT {at}, t.recorded_by, 1, t.total_amount FROM transactions t WHERE TRUE{condition}"
                 );
@@ -82,7 +82,7 @@ impl By {
                 .prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?
                 .query_row([id], |row| row.get(0))?,
             (Self::Product, Key::Nothing) => "An unknown product".to_owned(),
-            (Self::Staff, Key::Nothing) => "Not said".to_owned(),
+            (Self::CurrentUser, Key::Nothing) => "Not said".to_owned(),
         })
     }
 }
@@ -263,7 +263,7 @@ impl Whole {
                     let rows = table.rows.iter();
                     methods = rows.map(|row| (row.name.clone(), row.all)).collect();
                 }
-                By::Staff => purchases = table.all.all,
+                By::CurrentUser => purchases = table.all.all,
                 By::Product => {}
             }
         }
@@ -322,7 +322,7 @@ mod tests {
         };
         let since = format!(" AND {AT} >= 0");
         for condition in ["", since.as_str()] {
-            for sql in [By::Staff.sql(AT, condition), purchases_sql(condition)] {
+            for sql in [By::CurrentUser.sql(AT, condition), purchases_sql(condition)] {
                 let plan = plan(&sql);
                 assert!(
                     plan.contains("COVERING INDEX transactions_bought"),

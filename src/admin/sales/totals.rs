@@ -7,7 +7,7 @@ use super::{
     waiting,
 };
 use crate::{
-    admin::{Area, Shell, Visit, answer},
+    admin::{Area, Layout, RequestContext, answer},
     types::{
         error::{Error, Result},
         spreadsheet::guarded,
@@ -19,7 +19,7 @@ use poem::Response;
 #[derive(Template)]
 #[template(path = "sales/totals.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     filter: Filter,
     failure: Option<String>,
     choices: Choices,
@@ -33,7 +33,7 @@ impl Table {
         match self.by {
             By::Method => "By method of payment",
             By::Product => "By product",
-            By::Staff => "By staff",
+            By::CurrentUser => "By staff",
         }
     }
 
@@ -41,7 +41,7 @@ impl Table {
         match self.by {
             By::Method => "Method",
             By::Product => "Product",
-            By::Staff => "Sold by",
+            By::CurrentUser => "Sold by",
         }
     }
 
@@ -50,7 +50,7 @@ impl Table {
         match self.by {
             By::Method => "What stayed in the till: amounts less the change.",
             By::Product => "Lines as they were sold, and how many units.",
-            By::Staff => "Whole purchases, and how many.",
+            By::CurrentUser => "Whole purchases, and how many.",
         }
     }
 
@@ -67,11 +67,11 @@ impl Table {
     }
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response> {
-    let zone = visit.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&visit.query, &zone);
+pub(super) async fn show(request: RequestContext) -> Result<Response> {
+    let zone = request.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&request.query, &zone);
     let asked = filter.clone();
-    let (tables, whole, choices, waiting) = visit
+    let (tables, whole, choices, waiting) = request
         .console
         .store
         .read(move |connection| {
@@ -90,7 +90,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     let page = Page {
-        shell: visit.shell("Sales totals", Some(Area::Sales)),
+        layout: request.layout("Sales totals", Some(Area::Sales)),
         filter,
         failure,
         choices,
@@ -106,18 +106,18 @@ pub(super) async fn show(visit: Visit) -> Result<Response> {
 }
 
 /// One of the tables as CSV: a line for each day and name.
-pub(super) async fn export(visit: Visit) -> Result<Response> {
-    let asked = visit.query.text("by");
+pub(super) async fn export(request: RequestContext) -> Result<Response> {
+    let asked = request.query.text("by");
     let by = By::ALL
         .into_iter()
         .find(|by| by.name() == asked)
         .ok_or_else(|| Error::invalid("by: must be method, product or staff"))?;
-    let zone = visit.console.settings().zone.clone();
-    let (filter, failure) = Filter::read(&visit.query, &zone);
+    let zone = request.console.settings().zone.clone();
+    let (filter, failure) = Filter::read(&request.query, &zone);
     if let Some(failure) = failure {
         return Err(Error::invalid(failure));
     }
-    let table = visit
+    let table = request
         .console
         .store
         .read(move |connection| Table::read(connection, by, &filter.condition(), &zone))

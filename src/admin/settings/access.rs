@@ -2,7 +2,7 @@
 
 use super::{general::Page, mark, told_of};
 use crate::{
-    admin::{Fields, Route, Visit, answer, route},
+    admin::{Fields, RequestContext, Route, answer, route},
     core::settings,
     types::error::{Error, Result},
 };
@@ -92,16 +92,16 @@ fn rules(form: &Fields) -> Result<Value> {
     })
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let saved = match rules(&visit.form) {
-        Ok(rules) => store(&visit, rules).await,
+async fn save(request: RequestContext) -> Result<Response> {
+    let saved = match rules(&request.form) {
+        Ok(rules) => store(&request, rules).await,
         Err(cause) => Err(cause),
     };
-    let mut page = Page::new(&visit)?;
+    let mut page = Page::new(&request)?;
     page.failed = "access";
     page.failure = match saved {
         Ok(true) => {
-            visit.flash("The default rules are in force at every gate that has none of its own.");
+            request.flash("The default rules are in force at every gate that has none of its own.");
             return Ok(answer::go("/console/settings"));
         }
         Ok(false) => {
@@ -110,7 +110,7 @@ async fn save(visit: Visit) -> Result<Response> {
                 .into()
         }
         Err(cause) => {
-            page.access = AccessForm::typed(&visit.form);
+            page.access = AccessForm::typed(&request.form);
             told_of(cause)?
         }
     };
@@ -118,10 +118,10 @@ async fn save(visit: Visit) -> Result<Response> {
 }
 
 /// Whether they were stored: not where they are others by now.
-async fn store(visit: &Visit, rules: Value) -> Result<bool> {
-    let ctx = visit.context();
-    let seen = visit.form.text("seen").to_owned();
-    visit
+async fn store(request: &RequestContext, rules: Value) -> Result<bool> {
+    let ctx = request.context();
+    let seen = request.form.text("seen").to_owned();
+    request
         .console
         .store
         .write(move |tx| {

@@ -1,8 +1,8 @@
 //! Backups: made now, listed, checked, taken away in the browser, deleted.
 
-use super::{Frame, frame, schedule::PlanForm, shell, told};
+use super::{Frame, frame, layout, schedule::PlanForm, told};
 use crate::{
-    admin::{Route, Shell, Visit, answer, route, shell::bytes},
+    admin::{Layout, RequestContext, Route, answer, layout::bytes, route},
     ops::backup::{
         self, folder, inspect,
         ledger::{self, Entry, Purpose},
@@ -64,7 +64,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "settings/backups.html")]
 pub(super) struct Page {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     pub(super) failed: &'static str,
     pub(super) failure: String,
@@ -89,7 +89,7 @@ struct Checked {
 #[derive(Template)]
 #[template(path = "settings/backup_list.html")]
 struct Part<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     list: &'a List,
 }
 
@@ -139,12 +139,12 @@ impl Line {
 }
 
 impl Page {
-    pub(super) async fn new(visit: &Visit) -> Result<Self> {
-        let settings = visit.console.settings();
-        let (list, trouble) = look(visit).await?;
-        let own = run::own_folder(visit.console.store.path());
+    pub(super) async fn new(request: &RequestContext) -> Result<Self> {
+        let settings = request.console.settings();
+        let (list, trouble) = look(request).await?;
+        let own = run::own_folder(request.console.store.path());
         Ok(Self {
-            shell: shell(visit, "Backups"),
+            layout: layout(request, "Backups"),
             frame: frame("Backups"),
             failed: "",
             failure: String::new(),
@@ -158,9 +158,9 @@ impl Page {
     }
 }
 
-async fn look(visit: &Visit) -> Result<(List, Option<String>)> {
-    let planned = visit.console.settings().backups.is_some();
-    visit
+async fn look(request: &RequestContext) -> Result<(List, Option<String>)> {
+    let planned = request.console.settings().backups.is_some();
+    request
         .console
         .store
         .read(move |connection| {
@@ -173,57 +173,57 @@ async fn look(visit: &Visit) -> Result<(List, Option<String>)> {
         .await
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&Page::new(&visit).await?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::new(&request).await?)
 }
 
-async fn part(visit: Visit) -> Result<Response> {
-    let (list, _) = look(&visit).await?;
+async fn part(request: RequestContext) -> Result<Response> {
+    let (list, _) = look(&request).await?;
     answer::page(&Part {
-        shell: &shell(&visit, "Backups"),
+        layout: &layout(&request, "Backups"),
         list: &list,
     })
 }
 
 /// Makes a backup into the folder that was named, or our own.
-async fn now(visit: Visit) -> Result<Response> {
-    let named = visit.form.filled("folder").map(PathBuf::from);
+async fn now(request: RequestContext) -> Result<Response> {
+    let named = request.form.filled("folder").map(PathBuf::from);
     let folder = match named {
         Some(folder) if !folder.is_absolute() => {
             let cause = Error::invalid("the folder must be a whole path, such as /media/stick");
-            return again(&visit, cause).await;
+            return again(&request, cause).await;
         }
         Some(folder) => folder,
-        None => run::own_folder(visit.console.store.path()),
+        None => run::own_folder(request.console.store.path()),
     };
-    let (app, ctx) = (visit.console.app().clone(), visit.context());
+    let (app, ctx) = (request.console.app().clone(), request.context());
     let made = tokio::spawn(run::on_thread(move || {
         run::into_folder(&app.store, &ctx, Purpose::Manual, &folder, Timestamp::now())
     }));
     match tokio::time::timeout(WAIT_MAX, made).await {
-        Err(_) => visit.flash("The backup is being made; the list tells when it is done."),
-        Ok(Ok(Ok(entry))) => visit.flash(format!(
+        Err(_) => request.flash("The backup is being made; the list tells when it is done."),
+        Ok(Ok(Ok(entry))) => request.flash(format!(
             "The backup is made and was found sound: {}.",
             entry.path.display()
         )),
-        Ok(Ok(Err(cause))) => return again(&visit, cause).await,
+        Ok(Ok(Err(cause))) => return again(&request, cause).await,
         Ok(Err(panic)) => return Err(Error::defect(panic)),
     }
     Ok(answer::go(HERE))
 }
 
-async fn again(visit: &Visit, cause: Error) -> Result<Response> {
-    let mut page = Page::new(visit).await?;
+async fn again(request: &RequestContext, cause: Error) -> Result<Response> {
+    let mut page = Page::new(request).await?;
     page.failed = "now";
     page.failure = told(cause)?;
-    visit.form.text("folder").clone_into(&mut page.folder);
+    request.form.text("folder").clone_into(&mut page.folder);
     answer::form_again(&page)
 }
 
 /// Makes a backup for the browser alone: checked first, and gone from here when it is taken.
-async fn take_along(visit: Visit) -> Result<Response> {
-    let app = visit.console.app().clone();
-    let ctx = visit.context();
+async fn take_along(request: RequestContext) -> Result<Response> {
+    let app = request.console.app().clone();
+    let ctx = request.context();
     let made = run::on_thread(move || {
         let beside = app.store.path().parent().unwrap_or(Path::new(""));
         let beside = std::path::absolute(beside).map_err(Error::invalid_cause)?;
@@ -250,13 +250,13 @@ async fn take_along(visit: Visit) -> Result<Response> {
     });
     match made.await {
         Ok((name, file, bytes, folder)) => Ok(sent(&name, file, bytes, folder)),
-        Err(cause) => again(&visit, cause).await,
+        Err(cause) => again(&request, cause).await,
     }
 }
 
-async fn download(visit: Visit) -> Result<Response> {
-    let entry = entry(&visit)?;
-    let database = visit.console.store.path().to_owned();
+async fn download(request: RequestContext) -> Result<Response> {
+    let entry = entry(&request)?;
+    let database = request.console.store.path().to_owned();
     let name = entry.file_name();
     let (file, bytes) = run::on_thread(move || {
         folder::check_apart(&entry.path, &database)?;
@@ -297,19 +297,19 @@ fn sent(name: &str, file: File, bytes: u64, folder: Option<tempfile::TempDir>) -
     response
 }
 
-fn entry(visit: &Visit) -> Result<Entry> {
-    let id = visit.id("id")?;
-    visit
+fn entry(request: &RequestContext) -> Result<Entry> {
+    let id = request.id("id")?;
+    request
         .console
         .store
         .look_up(|connection| ledger::find(connection, id))
 }
 
 /// The restore check: is it sound, and what would be there again?
-async fn check(visit: Visit) -> Result<Response> {
-    let entry = entry(&visit)?;
+async fn check(request: RequestContext) -> Result<Response> {
+    let entry = entry(&request)?;
     let name = entry.file_name();
-    let app = visit.console.app().clone();
+    let app = request.console.app().clone();
     let found = run::on_thread(move || {
         let found = inspect::inspect(&entry.path, app.store.path());
         // A stick that is not plugged in says nothing about the file on it.
@@ -322,7 +322,7 @@ async fn check(visit: Visit) -> Result<Response> {
         Ok((found?, now))
     })
     .await;
-    let mut page = Page::new(&visit).await?;
+    let mut page = Page::new(&request).await?;
     match found {
         Ok((found, now)) => {
             let pairs = found.counts.iter().zip(now);
@@ -345,9 +345,9 @@ async fn check(visit: Visit) -> Result<Response> {
     }
 }
 
-async fn delete(visit: Visit) -> Result<Response> {
-    let entry = entry(&visit)?;
-    let (app, ctx) = (visit.console.app().clone(), visit.context());
+async fn delete(request: RequestContext) -> Result<Response> {
+    let entry = entry(&request)?;
+    let (app, ctx) = (request.console.app().clone(), request.context());
     let name = entry.file_name();
     let gone = run::on_thread(move || {
         if entry.finished_at.is_none() {
@@ -361,11 +361,11 @@ async fn delete(visit: Visit) -> Result<Response> {
     });
     match gone.await {
         Ok(()) => {
-            visit.flash(format!("{name} is gone."));
+            request.flash(format!("{name} is gone."));
             Ok(answer::go(HERE))
         }
         Err(cause) => {
-            let mut page = Page::new(&visit).await?;
+            let mut page = Page::new(&request).await?;
             page.failed = "check";
             page.failure = told(cause)?;
             answer::form_again(&page)

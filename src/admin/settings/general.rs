@@ -1,8 +1,8 @@
 //! Name, time zone, address, origins; beside them the logo, the default rules, and what is as it is.
 
-use super::{Frame, access::AccessForm, frame, mark, outgoing::OutgoingForm, shell, told_of};
+use super::{Frame, access::AccessForm, frame, layout, mark, outgoing::OutgoingForm, told_of};
 use crate::{
-    admin::{Fields, Route, Shell, Visit, answer, route},
+    admin::{Fields, Layout, RequestContext, Route, answer, route},
     core::settings::{self, logo},
     db::Durability,
     types::{Timestamp, Zone, error::Result},
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "settings/general.html")]
 pub(super) struct Page {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     /// Which form could not be taken, and why.
     pub(super) failed: &'static str,
@@ -53,8 +53,8 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn new(visit: &Visit) -> Result<Self> {
-        let console = &visit.console;
+    pub(super) fn new(request: &RequestContext) -> Result<Self> {
+        let console = &request.console;
         let (stored, logo) = console
             .store
             .look_up(|connection| Ok((settings::stored(connection)?, logo::since(connection)?)))?;
@@ -69,7 +69,7 @@ impl Page {
             .filter_map(Value::as_str)
             .collect();
         Ok(Self {
-            shell: shell(visit, "Settings"),
+            layout: layout(request, "Settings"),
             frame: frame("General"),
             failed: "",
             failure: String::new(),
@@ -107,8 +107,8 @@ fn seen(stored: &Map<String, Value>) -> String {
     mark(&NAMES.map(|name| stored.get(name)))
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&Page::new(&visit)?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::new(&request)?)
 }
 
 fn changes(form: &Fields) -> Map<String, Value> {
@@ -131,10 +131,10 @@ fn changes(form: &Fields) -> Map<String, Value> {
     changes
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let (changes, ctx) = (changes(&visit.form), visit.context());
-    let was = visit.form.text("seen").to_owned();
-    let saved = visit
+async fn save(request: RequestContext) -> Result<Response> {
+    let (changes, ctx) = (changes(&request.form), request.context());
+    let was = request.form.text("seen").to_owned();
+    let saved = request
         .console
         .store
         .write(move |tx| {
@@ -145,11 +145,11 @@ async fn save(visit: Visit) -> Result<Response> {
             Ok(true)
         })
         .await;
-    let mut page = Page::new(&visit)?;
+    let mut page = Page::new(&request)?;
     page.failed = "general";
     match saved {
         Ok(true) => {
-            visit.flash("The settings are in force.");
+            request.flash("The settings are in force.");
             Ok(answer::go("/console/settings"))
         }
         Ok(false) => {
@@ -160,7 +160,7 @@ async fn save(visit: Visit) -> Result<Response> {
             answer::form_again(&page)
         }
         Err(cause) => {
-            let mut page = page.typed(&visit.form);
+            let mut page = page.typed(&request.form);
             page.failure = told_of(cause)?;
             answer::form_again(&page)
         }

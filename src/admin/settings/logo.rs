@@ -2,7 +2,7 @@
 
 use super::{general::Page, told};
 use crate::{
-    admin::{Route, Visit, answer, route},
+    admin::{RequestContext, Route, answer, route},
     core::settings::logo,
     types::error::Result,
 };
@@ -19,15 +19,15 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-async fn put(mut visit: Visit) -> Result<Response> {
-    let content = match visit.upload() {
+async fn put(mut request: RequestContext) -> Result<Response> {
+    let content = match request.upload() {
         Some(upload) => upload.small(logo::MAX_BYTES).await,
         None => Ok(Vec::new()),
     };
     let saved = match content {
         Ok(content) => {
-            let ctx = visit.context();
-            visit
+            let ctx = request.context();
+            request
                 .console
                 .store
                 .write(move |tx| logo::save(tx, &ctx, &content))
@@ -37,11 +37,11 @@ async fn put(mut visit: Visit) -> Result<Response> {
     };
     match saved {
         Ok(()) => {
-            visit.flash("This is the logo now, here and in the apps.");
+            request.flash("This is the logo now, here and in the apps.");
             Ok(answer::go("/console/settings"))
         }
         Err(cause) => {
-            let mut page = Page::new(&visit)?;
+            let mut page = Page::new(&request)?;
             page.failed = "logo";
             page.failure = told(cause)?;
             answer::form_again(&page)
@@ -49,13 +49,13 @@ async fn put(mut visit: Visit) -> Result<Response> {
     }
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let ctx = visit.context();
-    visit
+async fn remove(request: RequestContext) -> Result<Response> {
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| logo::remove(tx, &ctx))
         .await?;
-    visit.flash("The logo is gone.");
+    request.flash("The logo is gone.");
     Ok(answer::go("/console/settings"))
 }

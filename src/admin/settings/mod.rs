@@ -13,7 +13,7 @@ mod statements;
 pub mod words;
 
 use super::{
-    Area, Route, Shell, Visit,
+    Area, Layout, RequestContext, Route,
     form::{mark, told},
 };
 use crate::types::error::Error;
@@ -60,8 +60,8 @@ fn frame(tab: &'static str) -> Frame {
     Frame { tabs: TABS, tab }
 }
 
-fn shell(visit: &Visit, title: &str) -> Shell {
-    visit.shell(title, Some(Area::Settings))
+fn layout(request: &RequestContext, title: &str) -> Layout {
+    request.layout(title, Some(Area::Settings))
 }
 
 /// As [`told`], where the message names a setting: in the words of its form.

@@ -2,7 +2,7 @@
 
 use super::{general::Page, mark};
 use crate::{
-    admin::{Route, Visit, answer, route},
+    admin::{RequestContext, Route, answer, route},
     core::settings,
     types::error::Result,
 };
@@ -32,13 +32,13 @@ impl OutgoingForm {
     }
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let ctx = visit.context();
+async fn save(request: RequestContext) -> Result<Response> {
+    let ctx = request.context();
     let (seen, local) = (
-        visit.form.text("seen").to_owned(),
-        visit.form.ticked("allowLocal"),
+        request.form.text("seen").to_owned(),
+        request.form.ticked("allowLocal"),
     );
-    let saved = visit
+    let saved = request
         .console
         .store
         .write(move |tx| {
@@ -56,14 +56,14 @@ async fn save(visit: Visit) -> Result<Response> {
         })
         .await?;
     if saved {
-        visit.flash(if local {
+        request.flash(if local {
             "Calls may go to this machine, too."
         } else {
             "Calls go to the network only, not to this machine."
         });
         return Ok(answer::go("/console/settings"));
     }
-    let mut page = Page::new(&visit)?;
+    let mut page = Page::new(&request)?;
     page.failed = "outgoing";
     page.failure = "Somebody else changed this meanwhile. Nothing of yours was saved; \
                     this is in force now."

@@ -1,8 +1,8 @@
 //! The rehearsal: a snapshot before it, and one click back to it before the doors open.
 
-use super::{Frame, frame, shell, told};
+use super::{Frame, frame, layout, told};
 use crate::{
-    admin::{Route, Shell, Visit, answer, route, shell::number},
+    admin::{Layout, RequestContext, Route, answer, layout::number, route},
     core::settings,
     domain::delegates::erase,
     ops::backup::{
@@ -46,7 +46,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "settings/rehearsal.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     failure: String,
     opened_at: Option<Timestamp>,
@@ -58,13 +58,13 @@ struct Page {
 }
 
 impl Page {
-    async fn new(visit: &Visit) -> Result<Self> {
-        let (snapshot, opened_at) = visit.console.store.look_up(|connection| {
+    async fn new(request: &RequestContext) -> Result<Self> {
+        let (snapshot, opened_at) = request.console.store.look_up(|connection| {
             let settings = settings::load(connection)?;
             Ok((ledger::snapshot(connection)?, settings.doors_opened_at))
         })?;
         let mut page = Self {
-            shell: shell(visit, "Rehearsal"),
+            layout: layout(request, "Rehearsal"),
             frame: frame("Rehearsal"),
             failure: String::new(),
             opened_at,
@@ -74,7 +74,7 @@ impl Page {
             words: WORDS,
         };
         if let (Some(snapshot), None) = (&page.snapshot, opened_at) {
-            let (app, path) = (visit.console.app().clone(), snapshot.path.clone());
+            let (app, path) = (request.console.app().clone(), snapshot.path.clone());
             let counted = run::on_thread(move || rehearsal::preview(&app.store, &path));
             match counted.await {
                 Ok(going) => page.going = Some(going),
@@ -91,18 +91,18 @@ impl Page {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    answer::page(&Page::new(&visit).await?)
+async fn show(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::new(&request).await?)
 }
 
-async fn again(visit: &Visit, cause: Error) -> Result<Response> {
-    let mut page = Page::new(visit).await?;
+async fn again(request: &RequestContext, cause: Error) -> Result<Response> {
+    let mut page = Page::new(request).await?;
     page.failure = told(cause)?;
     answer::form_again(&page)
 }
 
-async fn snapshot(visit: Visit) -> Result<Response> {
-    let (app, ctx) = (visit.console.app().clone(), visit.context());
+async fn snapshot(request: RequestContext) -> Result<Response> {
+    let (app, ctx) = (request.console.app().clone(), request.context());
     let made = run::on_thread(move || {
         app.store.look_up(rehearsal::check_doors)?;
         let folder = run::own_folder(app.store.path());
@@ -111,28 +111,28 @@ async fn snapshot(visit: Visit) -> Result<Response> {
     });
     match made.await {
         Ok(_) => {
-            visit.flash("The snapshot is taken and was found sound. Rehearse!");
+            request.flash("The snapshot is taken and was found sound. Rehearse!");
             Ok(answer::go(HERE))
         }
-        Err(cause) => again(&visit, cause).await,
+        Err(cause) => again(&request, cause).await,
     }
 }
 
-async fn go_back(visit: Visit) -> Result<Response> {
-    if visit.form.text("words").to_lowercase() != WORDS {
+async fn go_back(request: RequestContext) -> Result<Response> {
+    if request.form.text("words").to_lowercase() != WORDS {
         let cause = Error::invalid(format!("type “{WORDS}” into the field to go back"));
-        return again(&visit, cause).await;
+        return again(&request, cause).await;
     }
-    let snapshot = visit.console.store.look_up(ledger::snapshot)?;
+    let snapshot = request.console.store.look_up(ledger::snapshot)?;
     // Of two who look at the page, neither goes back to what the other has just taken.
-    let asked = visit.form.text("snapshot");
+    let asked = request.form.text("snapshot");
     let Some(snapshot) = snapshot.filter(|snapshot| snapshot.id.to_string() == asked) else {
         let cause = Error::invalid("there is another snapshot by now; look at the page again");
-        return again(&visit, cause).await;
+        return again(&request, cause).await;
     };
-    let ctx = visit.context();
+    let ctx = request.context();
     // On its own: a browser that goes away does not stop it half-way, nor its message.
-    let console = visit.console.clone();
+    let console = request.console.clone();
     let returned = tokio::spawn(async move {
         let returned = rehearsal::go_back(&console.store, &ctx, &snapshot).await?;
         // Who was erased since came back for a moment, within that transaction.
@@ -148,7 +148,7 @@ async fn go_back(visit: Visit) -> Result<Response> {
     });
     match returned.await.map_err(Error::defect)? {
         Ok(()) => Ok(answer::go(HERE)),
-        Err(cause) => again(&visit, cause).await,
+        Err(cause) => again(&request, cause).await,
     }
 }
 
@@ -166,15 +166,15 @@ fn tell_everybody(console: &crate::admin::Console, told: &str) -> Result<()> {
     Ok(())
 }
 
-async fn doors(visit: Visit) -> Result<Response> {
-    let open = visit.form.text("doors") == "open";
-    let ctx = visit.context();
-    visit
+async fn doors(request: RequestContext) -> Result<Response> {
+    let open = request.form.text("doors") == "open";
+    let ctx = request.context();
+    request
         .console
         .store
         .write(move |tx| settings::open_doors(tx, &ctx, open))
         .await?;
-    visit.flash(if open {
+    request.flash(if open {
         "The doors are open. There is no way back to the rehearsal any more."
     } else {
         "The doors are closed again."

@@ -5,7 +5,7 @@ use super::{
     mark, told_of,
 };
 use crate::{
-    admin::{Fields, Route, Visit, answer, route, shell::bytes},
+    admin::{Fields, RequestContext, Route, answer, layout::bytes, route},
     core::settings::{self, BACKUP_EVERY_MAX, BackupPlan},
     ops::backup::{folder, run},
     types::error::{Error, Result},
@@ -102,23 +102,23 @@ fn plan(form: &Fields) -> Result<Option<Value>> {
     Ok(Some(plan))
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let outcome = if visit.form.text("do") == "look" {
-        look(&visit).await.map(Some)
+async fn save(request: RequestContext) -> Result<Response> {
+    let outcome = if request.form.text("do") == "look" {
+        look(&request).await.map(Some)
     } else {
-        store(&visit).await.map(|()| None)
+        store(&request).await.map(|()| None)
     };
     match outcome {
         Ok(None) => Ok(answer::go(HERE)),
         Ok(Some(found)) => {
-            let mut page = Page::new(&visit).await?;
-            page.plan = PlanForm::typed(&visit.form);
+            let mut page = Page::new(&request).await?;
+            page.plan = PlanForm::typed(&request.form);
             page.plan.found = Some(found);
             answer::page(&page)
         }
         Err(cause) => {
-            let mut page = Page::new(&visit).await?;
-            page.plan = PlanForm::typed(&visit.form);
+            let mut page = Page::new(&request).await?;
+            page.plan = PlanForm::typed(&request.form);
             page.failed = "plan";
             page.failure = told_of(cause)?;
             answer::form_again(&page)
@@ -127,10 +127,10 @@ async fn save(visit: Visit) -> Result<Response> {
 }
 
 /// The folder of a form, looked at: what it offers, in words.
-async fn look(visit: &Visit) -> Result<String> {
-    let database = visit.console.store.path().to_owned();
+async fn look(request: &RequestContext) -> Result<String> {
+    let database = request.console.store.path().to_owned();
     let own = run::own_folder(&database);
-    let folder = match visit.form.filled("folder").map(PathBuf::from) {
+    let folder = match request.form.filled("folder").map(PathBuf::from) {
         Some(folder) if !folder.is_absolute() => {
             return Err(Error::invalid(
                 "the folder must be a whole path, such as /media/stick",
@@ -153,18 +153,18 @@ async fn look(visit: &Visit) -> Result<String> {
     ))
 }
 
-async fn store(visit: &Visit) -> Result<()> {
-    let plan = plan(&visit.form)?;
+async fn store(request: &RequestContext) -> Result<()> {
+    let plan = plan(&request.form)?;
     if plan.is_some() {
-        look(visit).await?;
+        look(request).await?;
     }
-    let (ctx, was) = (visit.context(), visit.form.text("seen").to_owned());
+    let (ctx, was) = (request.context(), request.form.text("seen").to_owned());
     let said = if plan.is_some() {
         "Backups are made by this plan from now on."
     } else {
         "No backups are made by themselves any more."
     };
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -178,6 +178,6 @@ async fn store(visit: &Visit) -> Result<()> {
             settings::save(tx, &ctx, &[("backups".to_owned(), plan)].into_iter().collect())
         })
         .await?;
-    visit.flash(said);
+    request.flash(said);
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Sections of data: which of them have a schema, in a form of fields or as JSON.
 
-use super::{Frame, frame, mark, shell, told};
+use super::{Frame, frame, layout, mark, told};
 use crate::{
-    admin::{Fields, Route, Shell, Visit, answer, route},
+    admin::{Fields, Layout, RequestContext, Route, answer, route},
     core::sections::{
         self, Kind, Schema, Survey,
         simple::{Field, Holds, Simple},
@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "settings/sections.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     sections: Vec<Line>,
 }
@@ -55,8 +55,8 @@ struct Line {
     query: String,
 }
 
-async fn list(visit: Visit) -> Result<Response> {
-    let all = visit.console.store.look_up(sections::all)?;
+async fn list(request: RequestContext) -> Result<Response> {
+    let all = request.console.store.look_up(sections::all)?;
     let lines = all.iter().flat_map(|(kind, sections)| {
         sections.iter().map(|(name, schema)| Line {
             kind: kind.name(),
@@ -66,7 +66,7 @@ async fn list(visit: Visit) -> Result<Response> {
         })
     });
     answer::page(&List {
-        shell: shell(&visit, "Data sections"),
+        layout: layout(&request, "Data sections"),
         frame: frame("Data sections"),
         sections: lines.collect(),
     })
@@ -98,7 +98,7 @@ fn fields_of(schema: &Value) -> String {
 #[derive(Template)]
 #[template(path = "settings/section.html")]
 struct Editor {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     failure: String,
     kind: String,
@@ -170,15 +170,15 @@ fn add_empty(rows: &mut Vec<Row>, empty: usize) {
     }
 }
 
-async fn edit(visit: Visit) -> Result<Response> {
-    let query_of = &visit.query;
+async fn edit(request: RequestContext) -> Result<Response> {
+    let query_of = &request.query;
     let kind = Kind::parse(query_of.filled("kind").unwrap_or("delegate"))?;
     let name = query_of.text("name").to_owned();
     let stored = if name.is_empty() {
         None
     } else {
         let find = |connection: &rusqlite::Connection| sections::find(connection, kind, &name);
-        let found = visit.console.store.look_up(find)?;
+        let found = request.console.store.look_up(find)?;
         Some(found.ok_or_else(|| {
             Error::new(
                 Failure::NoSuchPath,
@@ -191,8 +191,8 @@ async fn edit(visit: Visit) -> Result<Response> {
         .map_or_else(|| Some(Simple::default()), Simple::of);
     let wanted = query_of.text("as") == "json";
     answer::page(&Editor {
-        shell: shell(
-            &visit,
+        layout: layout(
+            &request,
             if stored.is_some() {
                 &name
             } else {
@@ -283,15 +283,15 @@ struct Wanted {
 }
 
 /// Checks what was typed, and counts what of the stored records would not fit.
-async fn wanted(visit: &Visit) -> Result<Wanted> {
-    let form = &visit.form;
+async fn wanted(request: &RequestContext) -> Result<Wanted> {
+    let form = &request.form;
     let kind = Kind::parse(form.text("kind"))?;
     let name = form.text("name").to_owned();
     let schema = schema_of(form)?;
     sections::check_one(kind, &name, &schema)?;
     let compiled = Schema::of(&schema.to_string())?;
     let of_survey = name.clone();
-    let survey = visit
+    let survey = request
         .console
         .store
         .read(move |connection| sections::survey(connection, kind, &of_survey, Some(&compiled)))
@@ -304,8 +304,8 @@ async fn wanted(visit: &Visit) -> Result<Wanted> {
     })
 }
 
-fn again(visit: &Visit) -> Editor {
-    let form = &visit.form;
+fn again(request: &RequestContext) -> Editor {
+    let form = &request.form;
     let mut rows = typed_rows(form);
     let empty = rows.iter().filter(|row| row.name.is_empty()).count();
     if form.text("do") == "more" {
@@ -315,8 +315,8 @@ fn again(visit: &Visit) -> Editor {
     }
     let is_new = form.ticked("new");
     Editor {
-        shell: shell(
-            visit,
+        layout: layout(
+            request,
             if is_new {
                 "New section"
             } else {
@@ -339,49 +339,49 @@ fn again(visit: &Visit) -> Editor {
     }
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    if visit.form.text("do") == "more" {
-        return answer::page(&again(&visit));
+async fn save(request: RequestContext) -> Result<Response> {
+    if request.form.text("do") == "more" {
+        return answer::page(&again(&request));
     }
-    let wanted = match wanted(&visit).await {
+    let wanted = match wanted(&request).await {
         Ok(wanted) => wanted,
         Err(cause) => {
-            let mut page = again(&visit);
+            let mut page = again(&request);
             page.failure = told(cause)?;
             return answer::form_again(&page);
         }
     };
-    if visit.form.text("do") == "check" {
-        let mut page = again(&visit);
+    if request.form.text("do") == "check" {
+        let mut page = again(&request);
         page.survey = Some(wanted.survey);
         return answer::page(&page);
     }
-    if wanted.survey.misfits > 0 && visit.form.text("do") != "anyway" {
-        let mut page = again(&visit);
+    if wanted.survey.misfits > 0 && request.form.text("do") != "anyway" {
+        let mut page = again(&request);
         page.anyway = Some(wanted.survey.misfits);
         page.survey = Some(wanted.survey);
         return answer::form_again(&page);
     }
     let name = wanted.name.clone();
-    match store(&visit, wanted).await {
+    match store(&request, wanted).await {
         Ok(()) => {
-            visit.flash(format!(
+            request.flash(format!(
                 "{name} is checked from now on whenever it is written."
             ));
             Ok(answer::go(HERE))
         }
         Err(cause) => {
-            let mut page = again(&visit);
+            let mut page = again(&request);
             page.failure = told(cause)?;
             answer::form_again(&page)
         }
     }
 }
 
-async fn store(visit: &Visit, wanted: Wanted) -> Result<()> {
-    let (ctx, seen) = (visit.context(), visit.form.text("seen").to_owned());
-    let is_new = visit.form.ticked("new");
-    visit
+async fn store(request: &RequestContext, wanted: Wanted) -> Result<()> {
+    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
+    let is_new = request.form.ticked("new");
+    request
         .console
         .store
         .write(move |tx| {
@@ -408,12 +408,12 @@ async fn store(visit: &Visit, wanted: Wanted) -> Result<()> {
         .await
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let kind = Kind::parse(visit.form.text("kind"))?;
-    let name = visit.form.text("name").to_owned();
-    let ctx = visit.context();
+async fn remove(request: RequestContext) -> Result<Response> {
+    let kind = Kind::parse(request.form.text("kind"))?;
+    let name = request.form.text("name").to_owned();
+    let ctx = request.context();
     let said = format!("{name} takes anything again; what is stored stays.");
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -421,6 +421,6 @@ async fn remove(visit: Visit) -> Result<Response> {
             sections::save(tx, &ctx, &named, false)
         })
         .await?;
-    visit.flash(said);
+    request.flash(said);
     Ok(answer::go(HERE))
 }

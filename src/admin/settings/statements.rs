@@ -1,8 +1,8 @@
 //! Statements: values that searches know by name, with a try-out against one record.
 
-use super::{Frame, frame, mark, shell, told};
+use super::{Frame, frame, layout, mark, told};
 use crate::{
-    admin::{Route, Shell, Visit, answer, route},
+    admin::{Layout, RequestContext, Route, answer, route},
     core::search::statements::{self, Statement},
     db::sandbox::View,
     domain::{delegates, devices},
@@ -41,13 +41,13 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "settings/statements.html")]
 struct List {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     statements: Vec<(Statement, String)>,
 }
 
-async fn list(visit: Visit) -> Result<Response> {
-    let all = visit.console.store.look_up(statements::all)?;
+async fn list(request: RequestContext) -> Result<Response> {
+    let all = request.console.store.look_up(statements::all)?;
     let with_query = |statement: Statement| {
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("name", &statement.name)
@@ -55,7 +55,7 @@ async fn list(visit: Visit) -> Result<Response> {
         (statement, query)
     };
     answer::page(&List {
-        shell: shell(&visit, "Statements"),
+        layout: layout(&request, "Statements"),
         frame: frame("Statements"),
         statements: all.into_iter().map(with_query).collect(),
     })
@@ -64,7 +64,7 @@ async fn list(visit: Visit) -> Result<Response> {
 #[derive(Template)]
 #[template(path = "settings/statement.html")]
 struct Editor {
-    shell: Shell,
+    layout: Layout,
     frame: Frame,
     failure: String,
     /// The name it had; empty for a new one.
@@ -79,12 +79,12 @@ struct Editor {
     views: Vec<View>,
 }
 
-async fn edit(visit: Visit) -> Result<Response> {
-    let name = visit.query.text("name");
+async fn edit(request: RequestContext) -> Result<Response> {
+    let name = request.query.text("name");
     let stored = if name.is_empty() {
         None
     } else {
-        let found = visit
+        let found = request
             .console
             .store
             .look_up(|connection| of_name(connection, name))?;
@@ -103,8 +103,8 @@ async fn edit(visit: Visit) -> Result<Response> {
         sql: "SELECT count(*) FROM interactions\nWHERE first_delegate_id = :id AND interaction_type = 'check-in'".into(),
     });
     answer::page(&Editor {
-        shell: shell(
-            &visit,
+        layout: layout(
+            &request,
             if name.is_empty() {
                 "New statement"
             } else {
@@ -121,12 +121,12 @@ async fn edit(visit: Visit) -> Result<Response> {
         sql: statement.sql,
         record: String::new(),
         tried: None,
-        views: views(&visit)?,
+        views: views(&request)?,
     })
 }
 
-fn views(visit: &Visit) -> Result<Vec<View>> {
-    statements::views(visit.console.store.path())
+fn views(request: &RequestContext) -> Result<Vec<View>> {
+    statements::views(request.console.store.path())
 }
 
 fn of_name(connection: &Connection, name: &str) -> Result<Option<Statement>> {
@@ -134,8 +134,8 @@ fn of_name(connection: &Connection, name: &str) -> Result<Option<Statement>> {
     Ok(all.into_iter().find(|statement| statement.name == name))
 }
 
-fn typed(visit: &Visit) -> Statement {
-    let form = &visit.form;
+fn typed(request: &RequestContext) -> Statement {
+    let form = &request.form;
     Statement {
         name: form.text("name").to_owned(),
         record_type: form.text("type").to_owned(),
@@ -144,11 +144,11 @@ fn typed(visit: &Visit) -> Statement {
     }
 }
 
-fn again(visit: &Visit) -> Result<Editor> {
-    let form = &visit.form;
+fn again(request: &RequestContext) -> Result<Editor> {
+    let form = &request.form;
     let text = |name: &str| form.text(name).to_owned();
     Ok(Editor {
-        shell: shell(visit, "Statement"),
+        layout: layout(request, "Statement"),
         frame: frame("Statements"),
         failure: String::new(),
         was: text("was"),
@@ -159,28 +159,28 @@ fn again(visit: &Visit) -> Result<Editor> {
         sql: text("sql"),
         record: text("record"),
         tried: None,
-        views: views(visit)?,
+        views: views(request)?,
     })
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let outcome = if visit.form.text("do") == "try" {
-        try_out(&visit).await.map(Some)
+async fn save(request: RequestContext) -> Result<Response> {
+    let outcome = if request.form.text("do") == "try" {
+        try_out(&request).await.map(Some)
     } else {
-        store(&visit).await.map(|()| None)
+        store(&request).await.map(|()| None)
     };
     match outcome {
         Ok(None) => {
-            visit.flash("The statement is saved; searches can use it.");
+            request.flash("The statement is saved; searches can use it.");
             Ok(answer::go(HERE))
         }
         Ok(Some(value)) => {
-            let mut page = again(&visit)?;
+            let mut page = again(&request)?;
             page.tried = Some(value);
             answer::page(&page)
         }
         Err(cause) => {
-            let mut page = again(&visit)?;
+            let mut page = again(&request)?;
             page.failure = told(cause)?;
             answer::form_again(&page)
         }
@@ -188,14 +188,14 @@ async fn save(visit: Visit) -> Result<Response> {
 }
 
 /// The value for the record that was chosen.
-async fn try_out(visit: &Visit) -> Result<String> {
-    let mut statement = typed(visit);
+async fn try_out(request: &RequestContext) -> Result<String> {
+    let mut statement = typed(request);
     if statement.name.is_empty() {
         statement.name = "this statement".into();
     }
-    let record = visit.form.text("record").to_owned();
-    let path = visit.console.store.path().to_owned();
-    visit
+    let record = request.form.text("record").to_owned();
+    let path = request.console.store.path().to_owned();
+    request
         .console
         .store
         .read(move |connection| {
@@ -224,21 +224,21 @@ fn record_id(connection: &Connection, record_type: &str, record: &str) -> Result
     }
 }
 
-async fn store(visit: &Visit) -> Result<()> {
-    let statement = typed(visit);
+async fn store(request: &RequestContext) -> Result<()> {
+    let statement = typed(request);
     let checked = statement.clone();
-    let path = visit.console.store.path().to_owned();
-    visit
+    let path = request.console.store.path().to_owned();
+    request
         .console
         .store
         .read(move |_| statements::check(&path, &checked))
         .await?;
-    let ctx = visit.context();
+    let ctx = request.context();
     let (was, seen) = (
-        visit.form.text("was").to_owned(),
-        visit.form.text("seen").to_owned(),
+        request.form.text("was").to_owned(),
+        request.form.text("seen").to_owned(),
     );
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -266,11 +266,11 @@ async fn store(visit: &Visit) -> Result<()> {
         .await
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let name = visit.form.text("name").to_owned();
-    let ctx = visit.context();
+async fn remove(request: RequestContext) -> Result<Response> {
+    let name = request.form.text("name").to_owned();
+    let ctx = request.context();
     let said = format!("{name} is gone; searches that use it are refused from now on.");
-    visit
+    request
         .console
         .store
         .write(move |tx| {
@@ -279,6 +279,6 @@ async fn remove(visit: Visit) -> Result<Response> {
             statements::save(tx, &ctx, &all, true)
         })
         .await?;
-    visit.flash(said);
+    request.flash(said);
     Ok(answer::go(HERE))
 }

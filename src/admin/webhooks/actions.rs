@@ -2,7 +2,7 @@
 
 use super::{place, show_secret};
 use crate::{
-    admin::{Route, Visit, answer, route},
+    admin::{RequestContext, Route, answer, route},
     domain::webhooks::{Source, attempts, held, state, store, test},
     types::error::Result,
 };
@@ -22,64 +22,64 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn back(visit: &Visit, id: i64, told: &str) -> Response {
-    visit.flash(told);
+fn back(request: &RequestContext, id: i64, told: &str) -> Response {
+    request.flash(told);
     answer::go(&place(id))
 }
 
-async fn pause(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    visit
+async fn pause(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    request
         .console
         .store
         .write(move |tx| state::pause(tx, &ctx, id))
         .await?;
     Ok(back(
-        &visit,
+        &request,
         id,
         "It is paused. What happens waits until it goes on.",
     ))
 }
 
-async fn resume(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    visit
+async fn resume(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    request
         .console
         .store
         .write(move |tx| state::resume(tx, &ctx, id, false))
         .await?;
-    Ok(back(&visit, id, "It goes on, with what waited first."))
+    Ok(back(&request, id, "It goes on, with what waited first."))
 }
 
-async fn skip(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    visit
+async fn skip(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    request
         .console
         .store
         .write(move |tx| state::resume(tx, &ctx, id, true))
         .await?;
     Ok(back(
-        &visit,
+        &request,
         id,
         "It goes on with what happens from now on. What waited is not sent.",
     ))
 }
 
-async fn try_out(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let tried = test(visit.console.app(), id).await?;
+async fn try_out(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let tried = test(request.console.app(), id).await?;
     let told = if tried.taken {
         format!("The test was taken. {}", tried.told)
     } else {
         format!("The test was not taken. {}", tried.told)
     };
-    Ok(back(&visit, id, &told))
+    Ok(back(&request, id, &told))
 }
 
-async fn resend(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    let attempt = visit.form.number("attempt")?.unwrap_or_default();
-    visit
+async fn resend(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    let attempt = request.form.number("attempt")?.unwrap_or_default();
+    request
         .console
         .store
         .write(move |tx| {
@@ -92,29 +92,29 @@ async fn resend(visit: Visit) -> Result<Response> {
             }
         })
         .await?;
-    Ok(back(&visit, id, "It is sent once more."))
+    Ok(back(&request, id, "It is sent once more."))
 }
 
-async fn give_up(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    let source = Source::parse(visit.form.text("source"))?;
-    let row = visit.form.number("row")?.unwrap_or_default();
-    visit
+async fn give_up(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    let source = Source::parse(request.form.text("source"))?;
+    let row = request.form.number("row")?.unwrap_or_default();
+    request
         .console
         .store
         .write(move |tx| held::give_up(tx, &ctx, id, source, row))
         .await?;
     Ok(back(
-        &visit,
+        &request,
         id,
         "It is given up, and what waited behind it goes on.",
     ))
 }
 
-async fn rotate(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    let at_once = visit.form.ticked("at_once");
-    let (webhook, secret) = visit
+async fn rotate(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    let at_once = request.form.ticked("at_once");
+    let (webhook, secret) = request
         .console
         .store
         .write(move |tx| {
@@ -122,16 +122,16 @@ async fn rotate(visit: Visit) -> Result<Response> {
             Ok((store::get(tx, id)?, secret))
         })
         .await?;
-    show_secret(&visit, id, webhook.is.name, webhook.is.url, secret)
+    show_secret(&request, id, webhook.is.name, webhook.is.url, secret)
 }
 
-async fn remove(visit: Visit) -> Result<Response> {
-    let (id, ctx) = (visit.id("id")?, visit.context());
-    let name = visit
+async fn remove(request: RequestContext) -> Result<Response> {
+    let (id, ctx) = (request.id("id")?, request.context());
+    let name = request
         .console
         .store
         .write(move |tx| store::remove(tx, &ctx, id))
         .await?;
-    visit.flash(format!("{name} is removed. Nobody is told any more."));
+    request.flash(format!("{name} is removed. Nobody is told any more."));
     Ok(answer::go("/console/webhooks"))
 }

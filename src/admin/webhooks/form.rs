@@ -1,9 +1,9 @@
 //! What a webhook is, in a form.
 
-use super::{place, shell, show_secret};
+use super::{layout, place, show_secret};
 use crate::{
     admin::{
-        Route, Shell, Visit, answer,
+        Layout, RequestContext, Route, answer,
         form::{MEANWHILE, is_theirs},
         route,
     },
@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "webhooks/form.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     failure: Option<String>,
     action: String,
     /// Where "Cancel" leads.
@@ -66,9 +66,14 @@ struct Offer {
 }
 
 impl Page {
-    async fn read(visit: &Visit, id: Option<i64>, is: NewWebhook, seen: i64) -> Result<Self> {
+    async fn read(
+        request: &RequestContext,
+        id: Option<i64>,
+        is: NewWebhook,
+        seen: i64,
+    ) -> Result<Self> {
         let chosen = is.devices.clone().unwrap_or_default();
-        let devices = visit
+        let devices = request
             .console
             .store
             .read(move |connection| offers(connection, &chosen))
@@ -85,7 +90,7 @@ impl Page {
             "New webhook"
         };
         Ok(Self {
-            shell: shell(visit, title),
+            layout: layout(request, title),
             failure: None,
             action: id.map_or("/console/webhooks/new".to_owned(), |id| {
                 format!("{}/edit", place(id))
@@ -157,8 +162,8 @@ fn offers(connection: &Connection, chosen: &BTreeSet<String>) -> Result<Vec<Offe
 }
 
 /// What the form asks for.
-fn typed(visit: &Visit) -> NewWebhook {
-    let form = &visit.form;
+fn typed(request: &RequestContext) -> NewWebhook {
+    let form = &request.form;
     let split = |name: &str| -> Vec<String> {
         let parts = form.text(name).split([',', '\n', '\r']).map(str::trim);
         parts
@@ -183,26 +188,26 @@ fn typed(visit: &Visit) -> NewWebhook {
     }
 }
 
-async fn blank(visit: Visit) -> Result<Response> {
+async fn blank(request: RequestContext) -> Result<Response> {
     let usual = NewWebhook {
         interactions: BTreeSet::from(["check-in".to_owned()]),
         ..NewWebhook::default()
     };
-    answer::page(&Page::read(&visit, None, usual, 0).await?)
+    answer::page(&Page::read(&request, None, usual, 0).await?)
 }
 
-async fn make(visit: Visit) -> Result<Response> {
-    let new = typed(&visit);
-    let (ctx, wanted) = (visit.context(), new.clone());
-    let made = visit
+async fn make(request: RequestContext) -> Result<Response> {
+    let new = typed(&request);
+    let (ctx, wanted) = (request.context(), new.clone());
+    let made = request
         .console
         .store
         .write(move |tx| store::create(tx, &ctx, &wanted, None))
         .await;
     match made {
-        Ok((id, secret)) => show_secret(&visit, id, new.name, new.url, secret),
+        Ok((id, secret)) => show_secret(&request, id, new.name, new.url, secret),
         Err(error) if is_theirs(&error) => {
-            let mut page = Page::read(&visit, None, new, 0).await?;
+            let mut page = Page::read(&request, None, new, 0).await?;
             page.failure = Some(answer::sentence(&error.message));
             answer::form_again(&page)
         }
@@ -210,22 +215,22 @@ async fn make(visit: Visit) -> Result<Response> {
     }
 }
 
-async fn edit(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let webhook = visit
+async fn edit(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let webhook = request
         .console
         .store
         .look_up(|connection| store::get(connection, id))?;
     let seen = webhook.updated_at.0;
-    answer::page(&Page::read(&visit, Some(id), webhook.is, seen).await?)
+    answer::page(&Page::read(&request, Some(id), webhook.is, seen).await?)
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let (ctx, new) = (visit.context(), typed(&visit));
-    let seen = Timestamp(visit.form.number("seen")?.unwrap_or_default());
+async fn save(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let (ctx, new) = (request.context(), typed(&request));
+    let seen = Timestamp(request.form.number("seen")?.unwrap_or_default());
     let wanted = new.clone();
-    let outcome = visit
+    let outcome = request
         .console
         .store
         .write(move |tx| {
@@ -239,14 +244,14 @@ async fn save(visit: Visit) -> Result<Response> {
         .await;
     let (is, seen, failure) = match outcome {
         Ok(None) => {
-            visit.flash(format!("{} is saved.", new.name));
+            request.flash(format!("{} is saved.", new.name));
             return Ok(answer::go(&place(id)));
         }
         Ok(Some(there)) => (there.is, there.updated_at, MEANWHILE.to_owned()),
         Err(error) if is_theirs(&error) => (new, seen, answer::sentence(&error.message)),
         Err(error) => return Err(error),
     };
-    let mut page = Page::read(&visit, Some(id), is, seen.0).await?;
+    let mut page = Page::read(&request, Some(id), is, seen.0).await?;
     page.failure = Some(failure);
     answer::form_again(&page)
 }

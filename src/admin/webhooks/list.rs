@@ -1,8 +1,8 @@
 //! The list of webhooks.
 
-use super::{Fares, shell};
+use super::{Fares, layout};
 use crate::{
-    admin::{Route, Shell, Visit, answer, route},
+    admin::{Layout, RequestContext, Route, answer, route},
     domain::webhooks::{
         Waiting, Webhook, held,
         state::{self, State},
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "webhooks/list.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     lines: Vec<Line>,
 }
 
@@ -88,8 +88,8 @@ impl Line {
     }
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let lines = visit
+async fn show(request: RequestContext) -> Result<Response> {
+    let lines = request
         .console
         .store
         .read(|connection| {
@@ -100,7 +100,7 @@ async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     answer::page(&Page {
-        shell: shell(&visit, "Webhooks"),
+        layout: layout(&request, "Webhooks"),
         lines,
     })
 }

@@ -7,7 +7,7 @@ mod list;
 mod one;
 
 use super::{
-    Area, Route, Shell, Visit,
+    Area, Layout, RequestContext, Route,
     access::{self, Made},
 };
 use crate::{
@@ -28,8 +28,8 @@ pub(super) fn routes() -> Vec<Route> {
     .collect()
 }
 
-fn shell(visit: &Visit, title: &str) -> Shell {
-    visit.shell(title, Some(Area::Webhooks))
+fn layout(request: &RequestContext, title: &str) -> Layout {
+    request.layout(title, Some(Area::Webhooks))
 }
 
 fn place(id: i64) -> String {
@@ -38,14 +38,14 @@ fn place(id: i64) -> String {
 
 /// Shows a secret, once.
 fn show_secret(
-    visit: &Visit,
+    request: &RequestContext,
     id: i64,
     name: String,
     url: String,
     secret: String,
 ) -> Result<Response> {
     access::show_once(
-        visit,
+        request,
         Made {
             what: "Signing secret",
             secret,

@@ -1,8 +1,8 @@
 //! One webhook: how it fares, what waits, what was tried last.
 
-use super::{Fares, place, shell};
+use super::{Fares, layout, place};
 use crate::{
-    admin::{Route, Shell, Visit, answer, route},
+    admin::{Layout, RequestContext, Route, answer, route},
     domain::webhooks::{
         Waiting, Webhook,
         attempts::{self, Attempt, Came},
@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "webhooks/one.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     webhook: Webhook,
     state: State,
     fares: Fares,
@@ -45,7 +45,7 @@ struct Page {
 }
 
 impl Page {
-    fn read(connection: &Connection, shell: Shell, id: i64) -> Result<Self> {
+    fn read(connection: &Connection, layout: Layout, id: i64) -> Result<Self> {
         let webhook = store::get(connection, id)?;
         let state = state::of(connection, id)?;
         let mut failing = held::all(connection, id)?;
@@ -63,7 +63,7 @@ impl Page {
             devices: devices(connection, &webhook)?,
             action: place(id),
             overlaps_until: webhook.previous_until.filter(|until| *until > now),
-            shell,
+            layout,
             webhook,
             state,
         })
@@ -75,7 +75,7 @@ impl Page {
 
     /// Why it does not go on, or not well.
     fn trouble(&self) -> Option<String> {
-        let time = |at: &Timestamp| self.shell.clock(at);
+        let time = |at: &Timestamp| self.layout.clock(at);
         let failing = self.fares == Fares::Failing;
         match (
             self.state.paused,
@@ -154,13 +154,13 @@ fn devices(connection: &Connection, webhook: &Webhook) -> Result<Vec<Place>> {
         .collect()
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let shell = shell(&visit, "Webhook");
-    let page = visit
+async fn show(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let layout = layout(&request, "Webhook");
+    let page = request
         .console
         .store
-        .read(move |connection| Page::read(connection, shell, id))
+        .read(move |connection| Page::read(connection, layout, id))
         .await?;
     answer::page(&page)
 }

@@ -8,7 +8,7 @@ mod draft;
 mod meanwhile;
 
 use super::{
-    super::{Area, Route, Shell, Visit, answer, route},
+    super::{Area, Layout, RequestContext, Route, answer, route},
     label, list,
 };
 use crate::{
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "delegates/form.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     /// The record; none for a new one.
     id: Option<i64>,
     updated_at: i64,
@@ -55,8 +55,8 @@ struct Page {
 }
 
 impl Page {
-    fn new(visit: &Visit, id: Option<i64>, draft: Draft) -> Result<Self> {
-        let (name, types) = visit.console.store.look_up(|connection| {
+    fn new(request: &RequestContext, id: Option<i64>, draft: Draft) -> Result<Self> {
+        let (name, types) = request.console.store.look_up(|connection| {
             let name = match id {
                 Some(id) => super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?,
                 None => String::new(),
@@ -69,7 +69,7 @@ impl Page {
             "New delegate".to_owned()
         };
         let mut page = Self {
-            shell: visit.shell(&title, Some(Area::Delegates)),
+            layout: request.layout(&title, Some(Area::Delegates)),
             id,
             updated_at: 0,
             draft,
@@ -85,8 +85,14 @@ impl Page {
 
     /// The form for the second of two: what they touched is theirs and marked, the rest is as it is
     /// now.
-    fn stale(visit: &Visit, id: i64, typed: Draft, now: &Draft, updated_at: i64) -> Result<Self> {
-        let recalled = meanwhile::recalled(visit.form.text("seen"), &typed);
+    fn stale(
+        request: &RequestContext,
+        id: i64,
+        typed: Draft,
+        now: &Draft,
+        updated_at: i64,
+    ) -> Result<Self> {
+        let recalled = meanwhile::recalled(request.form.text("seen"), &typed);
         let (draft, meanwhile) = if let Some(seen) = recalled {
             (
                 meanwhile::merged(&seen, &typed, now),
@@ -96,7 +102,7 @@ impl Page {
             let differing = meanwhile::differing(&typed, now);
             (typed, differing)
         };
-        let mut page = Self::new(visit, Some(id), draft)?;
+        let mut page = Self::new(request, Some(id), draft)?;
         page.updated_at = updated_at;
         page.seen = meanwhile::remembered(now);
         page.meanwhile = meanwhile;
@@ -109,14 +115,14 @@ impl Page {
     }
 }
 
-async fn blank(visit: Visit) -> Result<Response> {
-    answer::page(&Page::new(&visit, None, Draft::of(&Map::new()))?)
+async fn blank(request: RequestContext) -> Result<Response> {
+    answer::page(&Page::new(&request, None, Draft::of(&Map::new()))?)
 }
 
-async fn create(visit: Visit) -> Result<Response> {
-    let draft = Draft::typed(&visit.form);
-    let (ctx, typed) = (visit.context(), draft.clone());
-    let done = visit
+async fn create(request: RequestContext) -> Result<Response> {
+    let draft = Draft::typed(&request.form);
+    let (ctx, typed) = (request.context(), draft.clone());
+    let done = request
         .console
         .store
         .write_prepared(move |tx| {
@@ -129,23 +135,23 @@ async fn create(visit: Visit) -> Result<Response> {
         .await;
     match done {
         Ok(id) => {
-            visit.flash("The delegate is entered.");
+            request.flash("The delegate is entered.");
             Ok(answer::go(&format!("/console/delegates/{id}")))
         }
-        Err(cause) => again(&visit, None, draft, cause, 0),
+        Err(cause) => again(&request, None, draft, cause, 0),
     }
 }
 
-async fn edit(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let zone = visit.console.settings().zone.clone();
-    let (current, updated_at) = visit
+async fn edit(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let zone = request.console.settings().zone.clone();
+    let (current, updated_at) = request
         .console
         .store
         .look_up(|connection| stored(connection, id, &zone))?;
     let draft = Draft::of(&current);
     let seen = meanwhile::remembered(&draft);
-    let mut page = Page::new(&visit, Some(id), draft)?;
+    let mut page = Page::new(&request, Some(id), draft)?;
     page.updated_at = updated_at;
     page.seen = seen;
     answer::page(&page)
@@ -158,26 +164,26 @@ enum Saved {
     Stale(Map<String, Value>, i64),
 }
 
-async fn save(visit: Visit) -> Result<Response> {
-    let id = visit.id("id")?;
-    let draft = Draft::typed(&visit.form);
-    let seen = visit.form.number("updated_at")?.unwrap_or_default();
-    let (ctx, typed) = (visit.context(), draft.clone());
-    let done = visit
+async fn save(request: RequestContext) -> Result<Response> {
+    let id = request.id("id")?;
+    let draft = Draft::typed(&request.form);
+    let seen = request.form.number("updated_at")?.unwrap_or_default();
+    let (ctx, typed) = (request.context(), draft.clone());
+    let done = request
         .console
         .store
         .write_prepared(move |tx| change(tx, &ctx, id, &typed, seen))
         .await;
     match done {
         Ok(Saved::Done) => {
-            visit.flash("Saved.");
+            request.flash("Saved.");
             Ok(answer::go(&format!("/console/delegates/{id}")))
         }
         Ok(Saved::Stale(now, updated_at)) => {
-            let page = Page::stale(&visit, id, draft, &Draft::of(&now), updated_at)?;
+            let page = Page::stale(&request, id, draft, &Draft::of(&now), updated_at)?;
             answer::form_again(&page)
         }
-        Err(cause) => again(&visit, Some(id), draft, cause, seen),
+        Err(cause) => again(&request, Some(id), draft, cause, seen),
     }
 }
 
@@ -209,7 +215,7 @@ fn stored(connection: &Connection, id: i64, zone: &Zone) -> Result<(Map<String, 
 
 /// The form with what was typed and what is wrong with it.
 fn again(
-    visit: &Visit,
+    request: &RequestContext,
     id: Option<i64>,
     draft: Draft,
     cause: Error,
@@ -218,9 +224,9 @@ fn again(
     if !matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) {
         return Err(cause);
     }
-    let mut page = Page::new(visit, id, draft)?;
+    let mut page = Page::new(request, id, draft)?;
     page.updated_at = updated_at;
-    visit.form.text("seen").clone_into(&mut page.seen);
+    request.form.text("seen").clone_into(&mut page.seen);
     page.failure = Some(answer::sentence(&readable(&cause.message)));
     answer::form_again(&page)
 }

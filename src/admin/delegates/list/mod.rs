@@ -8,7 +8,7 @@ mod found;
 pub(super) use filters::Filters;
 pub(super) use found::{candidates, missing, types};
 
-use super::super::{Area, Route, Shell, Visit, answer, route};
+use super::super::{Area, Layout, RequestContext, Route, answer, route};
 use crate::types::error::{Kind, Result};
 use askama::Template;
 use filters::{EXAMPLES, Example};
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Template)]
 #[template(path = "delegates/list.html")]
 struct Page {
-    shell: Shell,
+    layout: Layout,
     filters: Filters,
     types: Vec<String>,
     devices: Vec<(i64, String)>,
@@ -36,27 +36,27 @@ struct Page {
 #[derive(Template)]
 #[template(path = "delegates/found.html")]
 struct FoundPart<'a> {
-    shell: &'a Shell,
+    layout: &'a Layout,
     filters: &'a Filters,
     found: &'a Found,
 }
 
-async fn show(visit: Visit) -> Result<Response> {
-    let filters = Filters::read(&visit.query);
+async fn show(request: RequestContext) -> Result<Response> {
+    let filters = Filters::read(&request.query);
     // A scanner types the code and presses Enter, which is the button: straight to the person.
-    if visit.query.ticked("go")
-        && let Some(holder) = visit
+    if request.query.ticked("go")
+        && let Some(holder) = request
             .console
             .store
             .look_up(|connection| holder(connection, &filters.q))?
     {
         return Ok(answer::go(&format!("/console/delegates/{}", holder.id)));
     }
-    let zone = visit.console.settings().zone.clone();
-    let part = part(&visit.query)?;
-    let is_part = visit.is_part();
+    let zone = request.console.settings().zone.clone();
+    let part = part(&request.query)?;
+    let is_part = request.is_part();
     let asked = filters.clone();
-    let outcome = visit
+    let outcome = request
         .console
         .store
         .read(move |connection| {
@@ -79,11 +79,11 @@ async fn show(visit: Visit) -> Result<Response> {
         })
         .await?;
     let (found, types, devices) = outcome;
-    let shell = visit.shell("Delegates", Some(Area::Delegates));
+    let layout = request.layout("Delegates", Some(Area::Delegates));
     let faulty = found.fault.is_some();
     if is_part {
         let part = FoundPart {
-            shell: &shell,
+            layout: &layout,
             filters: &filters,
             found: &found,
         };
@@ -94,7 +94,7 @@ async fn show(visit: Visit) -> Result<Response> {
         };
     }
     let page = Page {
-        shell,
+        layout,
         filters,
         types,
         devices,
@@ -109,21 +109,21 @@ async fn show(visit: Visit) -> Result<Response> {
 }
 
 /// Counts all that is found, however many.
-async fn count(visit: Visit) -> Result<Response> {
-    let filters = Filters::read(&visit.query);
-    let search = filters.search(&visit.console.settings().zone)?;
-    let count = visit
+async fn count(request: RequestContext) -> Result<Response> {
+    let filters = Filters::read(&request.query);
+    let search = filters.search(&request.console.settings().zone)?;
+    let count = request
         .console
         .store
         .read(move |connection| search.count(connection, u64::MAX >> 1))
         .await?;
-    let count = crate::admin::shell::number(i64::try_from(count).unwrap_or(i64::MAX));
-    if visit.is_part() {
+    let count = crate::admin::layout::number(i64::try_from(count).unwrap_or(i64::MAX));
+    if request.is_part() {
         return Ok(Response::builder()
             .content_type("text/plain; charset=utf-8")
             .body(count));
     }
-    visit.flash(format!("{count} delegates are found."));
+    request.flash(format!("{count} delegates are found."));
     Ok(answer::go(&format!(
         "/console/delegates?{}",
         filters.query()

@@ -1,7 +1,7 @@
 //! What every page shows around its own part: who is signed in, where one can go, what was just
 //! done; and how times and numbers are written.
 
-use super::{Staff, Visit, answer, assets};
+use super::{CurrentUser, RequestContext, answer, assets};
 use crate::{
     core::settings::logo,
     identity::ConsoleRole,
@@ -159,7 +159,7 @@ const PLACES: &[Place] = &[
 ];
 
 /// What the layout shows. Its methods take references, as templates give them.
-pub struct Shell {
+pub struct Layout {
     /// The page's title.
     pub title: String,
     /// The instance's name.
@@ -167,7 +167,7 @@ pub struct Shell {
     /// The area that the page belongs to.
     pub area: Option<Area>,
     /// Who is signed in.
-    pub staff: Option<Staff>,
+    pub current_user: Option<CurrentUser>,
     /// What was just done.
     pub flashes: Vec<String>,
     /// The instance's picture, where it has one.
@@ -176,13 +176,13 @@ pub struct Shell {
     now: Timestamp,
 }
 
-impl Shell {
-    pub(super) fn new(visit: &Visit, title: &str, area: Option<Area>) -> Self {
-        let settings = visit.console.settings();
+impl Layout {
+    pub(super) fn new(request: &RequestContext, title: &str, area: Option<Area>) -> Self {
+        let settings = request.console.settings();
         // An unnamed shell is for an error that mostly does not happen: it must not use messages up.
-        let flashes = match &visit.staff {
-            Some(staff) if !title.is_empty() && !visit.is_part() => {
-                answer::flashes(&visit.console, staff.session)
+        let flashes = match &request.current_user {
+            Some(current_user) if !title.is_empty() && !request.is_part() => {
+                answer::flashes(&request.console, current_user.session)
             }
             _ => Vec::new(),
         };
@@ -190,9 +190,9 @@ impl Shell {
             title: title.to_owned(),
             name: settings.name().to_owned(),
             area,
-            staff: visit.staff.clone(),
+            current_user: request.current_user.clone(),
             flashes,
-            logo: visit
+            logo: request
                 .console
                 .store
                 .look_up(logo::since)
@@ -206,7 +206,10 @@ impl Shell {
 
     /// Where the user can go.
     pub fn places(&self) -> impl Iterator<Item = &'static Place> {
-        let role = self.staff.as_ref().map(|staff| staff.role);
+        let role = self
+            .current_user
+            .as_ref()
+            .map(|current_user| current_user.role);
         PLACES
             .iter()
             .filter(move |place| role.is_some_and(|role| role >= place.role))
@@ -237,13 +240,17 @@ impl Shell {
     }
 
     fn has(&self, role: ConsoleRole) -> bool {
-        self.staff.as_ref().is_some_and(|staff| staff.role >= role)
+        self.current_user
+            .as_ref()
+            .is_some_and(|current_user| current_user.role >= role)
     }
 
     /// What every form carries.
     #[must_use]
     pub fn csrf(&self) -> &str {
-        self.staff.as_ref().map_or("", |staff| &staff.csrf)
+        self.current_user
+            .as_ref()
+            .map_or("", |current_user| &current_user.csrf)
     }
 
     /// The address of a file in `assets/static`; changes with its content.

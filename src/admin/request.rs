@@ -1,7 +1,7 @@
 //! What a page is given: the request, who made it, and what it says, with the few ways of reading
 //! it that pages need.
 
-use super::{Area, Console, Shell, answer, live::Beats, upload::Upload};
+use super::{Area, Console, Layout, answer, live::Beats, upload::Upload};
 use crate::{
     core::Context,
     identity::ConsoleRole,
@@ -15,12 +15,12 @@ use crate::{
 use poem::{Body, Request, http::header};
 use std::{net::IpAddr, sync::Arc};
 
-/// The largest form, in bytes; files go by [`Visit::upload`].
+/// The largest form, in bytes; files go by [`RequestContext::upload`].
 const FORM_MAX_BYTES: usize = 4 << 20;
 
 /// Somebody who is signed in.
 #[derive(Debug, Clone)]
-pub struct Staff {
+pub struct CurrentUser {
     /// The user.
     pub user: UserId,
     /// The user's e-mail address.
@@ -34,11 +34,11 @@ pub struct Staff {
 }
 
 /// A request to the console.
-pub struct Visit {
+pub struct RequestContext {
     /// The console.
     pub console: Arc<Console>,
     /// Who is signed in; always somebody where the route names a role.
-    pub staff: Option<Staff>,
+    pub current_user: Option<CurrentUser>,
     /// The query string.
     pub query: Fields,
     /// What the form says.
@@ -48,12 +48,12 @@ pub struct Visit {
     upload: Option<Upload>,
 }
 
-impl Visit {
+impl RequestContext {
     pub(super) fn begin(console: Arc<Console>, mut request: Request) -> Self {
         let body = request.take_body();
         Self {
             console,
-            staff: None,
+            current_user: None,
             query: Fields::read(request.uri().query().unwrap_or_default().as_bytes()),
             form: Fields::default(),
             request,
@@ -62,7 +62,7 @@ impl Visit {
         }
     }
 
-    /// Reads a form; the file of one that has a file is left for [`Visit::upload`].
+    /// Reads a form; the file of one that has a file is left for [`RequestContext::upload`].
     pub(super) async fn read_form(&mut self) -> Result<()> {
         let kind = self
             .header(header::CONTENT_TYPE.as_str())
@@ -79,7 +79,7 @@ impl Visit {
             return Ok(());
         };
         if has_file {
-            if let (Some(_), Some(trail)) = (&self.staff, Trail::of(&self.request)) {
+            if let (Some(_), Some(trail)) = (&self.current_user, Trail::of(&self.request)) {
                 trail.take_time();
             }
             let (form, upload) = Upload::begin(body, &kind).await?;
@@ -168,8 +168,8 @@ impl Visit {
     ///
     /// # Errors
     /// [`Kind::Forbidden`] where the route lets everybody in and nobody is.
-    pub fn staff(&self) -> Result<&Staff> {
-        self.staff
+    pub fn current_user(&self) -> Result<&CurrentUser> {
+        self.current_user
             .as_ref()
             .ok_or_else(|| Error::new(Kind::Forbidden, "this needs a sign-in"))
     }
@@ -177,7 +177,10 @@ impl Visit {
     /// The context of what the page changes.
     #[must_use]
     pub fn context(&self) -> Context {
-        let user = self.staff.as_ref().map(|staff| staff.user);
+        let user = self
+            .current_user
+            .as_ref()
+            .map(|current_user| current_user.user);
         Context {
             actor: user.map_or_else(|| "console".to_owned(), |user| format!("user:{user}")),
             request_id: Some(
@@ -193,19 +196,19 @@ impl Visit {
 
     /// What the page shows around its own part.
     #[must_use]
-    pub fn shell(&self, title: &str, area: Option<Area>) -> Shell {
-        Shell::new(self, title, area)
+    pub fn layout(&self, title: &str, area: Option<Area>) -> Layout {
+        Layout::new(self, title, area)
     }
 
     /// What a stream of this visit waits for.
     pub fn beats(&self) -> Result<Beats> {
-        Ok(Beats::of(&self.console, self.staff()?))
+        Ok(Beats::of(&self.console, self.current_user()?))
     }
 
     /// Tells the user, on the next page, that something is done.
     pub fn flash(&self, message: impl Into<String>) {
-        if let Some(staff) = &self.staff {
-            answer::flash(&self.console, staff.session, message.into());
+        if let Some(current_user) = &self.current_user {
+            answer::flash(&self.console, current_user.session, message.into());
         }
     }
 

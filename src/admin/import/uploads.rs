@@ -24,8 +24,8 @@ const WAITING_MAX: usize = 5;
 /// Results that are remembered, of imports and of undoings each.
 const RESULTS_MAX: usize = 20;
 
-/// The wizard's desk.
-pub struct Desk {
+/// The wizard's lists and its work.
+pub struct UploadStore {
     folder: PathBuf,
     prefix: String,
     inner: Mutex<Inner>,
@@ -141,8 +141,8 @@ pub struct TakenBack {
     pub finished: bool,
 }
 
-impl Desk {
-    /// The desk of a database; lists that an earlier run left behind are removed.
+impl UploadStore {
+    /// The store beside a database; lists that an earlier run left behind are removed.
     #[must_use]
     pub fn new(database: &Path) -> Self {
         let folder = database
@@ -151,13 +151,13 @@ impl Desk {
             .unwrap_or(Path::new("."))
             .to_owned();
         let name = database.file_name().unwrap_or_default().to_string_lossy();
-        let desk = Self {
+        let uploads = Self {
             folder,
             prefix: format!("{name}.upload-"),
             inner: Mutex::default(),
         };
-        desk.clear();
-        desk
+        uploads.clear();
+        uploads
     }
 
     fn clear(&self) {
@@ -366,8 +366,8 @@ impl Inner {
     }
 }
 
-/// The desk is busy while this lives.
-pub struct Busy(Arc<Desk>);
+/// The store is busy while this lives.
+pub struct Busy(Arc<UploadStore>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
@@ -379,10 +379,10 @@ impl Drop for Busy {
 mod tests {
     use super::*;
 
-    fn upload(desk: &Desk, at: i64) -> (i64, PathBuf) {
-        let file = desk.file().unwrap().into_temp_path();
+    fn upload(uploads: &UploadStore, at: i64) -> (i64, PathBuf) {
+        let file = uploads.file().unwrap().into_temp_path();
         let path = file.to_path_buf();
-        let id = desk.take(Upload {
+        let id = uploads.take(Upload {
             id: 0,
             what: What::Delegates,
             name: "list.csv".into(),
@@ -400,14 +400,14 @@ mod tests {
     #[test]
     fn a_list_is_gone_with_its_day_or_when_it_is_thrown_away() {
         let folder = tempfile::tempdir().unwrap();
-        let desk = Arc::new(Desk::new(&folder.path().join("a.db")));
-        let (first, path) = upload(&desk, 0);
-        let (second, thrown) = upload(&desk, 1);
-        desk.forget_old(Timestamp(KEPT_MS - 1));
+        let uploads = Arc::new(UploadStore::new(&folder.path().join("a.db")));
+        let (first, path) = upload(&uploads, 0);
+        let (second, thrown) = upload(&uploads, 1);
+        uploads.forget_old(Timestamp(KEPT_MS - 1));
         assert!(path.exists() && thrown.exists());
-        desk.forget_old(Timestamp(KEPT_MS));
-        assert!(!path.exists() && desk.upload(first).is_none());
-        desk.forget(second);
+        uploads.forget_old(Timestamp(KEPT_MS));
+        assert!(!path.exists() && uploads.upload(first).is_none());
+        uploads.forget(second);
         assert!(!thrown.exists());
     }
 
@@ -419,15 +419,15 @@ mod tests {
         let others = folder.path().join("b.db.upload-x1");
         fs::write(&left, "x").unwrap();
         fs::write(&others, "x").unwrap();
-        let _desk = Desk::new(&database);
+        let _desk = UploadStore::new(&database);
         assert!(!left.exists() && others.exists());
     }
 
     #[test]
     fn a_list_that_is_worked_on_stays_and_nothing_else_is_begun() {
         let folder = tempfile::tempdir().unwrap();
-        let desk = Arc::new(Desk::new(&folder.path().join("a.db")));
-        let (id, path) = upload(&desk, 0);
+        let uploads = Arc::new(UploadStore::new(&folder.path().join("a.db")));
+        let (id, path) = upload(&uploads, 0);
         let work = Work {
             by: "ada@example.com".into(),
             upload: Some(id),
@@ -438,13 +438,13 @@ mod tests {
             total: 1,
             stop: Stop::default(),
         };
-        let busy = desk.begin(work.clone()).ok().unwrap();
-        assert!(desk.begin(work.clone()).is_err());
-        desk.forget(id);
-        desk.forget_old(Timestamp(KEPT_MS));
+        let busy = uploads.begin(work.clone()).ok().unwrap();
+        assert!(uploads.begin(work.clone()).is_err());
+        uploads.forget(id);
+        uploads.forget_old(Timestamp(KEPT_MS));
         assert!(path.exists());
         drop(busy);
-        assert!(desk.begin(work).is_ok());
+        assert!(uploads.begin(work).is_ok());
     }
 
     #[cfg(unix)]
@@ -452,8 +452,8 @@ mod tests {
     fn nobody_else_reads_a_list() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let desk = Desk::new(&folder.path().join("a.db"));
-        let file = desk.file().unwrap();
+        let uploads = UploadStore::new(&folder.path().join("a.db"));
+        let file = uploads.file().unwrap();
         let mode = file.as_file().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
