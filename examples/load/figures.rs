@@ -1,4 +1,4 @@
-//! The whole run behind the README's table: the machine's limits, then the server beside them.
+//! The whole run behind the handbook's table: the machine's limits, then the server beside them.
 
 use crate::{
     Result,

@@ -48,7 +48,7 @@ const EXAMPLES: &str = "Example, in two terminals:
   cargo run --release --example load -- prepare --db load.db
   cargo run --release -- serve --db load.db
   cargo run --release --example load -- check-ins --seconds 20
-The README's figures (starts the server itself):
+The handbook's figures (starts the server itself):
   cargo build --release
   cargo run --release --example load -- figures --output figures.txt
   cargo run --release --example load -- paced

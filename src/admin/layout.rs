@@ -221,6 +221,25 @@ impl Layout {
         self.area.as_ref() == Some(area)
     }
 
+    /// The page of the handbook that explains this one.
+    #[must_use]
+    pub fn handbook(&self) -> &'static str {
+        match self.area {
+            None | Some(Area::Account) => "/handbook",
+            Some(Area::Dashboard | Area::Interactions) => "/handbook/on-the-day",
+            Some(Area::Delegates) => "/handbook/prepare#import",
+            Some(Area::Devices) => "/handbook/prepare#entry-rules",
+            Some(Area::Sales) => "/handbook/prepare#sales",
+            Some(Area::Reports) => "/handbook/prepare#reports",
+            Some(Area::Messages) => "/handbook/prepare#messages",
+            Some(Area::Content) => "/handbook/prepare#content-regions",
+            Some(Area::Discovery | Area::Access) => "/handbook/integrate#connect-gate-apps",
+            Some(Area::Configuration) => "/handbook/prepare#app-configuration",
+            Some(Area::Settings | Area::Audit) => "/handbook/operate",
+            Some(Area::Webhooks) => "/handbook/integrate#webhooks",
+        }
+    }
+
     /// Whether the page is of one's own sign-in.
     #[must_use]
     pub fn is_account(&self) -> bool {

@@ -35,7 +35,7 @@ pub struct Args {
     /// How it is written; by default as the end of --output says, otherwise csv.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Only what a search finds: the JSON expression that lists take, see the README.
+    /// Only what a search finds: the JSON expression that lists take, see the handbook.
     #[arg(long, value_name = "JSON")]
     search: Option<String>,
     /// Write it to a file (of all: a folder) instead of standard output.

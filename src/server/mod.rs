@@ -13,6 +13,7 @@ mod docs;
 mod door;
 mod exchange;
 mod gzip;
+mod handbook;
 mod health;
 mod limits;
 mod listener;
@@ -192,6 +193,15 @@ fn endpoint(
         )
         .at("/otp/style.css", get(make_sync(|_| otp::style())))
         .at("/otp/icon.svg", get(make_sync(|_| otp::icon())))
+        .at("/handbook", get(make_sync(|_| handbook::contents())))
+        .at(
+            "/handbook/search",
+            get(make_sync(|request| handbook::search(&request))),
+        )
+        .at(
+            "/handbook/:name",
+            get(make_sync(|request| handbook::show(&request))),
+        )
         .at(
             "/o/:name",
             get(poem::endpoint::make(move |request| {

@@ -189,6 +189,9 @@ pub fn table(console: &Console) -> Table {
         ("/otp".into(), vec![Method::GET, Method::POST]),
         ("/otp/style.css".into(), vec![Method::GET]),
         ("/otp/icon.svg".into(), vec![Method::GET]),
+        ("/handbook".into(), vec![Method::GET]),
+        ("/handbook/search".into(), vec![Method::GET]),
+        ("/handbook/:name".into(), vec![Method::GET]),
     ];
     for route in admin::routes() {
         let path = route.path.replace('*', ":");

@@ -14,6 +14,7 @@ mod comms;
 mod console;
 mod data;
 mod examples;
+mod handbook;
 mod harness;
 mod http;
 mod input;

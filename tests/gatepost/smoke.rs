@@ -1,4 +1,4 @@
-//! The two minutes of the README, over HTTP.
+//! The essentials of a check-in, over HTTP.
 
 use crate::harness::Server;
 use serde_json::json;

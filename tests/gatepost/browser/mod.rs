@@ -1,13 +1,14 @@
 //! The console in a real browser, on the real binary: the whole way of an event from the first
 //! run on, and every page for everybody.
 //!
-//! `GATEPOST_PICTURES=FOLDER` keeps the pictures that the README shows.
+//! `GATEPOST_PICTURES=FOLDER` keeps the pictures of the handbook.
 
 mod app;
 mod bad_luck;
 mod day;
 mod driver;
 mod examine;
+mod handbook;
 mod links;
 mod pages;
 mod pictures;

@@ -1,4 +1,4 @@
-//! The pictures that the README shows, where `GATEPOST_PICTURES` names a folder for them.
+//! The pictures of the handbook, where `GATEPOST_PICTURES` names a folder for them.
 
 use super::window::{Browser, DESK, View};
 use std::{cmp::Reverse, collections::HashMap, io::Cursor, path::PathBuf};

@@ -265,6 +265,16 @@ impl Browser {
         base64(text).expect("base 64")
     }
 
+    /// How many sheets of A4 the page takes, printed.
+    #[track_caller]
+    pub fn sheets(&self) -> usize {
+        let a4 = json!({"page": {"width": 21.0, "height": 29.7}});
+        let printed = self.post("/print", &a4);
+        let document = base64(printed.as_str().expect("text")).expect("base 64");
+        let document = String::from_utf8_lossy(&document);
+        document.matches("/Type /Page\n").count()
+    }
+
     /// The tab that is in front.
     #[track_caller]
     pub fn tab(&self) -> Tab {

@@ -322,7 +322,7 @@ fn a_person_decides_what_is_told_from_now_on() {
 }
 
 #[test]
-fn what_the_readme_says_of_verifying_is_so() {
+fn the_handbook_verifies_deliveries() {
     let (server, receiver) = (server(), Receiver::start());
     let (_, secret) = told(&server, &receiver, &["lead"], &[]);
     let caller = server.caller_with_all();
@@ -330,19 +330,13 @@ fn what_the_readme_says_of_verifying_is_so() {
     let body = json!({"delegate": ada, "data": {"said": "Grüße"}});
     caller.interact("lead", &body).id();
     let delivery = receiver.wait_for(1)[0].clone();
-    let readme = include_str!("../../../README.md");
-    let lines = readme
-        .lines()
-        .skip_while(|line| !line.contains("import base64, hashlib, hmac"))
-        .take_while(|line| !line.is_empty());
-    let code: Vec<&str> = lines
-        .map(|line| line.strip_prefix("      ").expect(line))
-        .collect();
+    let page = include_str!("../../../assets/handbook/integrate.md");
+    let code = page.split("```python\n").nth(1).expect("a program");
+    let code = code.split("```").next().unwrap_or_default();
     let program = format!(
-        "import json, sys\n{}\ngiven = json.load(sys.stdin)\n\
+        "import json, sys\n{code}\ngiven = json.load(sys.stdin)\n\
          print(is_ours(given['secret'], given['headers'], given['body'].encode()), \
-         is_ours(given['secret'], given['headers'], given['body'].encode() + b' '))",
-        code.join("\n")
+         is_ours(given['secret'], given['headers'], given['body'].encode() + b' '))"
     );
     let mut python = Command::new("python3")
         .args(["-c", &program])
