@@ -82,12 +82,13 @@ impl Chores<'_> {
         Ok(took)
     }
 
-    /// Imports new people, a list after the other, until a moment; how many lists.
-    pub async fn import_until(&self, until: Instant) -> Result<u64> {
+    /// Imports new people, one list after another, until a moment; `before` lists were imported by
+    /// then. Returns how many more were.
+    pub async fn import_until(&self, until: Instant, before: u64) -> Result<u64> {
         let list = self.file("people.csv");
         let mut lists = 0;
         while Instant::now() < until {
-            let first = FIRST + lists * LIST_ROWS;
+            let first = FIRST + (before + lists) * LIST_ROWS;
             write_people(&list, first..first + LIST_ROWS)?;
             self.import(&list).await?;
             lists += 1;

@@ -106,20 +106,23 @@ pub async fn figures(options: &Options) -> Result<()> {
         dir: &options.own.dir,
     };
     let each: &[Beside] = if options.each { &EACH } else { &[] };
+    let mut lists = 0;
     for beside in [&[ALONE], each, &[ALL]].concat() {
-        measure(options, &venue, &chores, beside, &mut output).await?;
+        lists += measure(options, &venue, &chores, beside, lists, &mut output).await?;
     }
     drop(server);
     prepare::remove(&db)
 }
 
+/// Measures once; returns how many lists were imported.
 async fn measure(
     options: &Options,
     venue: &Venue,
     chores: &Chores<'_>,
     beside: Beside,
+    lists: u64,
     output: &mut Output,
-) -> Result<()> {
+) -> Result<u64> {
     let plan = Plan::seconds(options.seconds, WARM_UP_S).at_rate(options.rate);
     let duration = plan.warm_up + plan.duration;
     let until = Instant::now() + duration;
@@ -129,13 +132,13 @@ async fn measure(
     let end = |wanted: bool| if wanted { until } else { Instant::now() };
     let (check_ins, imports, exports, backups) = tokio::try_join!(
         measure::check_ins(venue, options.gates, false, plan),
-        chores.import_until(end(beside.import)),
+        chores.import_until(end(beside.import), lists),
         chores.export_until(end(beside.export)),
         chores.backup_until(end(beside.backup)),
     )?;
     let (_, flushes) = disk.await??;
     output.line(format!(
-        "{:17} {}; {:.0}/s; {imports} imports, {exports} exports, {backups} backups; errors {}",
+        "{:17} {}; {:.0}/s; imports {imports}, exports {exports}, backups {backups}, errors {}",
         beside.name,
         latencies(&check_ins.latencies),
         check_ins.rate(),
@@ -145,7 +148,7 @@ async fn measure(
     if check_ins.failures() > 0 {
         return Err(check_ins.to_string().into());
     }
-    Ok(())
+    Ok(imports)
 }
 
 fn latencies(latencies: &Histogram) -> String {
