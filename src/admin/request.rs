@@ -10,7 +10,7 @@ use crate::{
         error::{Error, Kind, Result},
         text::whole,
     },
-    web::{ClientAddress, RequestId, Trail},
+    web::{ClientAddress, RequestId, RequestTrace},
 };
 use poem::{Body, Request, http::header};
 use std::{net::IpAddr, sync::Arc};
@@ -79,8 +79,8 @@ impl RequestContext {
             return Ok(());
         };
         if has_file {
-            if let (Some(_), Some(trail)) = (&self.current_user, Trail::of(&self.request)) {
-                trail.take_time();
+            if let (Some(_), Some(trace)) = (&self.current_user, RequestTrace::of(&self.request)) {
+                trace.disable_body_timeout();
             }
             let (form, upload) = Upload::begin(body, &kind).await?;
             (self.form, self.upload) = (form, Some(upload));
@@ -184,7 +184,8 @@ impl RequestContext {
         Context {
             actor: user.map_or_else(|| "console".to_owned(), |user| format!("user:{user}")),
             request_id: Some(
-                Trail::of(&self.request).map_or_else(RequestId::next, |trail| trail.id.clone()),
+                RequestTrace::of(&self.request)
+                    .map_or_else(RequestId::next, |trace| trace.id.clone()),
             )
             .map(|id| id.as_str().to_owned()),
             client: None,

@@ -8,7 +8,7 @@ use crate::{
         error::{Error, Kind, Result, panic_text},
         secret,
     },
-    web::{RequestId, Trail},
+    web::{RequestId, RequestTrace},
 };
 use futures_util::{FutureExt, future::BoxFuture};
 use poem::{
@@ -94,7 +94,8 @@ impl Endpoint for Guarded {
     type Output = Response;
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
-        let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
+        let request_id =
+            RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
         let mut request = RequestContext::begin(Arc::clone(&self.console), request);
         let outcome = match self.admit(&mut request).await {
             Ok(None) => {
@@ -160,7 +161,8 @@ impl Guarded {
 /// know. Who may not reach the console is told that alone.
 #[must_use]
 pub fn refuse(console: &Arc<Console>, request: Request, error: Error) -> Response {
-    let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
+    let request_id =
+        RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
     let mut request = RequestContext::begin(Arc::clone(console), request);
     let error = reachable(&request).err().unwrap_or(error);
     request.current_user = session::of(&request).ok().flatten();

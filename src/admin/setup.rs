@@ -217,8 +217,8 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
     }
     let password = form.sent("password").unwrap_or_default().to_owned();
     let email = form.text("email").to_owned();
-    let turn = password::turn(Queue::Console).await?;
-    let password = turn.hash_strong(password, email.clone()).await?;
+    let permit = password::permit(Queue::Console).await?;
+    let password = permit.hash_strong(password, email.clone()).await?;
     let new = NewUser {
         email,
         password: Some(password),

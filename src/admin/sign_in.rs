@@ -7,7 +7,7 @@ use crate::{
     identity::{
         password::{self, Queue},
         second_factor, sessions,
-        throttle::{Account, Door},
+        throttle::{Account, Endpoint},
         users,
     },
     types::{
@@ -183,7 +183,7 @@ async fn check_password(request: &RequestContext, email: &str, password: String)
                 .look_up(|connection| Ok(users::get(connection, known.user)?.console));
             // Whoever knows the password may know that it does not open this door.
             if matches!(role, Ok(None)) {
-                let account = Account::known(Door::ConsolePassword, email);
+                let account = Account::known(Endpoint::ConsolePassword, email);
                 let throttle = &request.console.throttle;
                 throttle.failed(account, request.address(), Instant::now())?;
                 return Err(Error::invalid(
@@ -224,8 +224,8 @@ async fn try_password(
         .store
         .look_up(|connection| users::stored_password(connection, email))?;
     let account = match &stored {
-        Some(_) => Account::known(Door::ConsolePassword, email),
-        None => Account::unknown(Door::ConsolePassword),
+        Some(_) => Account::known(Endpoint::ConsolePassword, email),
+        None => Account::unknown(Endpoint::ConsolePassword),
     };
     console.throttle.check(account, address, Instant::now())?;
     let known = stored.map(|(user, password)| Known {
@@ -234,11 +234,11 @@ async fn try_password(
         password,
         since: Instant::now(),
     });
-    let turn = password::turn(Queue::Console).await?;
+    let permit = password::permit(Queue::Console).await?;
     // Many guesses may have waited together, and the first of them failed.
     console.throttle.check(account, address, Instant::now())?;
     let hash = known.as_ref().and_then(|known| known.password.clone());
-    let right = turn.verify(password, hash).await?;
+    let right = permit.verify(password, hash).await?;
     if right {
         console.throttle.succeeded(account, address);
     } else {
@@ -250,7 +250,7 @@ async fn try_password(
 async fn check_code(request: &RequestContext, known: &Known) -> Result<()> {
     let console: &Console = &request.console;
     // From wherever they come: a code is short, and whoever guesses has the password already.
-    let account = Account::known(Door::SecondFactor, &known.email);
+    let account = Account::known(Endpoint::SecondFactor, &known.email);
     let anywhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     console.throttle.check(account, anywhere, Instant::now())?;
     // Counted before it is looked at: of a thousand that come at once, ten are.

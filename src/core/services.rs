@@ -4,7 +4,7 @@ use super::{
     outgoing,
     settings::{self, Settings},
 };
-use crate::db::{Store, sandbox::Turns};
+use crate::db::{Store, sandbox::ReportSemaphore};
 use std::{ops::Deref, sync::Arc};
 
 /// The store, the settings and what calls out; cheap to clone.
@@ -18,7 +18,7 @@ pub struct Inner {
     /// Calls to others.
     pub outgoing: outgoing::Client,
     /// Reports that run, and that are being fetched.
-    pub turns: Turns,
+    pub report_semaphore: ReportSemaphore,
     /// `--public-url`, without a trailing slash; what is in force is [`Services::public_url`].
     pub public_url: Option<String>,
     settings: Arc<settings::Cache>,
@@ -34,7 +34,7 @@ impl Services {
         Self(Arc::new(Inner {
             outgoing,
             store,
-            turns: Turns::default(),
+            report_semaphore: ReportSemaphore::default(),
             public_url,
             settings,
         }))

@@ -9,25 +9,25 @@ use crate::types::error::{Error, Kind, Result};
 use std::{path::PathBuf, time::Instant};
 use tokio::sync::oneshot;
 
-/// The name of the file that stands beside ours for a `Turn::Alone`.
-pub const BESIDE: &str = "beside";
+/// The name of the file that stands beside ours for a `Priority::ExclusiveWith`.
+pub const ATTACHED: &str = "beside";
 
 /// How a job stands in the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Turn {
+pub enum Priority {
     /// Somebody waits at a gate.
-    Soon,
+    Interactive,
     /// A slice of a batch or an import: after everybody who waits, one at a time.
-    Bulk,
-    /// Next, and with nobody else: it reads this other database file as [`BESIDE`].
-    Alone(PathBuf),
+    Background,
+    /// Next, and with nobody else: it reads this other database file as [`ATTACHED`].
+    ExclusiveWith(PathBuf),
     /// As that, without another file; with the log emptied before, unless somebody reads an old state.
-    Still,
+    Exclusive,
 }
 
 /// How a job is kept from leaving half its work behind when it fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Guard {
+pub enum SavepointMode {
     /// The transaction is undone.
     Transaction,
     /// A savepoint is.
@@ -74,18 +74,18 @@ impl<T, F: Fn(&Tx<'_>) -> Result<T> + Send> Work<T> for Repeatable<F> {
 
 /// Work in the queue.
 pub trait Job: Send {
-    fn turn(&self) -> &Turn;
+    fn priority(&self) -> &Priority;
     fn waiting_since(&self) -> Instant;
     fn is_repeatable(&self) -> bool;
     /// Runs it in the open transaction.
-    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind>;
+    fn run(&mut self, tx: &Tx<'_>, savepoint_mode: SavepointMode) -> Result<(), Kind>;
     /// Answers the caller: with what the job gave, or with why the group did not take place.
     fn answer(self: Box<Self>, lost: Option<&str>);
 }
 
 /// Work that gives a value.
 pub struct JobOf<T, W> {
-    turn: Turn,
+    priority: Priority,
     since: Instant,
     work: W,
     outcome: Option<Result<T>>,
@@ -95,10 +95,14 @@ pub struct JobOf<T, W> {
 
 impl<T, W> JobOf<T, W> {
     /// A job that waits from now on; the receiver gets its outcome.
-    pub fn queued(turn: Turn, work: W, queued: Queued) -> (Self, oneshot::Receiver<Result<T>>) {
+    pub fn queued(
+        priority: Priority,
+        work: W,
+        queued: Queued,
+    ) -> (Self, oneshot::Receiver<Result<T>>) {
         let (reply, outcome) = oneshot::channel();
         let job = Self {
-            turn,
+            priority,
             since: Instant::now(),
             work,
             outcome: None,
@@ -110,8 +114,8 @@ impl<T, W> JobOf<T, W> {
 }
 
 impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
-    fn turn(&self) -> &Turn {
-        &self.turn
+    fn priority(&self) -> &Priority {
+        &self.priority
     }
 
     fn waiting_since(&self) -> Instant {
@@ -122,11 +126,11 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         W::REPEATABLE
     }
 
-    fn run(&mut self, tx: &Tx<'_>, guard: Guard) -> Result<(), Kind> {
+    fn run(&mut self, tx: &Tx<'_>, savepoint_mode: SavepointMode) -> Result<(), Kind> {
         let work = || self.work.run(tx);
-        let outcome = tx.counting(|| match guard {
-            Guard::Transaction => caught(tx.connection, work).flatten(),
-            Guard::Savepoint => savepoint(tx.connection, "job", work),
+        let outcome = tx.counting(|| match savepoint_mode {
+            SavepointMode::Transaction => caught(tx.connection, work).flatten(),
+            SavepointMode::Savepoint => savepoint(tx.connection, "job", work),
         });
         let told = match &outcome {
             Ok(_) => Ok(()),

@@ -33,7 +33,7 @@ pub use tx::{Tx, in_transaction};
 use crate::types::error::{Error, Result};
 use checkpoint::{Checkpointer, Wiper};
 use integrity::Integrity;
-use job::{Once, Repeatable, Turn, Work};
+use job::{Once, Priority, Repeatable, Work};
 use r2d2_sqlite::SqliteConnectionManager;
 use rusqlite::{Connection, OpenFlags};
 use stats::Stats;
@@ -46,7 +46,7 @@ use std::{
 use watch::Watch;
 use writer::Writer;
 
-pub use job::BESIDE;
+pub use job::ATTACHED;
 
 /// Marks a SQLite file as Gatepost's (`"GATE"`).
 pub const APPLICATION_ID: i32 = 0x4741_5445;
@@ -231,17 +231,17 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit(Turn::Soon, Once::new(work)).await
+        self.submit(Priority::Interactive, Once::new(work)).await
     }
 
     /// As [`Store::write`], for work that can be done again after it was undone, and so costs less. It has
-    /// no effect outside its transaction, and what it writes leaves true what is in [`Tx::memory`], or
+    /// no effect outside its transaction, and what it writes leaves true what is in [`Tx::cache`], or
     /// takes it out of there.
     pub async fn write_repeatable<T: Send + 'static>(
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit(Turn::Soon, Repeatable(work)).await
+        self.submit(Priority::Interactive, Repeatable(work)).await
     }
 
     /// As [`Store::write`], for a slice of bulk work: it waits until nobody else does. It should not
@@ -250,7 +250,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit(Turn::Bulk, Once::new(work)).await
+        self.submit(Priority::Background, Once::new(work)).await
     }
 
     /// As [`Store::write_bulk`], for a slice that can be done again, as with [`Store::write_repeatable`].
@@ -258,18 +258,19 @@ impl Store {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit(Turn::Bulk, Repeatable(work)).await
+        self.submit(Priority::Background, Repeatable(work)).await
     }
 
     /// As [`Store::write`], in a transaction that no other write shares, with another database file
-    /// beside this one: its tables are there to be read under the name [`BESIDE`]. Everybody else
+    /// beside this one: its tables are there to be read under the name [`ATTACHED`]. Everybody else
     /// waits until it is done.
-    pub async fn write_beside<T: Send + 'static>(
+    pub async fn write_attached<T: Send + 'static>(
         &self,
         other: PathBuf,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit(Turn::Alone(other), Once::new(work)).await
+        self.submit(Priority::ExclusiveWith(other), Once::new(work))
+            .await
     }
 
     /// As [`Store::write`], for work that needs something without a bound done beside the writer, and
@@ -279,7 +280,7 @@ impl Store {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        self.prepared(&Turn::Soon, work).await
+        self.prepared(&Priority::Interactive, work).await
     }
 
     /// As [`Store::write_bulk`] and [`Store::write_prepared`].
@@ -287,12 +288,12 @@ impl Store {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
-        self.prepared(&Turn::Bulk, work).await
+        self.prepared(&Priority::Background, work).await
     }
 
     async fn prepared<T: Send + 'static>(
         &self,
-        turn: &Turn,
+        priority: &Priority,
         work: impl Fn(&Tx<'_>) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let work = Arc::new(work);
@@ -301,7 +302,7 @@ impl Store {
             let (work, needs) = (Arc::clone(&work), outside::Needs::default());
             let of_job = needs.clone();
             let attempt = Once::new(move |tx: &Tx<'_>| of_job.attempt(tx, |tx| work(tx)));
-            let outcome = self.submit(turn.clone(), attempt).await;
+            let outcome = self.submit(priority.clone(), attempt).await;
             let put_off = needs.take();
             if put_off.is_empty() {
                 return outcome;
@@ -315,7 +316,7 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit_blocking(Turn::Soon, Once::new(work))
+        self.submit_blocking(Priority::Interactive, Once::new(work))
     }
 
     /// As [`Store::write_bulk`], for work that has no runtime.
@@ -323,24 +324,24 @@ impl Store {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.submit_blocking(Turn::Bulk, Once::new(work))
+        self.submit_blocking(Priority::Background, Once::new(work))
     }
 
     async fn submit<T: Send + 'static>(
         &self,
-        turn: Turn,
+        priority: Priority,
         work: impl Work<T> + 'static,
     ) -> Result<T> {
-        let outcome = self.writer.submit(turn, work)?.await;
+        let outcome = self.writer.submit(priority, work)?.await;
         outcome.unwrap_or_else(|_| Err(writer::stopped()))
     }
 
     fn submit_blocking<T: Send + 'static>(
         &self,
-        turn: Turn,
+        priority: Priority,
         work: impl Work<T> + 'static,
     ) -> Result<T> {
-        let outcome = self.writer.submit(turn, work)?.blocking_recv();
+        let outcome = self.writer.submit(priority, work)?.blocking_recv();
         outcome.unwrap_or_else(|_| Err(writer::stopped()))
     }
 
@@ -368,7 +369,7 @@ impl Store {
                 scrub::clear(tx, file, &log, &mut pages)?;
                 Ok(pages)
             };
-            pages = self.submit(Turn::Still, Once::new(work)).await?;
+            pages = self.submit(Priority::Exclusive, Once::new(work)).await?;
             tries = if pages.len() < before { 0 } else { tries + 1 };
             if tries >= SCRUB_TRIES {
                 return Err(Error::unavailable(

@@ -31,7 +31,7 @@ pub(super) struct Group {
     /// People who came into a device or left it and are not counted in the file yet.
     pub people: RefCell<Vec<(DeviceId, i64)>>,
     /// Kept for the next transaction, unless this one is rolled back.
-    pub memory: Memory,
+    pub cache: WriterCache,
 }
 
 impl Group {
@@ -52,9 +52,9 @@ impl Group {
 
 /// One value of what repeatable writes read that others will need, for as long as nobody else writes.
 #[derive(Debug, Default)]
-pub(super) struct Memory(RefCell<Option<Rc<dyn Any>>>);
+pub(super) struct WriterCache(RefCell<Option<Rc<dyn Any>>>);
 
-impl Memory {
+impl WriterCache {
     pub fn forget(&self) {
         self.0.take();
     }
@@ -76,7 +76,7 @@ pub struct Tx<'a> {
     pub(super) now: Timestamp,
     pub(super) group: &'a Group,
     /// That of the group, for writes that may use it.
-    pub(super) memory: Option<&'a Memory>,
+    pub(super) cache: Option<&'a WriterCache>,
     /// Where work without a bound is done.
     pub(super) place: Place<'a>,
 }
@@ -111,8 +111,8 @@ impl Tx<'_> {
     /// it must do no harm whether such writes are kept or not. Other writes get an empty one. There is one
     /// value: what is asked for as another type begins anew.
     #[must_use]
-    pub fn memory<T: Default + 'static>(&self) -> Rc<T> {
-        self.memory.map_or_else(Rc::default, Memory::get)
+    pub fn cache<T: Default + 'static>(&self) -> Rc<T> {
+        self.cache.map_or_else(Rc::default, WriterCache::get)
     }
 
     /// Counts a check-in, should this write be committed.
@@ -125,7 +125,7 @@ impl Tx<'_> {
     /// file once a transaction: each check-in changes the numbers of the place, of those above it and of
     /// the venue.
     pub fn add_people(&self, device: DeviceId, more: i64) -> Result<()> {
-        if self.memory.is_none() {
+        if self.cache.is_none() {
             return totals::add_people(self.connection, device, more);
         }
         self.group.people.borrow_mut().push((device, more));
@@ -205,7 +205,7 @@ pub fn in_transaction<T>(
             connection,
             now,
             group: &group,
-            memory: None,
+            cache: None,
             place: Place::Within,
         })?;
         group.ids.keep(connection)?;

@@ -14,7 +14,7 @@
 
 use super::{
     checkpoint::Checkpointer,
-    job::{BESIDE, Guard, Job, JobOf, Turn, Work},
+    job::{ATTACHED, Job, JobOf, Priority, SavepointMode, Work},
     outside::Place,
     stats::{Queued, Stats},
     tx::{BEGIN, Group, Tx, execute},
@@ -100,13 +100,13 @@ impl Writer {
     /// Queues a job; the receiver gets its outcome after the commit.
     pub fn submit<T: Send + 'static>(
         &self,
-        turn: Turn,
+        priority: Priority,
         work: impl Work<T> + 'static,
     ) -> Result<oneshot::Receiver<Result<T>>> {
         if self.watch.lost().is_some() {
             return Err(Error::unavailable(watch::REFUSED));
         }
-        let (job, outcome) = JobOf::queued(turn, work, Queued::take(&self.stats));
+        let (job, outcome) = JobOf::queued(priority, work, Queued::take(&self.stats));
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         match queue.try_send(Box::new(job)) {
             Ok(()) => Ok(outcome),
@@ -164,10 +164,10 @@ struct Waiting {
 
 impl Waiting {
     fn put(&mut self, job: Box<dyn Job>) {
-        match job.turn() {
-            Turn::Soon => self.soon.push_back(job),
-            Turn::Bulk => self.bulk.push_back(job),
-            Turn::Alone(_) | Turn::Still => self.alone.push_back(job),
+        match job.priority() {
+            Priority::Interactive => self.soon.push_back(job),
+            Priority::Background => self.bulk.push_back(job),
+            Priority::ExclusiveWith(_) | Priority::Exclusive => self.alone.push_back(job),
         }
     }
 
@@ -267,7 +267,7 @@ impl Loop {
         }
         let lost = self.begin().and_then(|()| {
             let begun = Instant::now();
-            if self.run_job(&mut *job, Guard::Transaction).is_ok() {
+            if self.run_job(&mut *job, SavepointMode::Transaction).is_ok() {
                 self.commit(1)?;
                 self.stats.slice(begun.elapsed());
                 return Ok(());
@@ -282,9 +282,9 @@ impl Loop {
     fn alone(&mut self, job: Box<dyn Job>) {
         // Left there by one that panicked; where there is none, nothing happens.
         let _ = self.detach();
-        let attached = match job.turn() {
-            Turn::Alone(other) => self.attach(other),
-            Turn::Still => self.checkpointer.empty(&self.connection),
+        let attached = match job.priority() {
+            Priority::ExclusiveWith(other) => self.attach(other),
+            Priority::Exclusive => self.checkpointer.empty(&self.connection),
             _ => Ok(()),
         };
         match attached {
@@ -299,14 +299,16 @@ impl Loop {
     fn attach(&self, other: &Path) -> Result<()> {
         let address = super::open::read_only_address(other);
         self.connection
-            .execute(&format!("ATTACH ?1 AS {BESIDE}"), [address])?;
+            .execute(&format!("ATTACH ?1 AS {ATTACHED}"), [address])?;
         Ok(())
     }
 
     fn detach(&self) -> Result<()> {
         // What was prepared over it would keep it.
         self.connection.flush_prepared_statement_cache();
-        Ok(self.connection.execute_batch(&format!("DETACH {BESIDE}"))?)
+        Ok(self
+            .connection
+            .execute_batch(&format!("DETACH {ATTACHED}"))?)
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -314,7 +316,7 @@ impl Loop {
             return Err(Error::unavailable(watch::REFUSED));
         }
         self.group = Group {
-            memory: std::mem::take(&mut self.group.memory),
+            cache: std::mem::take(&mut self.group.cache),
             ..Group::default()
         };
         execute(&self.connection, BEGIN)?;
@@ -323,7 +325,7 @@ impl Loop {
     }
 
     fn roll_back(&self) -> Result<()> {
-        self.group.memory.forget();
+        self.group.cache.forget();
         if !self.connection.is_autocommit() {
             self.connection.execute_batch("ROLLBACK")?;
         }
@@ -353,18 +355,18 @@ impl Loop {
     }
 
     /// Runs a job.
-    fn run_job(&self, job: &mut dyn Job, guard: Guard) -> Result<(), Kind> {
-        let memory = &self.group.memory;
+    fn run_job(&self, job: &mut dyn Job, savepoint_mode: SavepointMode) -> Result<(), Kind> {
+        let cache = &self.group.cache;
         let tx = Tx {
             connection: &self.connection,
             now: Timestamp::now(),
             group: &self.group,
-            memory: job.is_repeatable().then_some(memory),
+            cache: job.is_repeatable().then_some(cache),
             place: Place::Nowhere,
         };
-        let ran = job.run(&tx, guard);
+        let ran = job.run(&tx, savepoint_mode);
         if !job.is_repeatable() {
-            memory.forget();
+            cache.forget();
         }
         ran
     }
@@ -387,21 +389,21 @@ impl Loop {
                 job.answer(None);
                 continue;
             }
-            let guard = if done.is_empty() || (repeatable && job.is_repeatable()) {
-                Guard::Transaction
+            let savepoint_mode = if done.is_empty() || (repeatable && job.is_repeatable()) {
+                SavepointMode::Transaction
             } else {
-                Guard::Savepoint
+                SavepointMode::Savepoint
             };
             if !job.is_repeatable() {
                 self.group.count_people(&self.connection)?;
             }
             let changes = self.connection.total_changes();
-            let ran = self.run_job(&mut *job, guard);
+            let ran = self.run_job(&mut *job, savepoint_mode);
             let wrote = self.connection.total_changes() != changes;
             let is_repeatable = job.is_repeatable();
             done.push(job);
             self.still_open()?;
-            let left_behind = guard == Guard::Transaction && wrote;
+            let left_behind = savepoint_mode == SavepointMode::Transaction && wrote;
             if let Err(kind) = ran
                 && repeatable
                 && (left_behind || kind == Kind::Defect)
@@ -420,7 +422,7 @@ impl Loop {
         let (_failed, before) = done.split_last_mut().unzip();
         for job in before.into_iter().flatten() {
             // It keeps what it came to.
-            let _ = self.run_job(&mut **job, Guard::Savepoint);
+            let _ = self.run_job(&mut **job, SavepointMode::Savepoint);
             self.still_open()?;
         }
         Ok(())
@@ -473,7 +475,7 @@ impl Loop {
         let version = data_version(&self.connection).ok();
         if version.is_none() || version != self.data_version {
             self.data_version = version;
-            self.group.memory.forget();
+            self.group.cache.forget();
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
     }

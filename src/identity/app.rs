@@ -1,8 +1,8 @@
 //! What every handler is given.
 
 use super::{
-    Principal, asking::Asking, seen::Seen, throttle::Throttle, tokens::TokenCache,
-    unwritten::Unwritten,
+    Principal, last_seen::LastSeen, otp_rate_limiter::OtpRateLimiter,
+    secret_message_bodies::SecretMessageBodies, throttle::Throttle, tokens::TokenCache,
 };
 use crate::{
     core::{Context, Services},
@@ -22,11 +22,11 @@ pub struct Inner {
     /// Guesses at secrets.
     pub throttle: Throttle,
     /// Codes to sign in by that were asked for.
-    pub asking: Asking,
+    pub otp_rate_limiter: OtpRateLimiter,
     /// Texts with such a code that wait to be sent.
-    pub unwritten: Unwritten,
+    pub secret_message_bodies: SecretMessageBodies,
     /// When each device was last heard of.
-    pub seen: Seen,
+    pub last_seen: LastSeen,
 }
 
 impl App {
@@ -37,9 +37,9 @@ impl App {
             services: Services::new(store, public_url),
             tokens: TokenCache::default(),
             throttle: Throttle::default(),
-            asking: Asking::default(),
-            unwritten: Unwritten::default(),
-            seen: Seen::default(),
+            otp_rate_limiter: OtpRateLimiter::default(),
+            secret_message_bodies: SecretMessageBodies::default(),
+            last_seen: LastSeen::default(),
         }))
     }
 

@@ -7,7 +7,7 @@ use crate::{
         Timestamp,
         error::{Error, Kind},
     },
-    web::{Failure, Trail},
+    web::{Failure, RequestTrace},
 };
 use poem::{Request, RequestBody, http::header};
 use poem_openapi::{
@@ -113,11 +113,11 @@ impl<'a, R: Requirement> ApiExtractor<'a> for Granted<R> {
             ))
         })?;
         let principal = app.tokens.principal(&app.store, token).map_err(Failure)?;
-        if let Some(trail) = Trail::of(request) {
-            trail.made_by(&principal.client_name);
+        if let Some(trace) = RequestTrace::of(request) {
+            trace.made_by(&principal.client_name);
         }
         if let Some(device) = principal.device {
-            app.seen.mark(device, Timestamp::now());
+            app.last_seen.mark(device, Timestamp::now());
         }
         principal.require::<R>().map_err(Failure)?;
         Ok(Self {

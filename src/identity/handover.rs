@@ -14,7 +14,7 @@ const WITHHELD: Digest = [0; 32];
 
 /// What a secret is to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum SecretState {
     /// The client waits for its secret: any will be its own.
     Awaited,
     /// The client signs in with it.
@@ -31,21 +31,21 @@ pub fn withhold(tx: &Tx<'_>, client: ClientId) -> Result<()> {
 }
 
 /// What `client_secret` is to the client.
-pub fn standing(
+pub fn state(
     connection: &Connection,
     client: ClientId,
     client_secret: &str,
-) -> Result<Standing> {
+) -> Result<SecretState> {
     let stored = connection
         .prepare_cached("SELECT secret_hash FROM clients WHERE id = ?1 AND revoked_at IS NULL")?
         .query_row([client], |row| row.get::<_, Digest>(0))
         .optional()?;
     Ok(match stored {
-        Some(WITHHELD) => Standing::Awaited,
+        Some(WITHHELD) => SecretState::Awaited,
         Some(stored) if secret::same(&stored, &secret::digest(client_secret.as_bytes())) => {
-            Standing::InForce
+            SecretState::InForce
         }
-        _ => Standing::Other,
+        _ => SecretState::Other,
     })
 }
 
@@ -57,14 +57,14 @@ pub fn is_withheld(connection: &Connection, client: ClientId) -> Result<bool> {
 }
 
 /// Gives the client this secret, if it waits for one; what the secret is to it then.
-pub fn give(tx: &Tx<'_>, client: ClientId, client_secret: &str) -> Result<Standing> {
-    let standing = standing(tx, client, client_secret)?;
-    if standing != Standing::Awaited {
-        return Ok(standing);
+pub fn give(tx: &Tx<'_>, client: ClientId, client_secret: &str) -> Result<SecretState> {
+    let state = state(tx, client, client_secret)?;
+    if state != SecretState::Awaited {
+        return Ok(state);
     }
     tx.prepare_cached("UPDATE clients SET secret_hash = ?2 WHERE id = ?1")?
         .execute(params![client, secret::digest(client_secret.as_bytes())])?;
-    Ok(Standing::InForce)
+    Ok(SecretState::InForce)
 }
 
 #[cfg(test)]
@@ -90,15 +90,15 @@ mod tests {
                     .unwrap()
                     .is_some()
             };
-            assert_eq!(give(tx, made.id, "early")?, Standing::Other);
+            assert_eq!(give(tx, made.id, "early")?, SecretState::Other);
             withhold(tx, made.id)?;
             assert!(!signs_in(made.client_secret.as_bytes()) && !signs_in(b""));
-            assert_eq!(standing(tx, made.id, "one")?, Standing::Awaited);
-            assert_eq!(give(tx, made.id, "one")?, Standing::InForce);
-            assert_eq!(give(tx, made.id, "two")?, Standing::Other);
+            assert_eq!(state(tx, made.id, "one")?, SecretState::Awaited);
+            assert_eq!(give(tx, made.id, "one")?, SecretState::InForce);
+            assert_eq!(give(tx, made.id, "two")?, SecretState::Other);
             assert!(signs_in(b"one") && !signs_in(b"two"));
             clients::revoke(tx, &ctx, &made.client_id)?;
-            assert_eq!(standing(tx, made.id, "one")?, Standing::Other);
+            assert_eq!(state(tx, made.id, "one")?, SecretState::Other);
             Ok(())
         })
         .unwrap();

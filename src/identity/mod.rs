@@ -2,23 +2,23 @@
 //! hashing, tokens at rest and the throttle of guesses; the token endpoint itself is `oauth`.
 
 pub mod app;
-pub mod asking;
 pub mod clients;
 mod edit;
 pub mod granted;
 pub mod handover;
+pub mod last_seen;
 pub mod oauth;
 pub mod one_time;
+pub mod otp_rate_limiter;
 pub mod password;
 pub mod principal;
 pub mod roles;
 pub mod scopes;
 pub mod second_factor;
-pub mod seen;
+pub mod secret_message_bodies;
 pub mod sessions;
 pub mod throttle;
 pub mod tokens;
-pub mod unwritten;
 pub mod users;
 
 pub use app::App;

@@ -12,9 +12,9 @@ use zxcvbn::{Score, feedback::Feedback, zxcvbn};
 const MIN_CHARS: usize = 8;
 /// The longest password.
 const MAX_BYTES: usize = 4096;
-/// How many requests wait for a turn; the next one is refused.
+/// How many requests wait for a permit; the next one is refused.
 const WAITING_MAX: usize = 64;
-/// When a refused request may come again: by then most of those that wait had their turn.
+/// When a refused request may come again: by then most of those that wait had theirs.
 const CROWDED_WAIT: Duration = Duration::from_secs(2);
 
 /// Stands in for the hash of a user who does not exist or has no password, so that a guess at one
@@ -110,8 +110,8 @@ fn matches(password: &str, stored: Option<&str>) -> bool {
     verified.is_ok() && stored.is_some()
 }
 
-/// The turn to verify or hash a password.
-pub struct Turn(SemaphorePermit<'static>);
+/// The permit to verify or hash a password.
+pub struct Permit(SemaphorePermit<'static>);
 
 /// Who hashes. Each queue has turns of its own, so that guesses at the token endpoint never hold up
 /// a sign-in to the console.
@@ -123,12 +123,12 @@ pub enum Queue {
     Console,
 }
 
-struct Turns {
+struct Permits {
     at_once: Semaphore,
     waiting: Semaphore,
 }
 
-impl Turns {
+impl Permits {
     const fn new(at_once: usize) -> Self {
         Self {
             at_once: Semaphore::const_new(at_once),
@@ -136,35 +136,35 @@ impl Turns {
         }
     }
 
-    async fn take(&'static self) -> Result<Turn> {
-        if let Ok(turn) = self.at_once.try_acquire() {
-            return Ok(Turn(turn));
+    async fn take(&'static self) -> Result<Permit> {
+        if let Ok(permit) = self.at_once.try_acquire() {
+            return Ok(Permit(permit));
         }
         let crowded = |_| too_many("sign-ins at once", CROWDED_WAIT);
         let _waiting = self.waiting.try_acquire().map_err(crowded)?;
         self.at_once
             .acquire()
             .await
-            .map(Turn)
+            .map(Permit)
             .map_err(Error::defect)
     }
 }
 
-/// Waits for a turn. Whoever throttles guesses asks again once it has come: many may have waited
+/// Waits for a permit. Whoever throttles guesses asks again once it has come: many may have waited
 /// together.
 ///
 /// # Errors
 /// [`crate::types::error::Kind::TooManyAttempts`] when too many wait already.
-pub async fn turn(queue: Queue) -> Result<Turn> {
-    static API: Turns = Turns::new(2);
-    static CONSOLE: Turns = Turns::new(1);
+pub async fn permit(queue: Queue) -> Result<Permit> {
+    static API: Permits = Permits::new(2);
+    static CONSOLE: Permits = Permits::new(1);
     match queue {
         Queue::Api => API.take().await,
         Queue::Console => CONSOLE.take().await,
     }
 }
 
-impl Turn {
+impl Permit {
     /// Whether the password is the one of the stored hash.
     pub async fn verify(self, password: String, stored: Option<String>) -> Result<bool> {
         self.run(move || matches(&password, stored.as_deref()))
@@ -186,7 +186,7 @@ impl Turn {
         self.run(move || hash_any(&code)).await?
     }
 
-    /// The turn goes with the work: a caller who hangs up does not make room for another.
+    /// The permit goes with the work: a caller who hangs up does not make room for another.
     async fn run<T: Send + 'static>(self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         tokio::task::spawn_blocking(move || {
             let _turn = self.0;
@@ -247,24 +247,24 @@ mod tests {
 
     #[tokio::test]
     async fn few_wait_for_a_turn_and_the_next_one_is_refused() {
-        static TURNS: Turns = Turns::new(1);
-        let turn = TURNS.take().await.unwrap();
+        static PERMITS: Permits = Permits::new(1);
+        let permit = PERMITS.take().await.unwrap();
         let waiting: Vec<_> = (0..WAITING_MAX)
-            .map(|_| tokio::spawn(TURNS.take()))
+            .map(|_| tokio::spawn(PERMITS.take()))
             .collect();
-        while TURNS.waiting.available_permits() > 0 {
+        while PERMITS.waiting.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        let refused = TURNS.take().await.err().unwrap();
+        let refused = PERMITS.take().await.err().unwrap();
         assert_eq!(
             refused.kind,
             crate::types::error::Kind::TooManyAttempts { retry_after_s: 2 }
         );
-        drop(turn);
+        drop(permit);
         for one in waiting {
             assert!(one.await.unwrap().is_ok());
         }
-        assert!(TURNS.take().await.is_ok());
+        assert!(PERMITS.take().await.is_ok());
     }
 
     #[test]

@@ -23,7 +23,7 @@ const WINDOWS_MAX: usize = 10_000;
 
 /// Where guesses are made. Failures at one door never close another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Door {
+pub enum Endpoint {
     /// Client secrets at the token endpoint.
     ClientSecret,
     /// Passwords and one-time passwords at the token endpoint.
@@ -39,24 +39,27 @@ pub enum Door {
 /// Whose failures count together.
 #[derive(Debug, Clone, Copy)]
 pub struct Account<'a> {
-    door: Door,
+    endpoint: Endpoint,
     name: Option<&'a str>,
 }
 
 impl<'a> Account<'a> {
     /// Somebody who exists: counted by name and address.
     #[must_use]
-    pub fn known(door: Door, name: &'a str) -> Self {
+    pub fn known(endpoint: Endpoint, name: &'a str) -> Self {
         Self {
-            door,
+            endpoint,
             name: Some(name),
         }
     }
 
     /// Whoever does not exist, or cannot be shut out: counted by address.
     #[must_use]
-    pub fn unknown(door: Door) -> Self {
-        Self { door, name: None }
+    pub fn unknown(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            name: None,
+        }
     }
 }
 
@@ -66,8 +69,8 @@ pub struct Throttle(Mutex<Counts>);
 
 struct Counts {
     // By the account's digest: an account's name is as long as a sender likes.
-    accounts: Windows<(Door, Digest, IpAddr)>,
-    addresses: Windows<(Door, IpAddr)>,
+    accounts: Windows<(Endpoint, Digest, IpAddr)>,
+    addresses: Windows<(Endpoint, IpAddr)>,
 }
 
 impl Default for Counts {
@@ -89,12 +92,14 @@ impl Throttle {
         let counts = self.counts();
         let address = counted(address);
         let wait = match account.name {
-            Some(name) => counts
-                .accounts
-                .wait(&key(account.door, name, address), ACCOUNT_MAX, now),
+            Some(name) => {
+                counts
+                    .accounts
+                    .wait(&key(account.endpoint, name, address), ACCOUNT_MAX, now)
+            }
             None => counts
                 .addresses
-                .wait(&(account.door, address), ADDRESS_MAX, now),
+                .wait(&(account.endpoint, address), ADDRESS_MAX, now),
         };
         match wait {
             None => Ok(()),
@@ -111,9 +116,11 @@ impl Throttle {
         let mut counts = self.counts();
         let network = counted(address);
         if let Some(name) = account.name {
-            counts.accounts.count(key(account.door, name, network), now);
+            counts
+                .accounts
+                .count(key(account.endpoint, name, network), now);
         }
-        let all = (account.door, network);
+        let all = (account.endpoint, network);
         let wait = counts.addresses.wait(&all, ADDRESS_MAX, now);
         counts.addresses.count(all, now);
         wait.map_or(Ok(()), |wait| Err(too_many("attempts failed", wait)))
@@ -126,7 +133,7 @@ impl Throttle {
             let mut counts = self.counts();
             counts
                 .accounts
-                .forget(&key(account.door, name, counted(address)));
+                .forget(&key(account.endpoint, name, counted(address)));
         }
     }
 
@@ -136,9 +143,9 @@ impl Throttle {
 }
 
 /// Accounts are told apart as sign-in does it: not by the case of their letters.
-fn key(door: Door, name: &str, address: IpAddr) -> (Door, Digest, IpAddr) {
+fn key(endpoint: Endpoint, name: &str, address: IpAddr) -> (Endpoint, Digest, IpAddr) {
     let name = secret::digest(name.to_ascii_lowercase().as_bytes());
-    (door, name, address)
+    (endpoint, name, address)
 }
 
 /// The address that attempts count for: of IPv6 the network of 64 bits, any address of which its
@@ -242,7 +249,7 @@ mod tests {
     const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2));
 
     fn ada() -> Account<'static> {
-        Account::known(Door::UserPassword, "ada@example.com")
+        Account::known(Endpoint::UserPassword, "ada@example.com")
     }
 
     fn fail(throttle: &Throttle, times: u32, account: Account<'_>, address: IpAddr, now: Instant) {
@@ -256,7 +263,7 @@ mod tests {
         let (throttle, start) = (Throttle::default(), Instant::now());
         fail(&throttle, 9, ada(), HERE, start);
         assert!(throttle.check(ada(), HERE, start).is_ok());
-        let otherwise = Account::known(Door::UserPassword, "Ada@example.com");
+        let otherwise = Account::known(Endpoint::UserPassword, "Ada@example.com");
         fail(
             &throttle,
             1,
@@ -267,7 +274,7 @@ mod tests {
         let later = start + Duration::from_secs(40);
         let refused = throttle.check(otherwise, HERE, later).unwrap_err();
         assert_eq!(refused.kind, Kind::TooManyAttempts { retry_after_s: 20 });
-        let bob = Account::known(Door::UserPassword, "bob@example.com");
+        let bob = Account::known(Endpoint::UserPassword, "bob@example.com");
         assert!(throttle.check(bob, HERE, later).is_ok());
         assert!(throttle.check(ada(), THERE, later).is_ok());
         assert!(throttle.check(ada(), HERE, start + WINDOW).is_ok());
@@ -276,7 +283,7 @@ mod tests {
     #[test]
     fn guesses_at_nobody_close_an_address_for_nobody_alone() {
         let (throttle, now) = (Throttle::default(), Instant::now());
-        let nobody = Account::unknown(Door::UserPassword);
+        let nobody = Account::unknown(Endpoint::UserPassword);
         for _ in 0..ADDRESS_MAX {
             assert!(throttle.failed(nobody, HERE, now).is_ok());
         }
@@ -286,7 +293,7 @@ mod tests {
         assert!(throttle.check(ada(), HERE, now).is_ok());
         // Whoever guesses is not told that ada exists.
         assert!(throttle.failed(ada(), HERE, now).is_err());
-        let console = Account::unknown(Door::ConsolePassword);
+        let console = Account::unknown(Endpoint::ConsolePassword);
         assert!(throttle.check(console, HERE, now).is_ok());
     }
 
@@ -296,7 +303,7 @@ mod tests {
         fail(&throttle, 100, ada(), HERE, now);
         throttle.succeeded(ada(), HERE);
         assert!(throttle.check(ada(), HERE, now).is_ok());
-        let nobody = Account::unknown(Door::UserPassword);
+        let nobody = Account::unknown(Endpoint::UserPassword);
         assert!(throttle.check(nobody, HERE, now).is_err());
     }
 

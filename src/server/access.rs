@@ -2,7 +2,7 @@
 //! people: no query strings, and of the codes in a path only their kind. A secret in an address must
 //! therefore stand in the query, or behind a colon.
 
-use crate::web::Trail;
+use crate::web::RequestTrace;
 use poem::http::{Method, StatusCode};
 use std::{
     net::{IpAddr, SocketAddr},
@@ -23,7 +23,7 @@ pub struct Line {
     address: IpAddr,
     begun: Instant,
     status: u16,
-    trail: Option<Arc<Trail>>,
+    trace: Option<Arc<RequestTrace>>,
 }
 
 impl Line {
@@ -40,23 +40,23 @@ impl Line {
             address: client,
             begun,
             status: 0,
-            trail: None,
+            trace: None,
         }
     }
 
     /// What its answer adds.
-    pub fn answered(mut self, status: StatusCode, trail: &Arc<Trail>) -> Self {
+    pub fn answered(mut self, status: StatusCode, trace: &Arc<RequestTrace>) -> Self {
         self.status = status.as_u16();
-        self.trail = Some(Arc::clone(trail));
+        self.trace = Some(Arc::clone(trace));
         self
     }
 
     /// Writes the line; `bytes` of the answer's body were sent.
     pub fn write(self, bytes: u64) {
-        let Some(trail) = &self.trail else {
+        let Some(trace) = &self.trace else {
             return;
         };
-        let client = trail.client();
+        let client = trace.client();
         let duration_ms = (self.begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
         tracing::info!(
             target: TARGET,
@@ -67,19 +67,19 @@ impl Line {
             bytes,
             address = %self.address,
             client,
-            request_id = trail.id.as_str(),
+            request_id = trace.id.as_str(),
         );
     }
 }
 
 /// Writes the line of what was refused before it was a request: it has neither method nor path.
-pub fn unread(remote: SocketAddr, status: StatusCode, bytes: usize, trail: &Trail) {
+pub fn unread(remote: SocketAddr, status: StatusCode, bytes: usize, trace: &RequestTrace) {
     tracing::info!(
         target: TARGET,
         status = status.as_u16(),
         bytes,
         address = %remote.ip().to_canonical(),
-        request_id = trail.id.as_str(),
+        request_id = trace.id.as_str(),
     );
 }
 

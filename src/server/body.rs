@@ -1,8 +1,8 @@
 //! Bodies on their way: a request's, which must arrive in time, and an answer's, which is counted
 //! as it leaves. Neither is ever held as a whole.
 
-use super::{access::Line, gzip::Gzip, pulse::Pulse};
-use crate::web::Trail;
+use super::{access::Line, connection_state::ConnectionState, gzip::Gzip};
+use crate::web::RequestTrace;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
@@ -25,8 +25,8 @@ const SILENCE_MAX: Duration = Duration::from_secs(120);
 /// A request's body. It fails when it is too slow.
 pub struct Arriving {
     inner: Incoming,
-    pulse: Arc<Pulse>,
-    trail: Arc<Trail>,
+    connection_state: Arc<ConnectionState>,
+    trace: Arc<RequestTrace>,
     begun: Instant,
     /// When something of it came last.
     heard: Instant,
@@ -41,15 +41,15 @@ impl Arriving {
     /// the trail says so.
     pub fn new(
         inner: Incoming,
-        pulse: Arc<Pulse>,
-        trail: Arc<Trail>,
+        connection_state: Arc<ConnectionState>,
+        trace: Arc<RequestTrace>,
         begun: Instant,
         time: Duration,
     ) -> Self {
         Self {
             inner,
-            pulse,
-            trail,
+            connection_state,
+            trace,
             begun,
             heard: begun,
             time,
@@ -59,7 +59,7 @@ impl Arriving {
     }
 
     fn deadline(&self) -> tokio::time::Instant {
-        let deadline = if self.trail.is_patient() {
+        let deadline = if self.trace.is_body_timeout_disabled() {
             self.heard + self.time.max(SILENCE_MAX)
         } else {
             self.begun + self.time + Duration::from_secs(self.received / RATE_MIN)
@@ -76,7 +76,7 @@ impl Arriving {
             alarm.as_mut().reset(deadline);
         }
         alarm.as_mut().poll(cx).map(|()| {
-            self.pulse.spoil();
+            self.connection_state.close_after_answer();
             let seconds = self.begun.elapsed().as_secs();
             let message = format!("it was not all there after {seconds} s");
             Some(Err(io::Error::new(io::ErrorKind::TimedOut, message)))
@@ -116,7 +116,7 @@ impl Body for Arriving {
 pub struct Departing {
     content: Content,
     bytes: u64,
-    pulse: Arc<Pulse>,
+    connection_state: Arc<ConnectionState>,
     line: Option<Box<Line>>,
 }
 
@@ -130,7 +130,7 @@ impl Departing {
     pub fn new(
         body: BoxBody<Bytes, io::Error>,
         compressed: bool,
-        pulse: Arc<Pulse>,
+        connection_state: Arc<ConnectionState>,
         line: Option<Line>,
     ) -> Self {
         Self {
@@ -140,7 +140,7 @@ impl Departing {
                 Content::Plain(body)
             },
             bytes: 0,
-            pulse,
+            connection_state,
             line: line.map(Box::new),
         }
     }
@@ -181,7 +181,7 @@ impl Body for Departing {
 
 impl Drop for Departing {
     fn drop(&mut self) {
-        self.pulse.answered();
+        self.connection_state.answered();
         if let Some(line) = self.line.take() {
             line.write(self.bytes);
         }

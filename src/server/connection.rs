@@ -1,9 +1,9 @@
 //! One connection: its handshake under TLS, then HTTP/1.1 on it until either side has enough.
 
 use super::{
+    connection_state::ConnectionState,
     connections::Place,
     exchange::{Exchange, Peer},
-    pulse::Pulse,
     tls::Tls,
     unread::Unread,
 };
@@ -28,7 +28,7 @@ use tokio::{
 const HEAD_MAX_BYTES: usize = 80 * 1024;
 
 /// What connections lead to.
-pub struct Door {
+pub struct ConnectionService {
     /// Answers requests.
     pub exchange: Arc<Exchange>,
     /// Shakes hands; none for plain HTTP.
@@ -40,28 +40,28 @@ pub async fn serve(
     stream: TcpStream,
     remote: SocketAddr,
     place: Place,
-    door: Arc<Door>,
+    service: Arc<ConnectionService>,
     watcher: Watcher,
 ) {
-    let pulse = Arc::clone(&place.pulse);
+    let connection_state = Arc::clone(&place.connection_state);
     let local = stream.local_addr().unwrap_or(remote);
     let stream = Watched {
         stream,
-        pulse: Arc::clone(&pulse),
+        connection_state: Arc::clone(&connection_state),
     };
     let peer = |scheme| Peer {
         remote,
         local,
         scheme,
-        pulse: Arc::clone(&pulse),
+        connection_state: Arc::clone(&connection_state),
     };
     let served = async {
-        match &door.tls {
-            None => speak(stream, peer(Scheme::HTTP), &door, watcher).await,
+        match &service.tls {
+            None => speak(stream, peer(Scheme::HTTP), &service, watcher).await,
             Some(tls) => match tls.acceptor().accept(stream).await {
                 Ok(stream) => {
-                    pulse.greeted();
-                    speak(stream, peer(Scheme::HTTPS), &door, watcher).await;
+                    connection_state.greeted();
+                    speak(stream, peer(Scheme::HTTPS), &service, watcher).await;
                 }
                 Err(cause) => tracing::debug!(address = %remote.ip(), "handshake: {cause}"),
             },
@@ -69,15 +69,15 @@ pub async fn serve(
     };
     tokio::select! {
         () = served => {}
-        () = pulse.ended() => {}
+        () = connection_state.ended() => {}
     }
 }
 
-async fn speak<S>(stream: S, peer: Peer, door: &Door, watcher: Watcher)
+async fn speak<S>(stream: S, peer: Peer, service: &ConnectionService, watcher: Watcher)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let exchange = Arc::clone(&door.exchange);
+    let exchange = Arc::clone(&service.exchange);
     let remote = peer.remote;
     let peer = Arc::new(peer);
     let stream = Unread::new(stream, Arc::clone(&exchange), Arc::clone(&peer));
@@ -93,18 +93,18 @@ where
     }
 }
 
-/// A stream that tells its pulse what goes through it.
+/// A stream that tells the state of its connection what goes through it.
 struct Watched {
     stream: TcpStream,
-    pulse: Arc<Pulse>,
+    connection_state: Arc<ConnectionState>,
 }
 
 impl Watched {
     fn sending(&self, poll: &Poll<io::Result<usize>>) {
         match poll {
-            Poll::Ready(Ok(_)) => self.pulse.sent(),
+            Poll::Ready(Ok(_)) => self.connection_state.sent(),
             Poll::Ready(Err(_)) => {}
-            Poll::Pending => self.pulse.blocked(),
+            Poll::Pending => self.connection_state.blocked(),
         }
     }
 }
@@ -117,7 +117,7 @@ impl AsyncRead for Watched {
     ) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_read(cx, buffer);
         if poll.is_ready() {
-            self.pulse.received();
+            self.connection_state.received();
         }
         poll
     }

@@ -2,8 +2,8 @@
 //! those that are overdue.
 
 use super::{
+    connection_state::{Clock, ConnectionState, Ended, Priority, TICK},
     limits::Limits,
-    pulse::{Clock, Ended, Priority, Pulse, TICK},
 };
 use std::{
     collections::HashMap,
@@ -34,14 +34,14 @@ pub struct Connections {
 #[derive(Default)]
 struct Open {
     last: u64,
-    pulses: HashMap<u64, Arc<Pulse>>,
+    pulses: HashMap<u64, Arc<ConnectionState>>,
     by_address: HashMap<IpAddr, u32>,
 }
 
 /// A connection's place among the others; given up when this goes.
 pub struct Place {
     /// What the connection is doing.
-    pub pulse: Arc<Pulse>,
+    pub connection_state: Arc<ConnectionState>,
     number: u64,
     address: Option<IpAddr>,
     all: Arc<Connections>,
@@ -106,13 +106,13 @@ impl Connections {
         let mut leaving = Leaving { all: self, address };
         let room = self.room().await?;
         leaving.address = None;
-        let pulse = Arc::new(Pulse::start(Arc::clone(&self.clock)));
+        let connection_state = Arc::new(ConnectionState::start(Arc::clone(&self.clock)));
         let mut open = self.lock();
         open.last += 1;
         let number = open.last;
-        open.pulses.insert(number, Arc::clone(&pulse));
+        open.pulses.insert(number, Arc::clone(&connection_state));
         Some(Place {
-            pulse,
+            connection_state,
             number,
             address,
             all: Arc::clone(self),
@@ -139,25 +139,29 @@ impl Connections {
         let first = {
             let open = self.lock();
             let all = open.pulses.values();
-            all.filter_map(|pulse| Some((pulse.gives_way()?, pulse)))
-                .min_by_key(|(priority, _)| *priority)
-                .map(|(priority, pulse)| (priority, Arc::clone(pulse)))
+            all.filter_map(|connection_state| {
+                Some((connection_state.gives_way()?, connection_state))
+            })
+            .min_by_key(|(priority, _)| *priority)
+            .map(|(priority, connection_state)| (priority, Arc::clone(connection_state)))
         };
         match first {
-            Some((Priority::Mute(_) | Priority::Idle(_), pulse)) => self.end(&pulse, Ended::Room),
+            Some((Priority::Mute(_) | Priority::Idle(_), connection_state)) => {
+                self.end(&connection_state, Ended::Room)
+            }
             Some((Priority::New(_), _)) | None => {}
         }
     }
 
-    fn end(&self, pulse: &Pulse, why: Ended) {
+    fn end(&self, connection_state: &ConnectionState, why: Ended) {
         self.ended[why as usize].fetch_add(1, Relaxed);
         tracing::debug!("a connection is ended: {}", Self::ENDED[why as usize]);
-        pulse.end();
+        connection_state.end();
     }
 
     /// Gives whoever has not sent a whole head no more time: the server stops.
-    pub fn hurry(&self) {
-        self.clock.hurry();
+    pub fn shut_down(&self) {
+        self.clock.shut_down();
     }
 
     /// Ends connections that are overdue, for as long as it is polled.
@@ -171,11 +175,16 @@ impl Connections {
                 let open = self.lock();
                 let pulses = open.pulses.values();
                 pulses
-                    .filter_map(|pulse| Some((pulse.overdue(&self.limits)?, Arc::clone(pulse))))
+                    .filter_map(|connection_state| {
+                        Some((
+                            connection_state.overdue(&self.limits)?,
+                            Arc::clone(connection_state),
+                        ))
+                    })
                     .collect()
             };
-            for (why, pulse) in overdue {
-                self.end(&pulse, why);
+            for (why, connection_state) in overdue {
+                self.end(&connection_state, why);
             }
         }
     }
@@ -279,12 +288,12 @@ mod tests {
     async fn who_was_idle_for_longest_makes_room() {
         let all = connections(2, 2);
         let busy = all.admit(address("10.0.0.1")).await.unwrap();
-        busy.pulse.serving();
+        busy.connection_state.serving();
         let idle = all.admit(address("10.0.0.1")).await.unwrap();
-        idle.pulse.answered();
+        idle.connection_state.answered();
         let waits = all.admit(address("10.0.0.2"));
         let gives_way = async {
-            idle.pulse.ended().await;
+            idle.connection_state.ended().await;
             drop(idle);
         };
         let (place, ()) = tokio::join!(waits, gives_way);
@@ -297,18 +306,18 @@ mod tests {
     async fn a_gate_between_two_scans_gives_way_after_who_never_asked() {
         let all = connections(2, 2);
         let gate = all.admit(address("10.0.0.1")).await.unwrap();
-        gate.pulse.serving();
-        gate.pulse.answered();
+        gate.connection_state.serving();
+        gate.connection_state.answered();
         let mute = all.admit(address("10.0.0.9")).await.unwrap();
         all.make_room();
         assert_eq!(all.ended().last(), Some(("room", 0)), "it has its moment");
         (0..8).for_each(|_| all.clock.tick());
         all.make_room();
-        mute.pulse.ended().await;
+        mute.connection_state.ended().await;
         drop(mute);
         // Among those who were answered it is who was idle for longest.
         all.make_room();
-        gate.pulse.ended().await;
+        gate.connection_state.ended().await;
         assert_eq!(all.ended().last(), Some(("room", 2)));
     }
 
@@ -316,7 +325,7 @@ mod tests {
     async fn who_stops_waiting_for_a_place_is_not_counted() {
         let all = connections(1, 1);
         let busy = all.admit(address("10.0.0.1")).await.unwrap();
-        busy.pulse.serving();
+        busy.connection_state.serving();
         for _ in 0..2 {
             let waits = all.admit(address("10.0.0.2"));
             let waited = tokio::time::timeout(Duration::from_millis(1), waits).await;

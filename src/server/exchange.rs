@@ -4,13 +4,13 @@
 use super::{
     access::{self, Line},
     body::{Arriving, Departing},
+    connection_state::ConnectionState,
     gzip,
-    pulse::Pulse,
     traffic::Traffic,
 };
 use crate::{
     types::error::{Error, Kind},
-    web::{self, ClientAddress, RequestId, Trail, request_id::REQUEST_ID},
+    web::{self, ClientAddress, RequestId, RequestTrace, request_id::REQUEST_ID},
 };
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
@@ -48,7 +48,7 @@ pub struct Peer {
     /// `http` or `https`.
     pub scheme: Scheme,
     /// What the connection is doing.
-    pub pulse: Arc<Pulse>,
+    pub connection_state: Arc<ConnectionState>,
 }
 
 impl Exchange {
@@ -59,31 +59,31 @@ impl Exchange {
         peer: &Peer,
     ) -> hyper::Response<Departing> {
         let begun = Instant::now();
-        peer.pulse.serving();
+        peer.connection_state.serving();
         let sent = RequestId::sent(request.headers());
-        let trail = Trail::start(sent.unwrap_or_else(RequestId::next));
+        let trace = RequestTrace::start(sent.unwrap_or_else(RequestId::next));
         let client =
             ClientAddress::read(peer.remote.ip(), request.headers(), &self.trusted_proxies);
         let line = Line::wanted().then(|| Line::begin(&request, client.0, begun));
         let accepted = request.headers().get(header::ACCEPT_ENCODING).cloned();
-        let mut request = self.taken(request, peer, begun, &trail);
-        request.set_data(Arc::clone(&trail));
+        let mut request = self.taken(request, peer, begun, &trace);
+        request.set_data(Arc::clone(&trace));
         request.set_data(client);
         let response = self.endpoint.get_response(request).await;
         let mut response: hyper::Response<BoxBody<_, _>> = response.into();
         self.traffic
-            .answered(trail.operation(), response.status(), begun.elapsed());
-        if let Ok(id) = HeaderValue::from_str(trail.id.as_str()) {
+            .answered(trace.operation(), response.status(), begun.elapsed());
+        if let Ok(id) = HeaderValue::from_str(trace.id.as_str()) {
             response.headers_mut().insert(REQUEST_ID, id);
         }
-        if peer.pulse.spoilt() {
+        if peer.connection_state.must_close() {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
         let compressed = gzip::prepare(&mut response, accepted.as_ref());
-        let line = line.map(|line| line.answered(response.status(), &trail));
-        let pulse = Arc::clone(&peer.pulse);
-        response.map(|body| Departing::new(body, compressed, pulse, line))
+        let line = line.map(|line| line.answered(response.status(), &trace));
+        let connection_state = Arc::clone(&peer.connection_state);
+        response.map(|body| Departing::new(body, compressed, connection_state, line))
     }
 
     /// What is told of something that was no request, with the id under which it is logged.
@@ -99,12 +99,12 @@ impl Exchange {
             ),
             _ => Error::invalid("the request line or a header is not valid HTTP/1.1"),
         };
-        let trail = Trail::start(RequestId::next());
-        let body = web::error::body(&error, &trail.id);
+        let trace = RequestTrace::start(RequestId::next());
+        let body = web::error::body(&error, &trace.id);
         self.traffic
-            .answered(trail.operation(), status, Duration::ZERO);
-        access::unread(peer.remote, status, body.len(), &trail);
-        (trail.id.to_string(), body)
+            .answered(trace.operation(), status, Duration::ZERO);
+        access::unread(peer.remote, status, body.len(), &trace);
+        (trace.id.to_string(), body)
     }
 
     /// The request as poem takes it.
@@ -113,7 +113,7 @@ impl Exchange {
         request: hyper::Request<Incoming>,
         peer: &Peer,
         begun: Instant,
-        trail: &Arc<Trail>,
+        trace: &Arc<RequestTrace>,
     ) -> Request {
         let (parts, body) = request.into_parts();
         let parts = RequestParts::from((
@@ -125,9 +125,16 @@ impl Exchange {
         let body = if body.is_end_stream() {
             Body::empty()
         } else {
-            let pulse = Arc::clone(&peer.pulse);
-            let trail = Arc::clone(trail);
-            BoxBody::new(Arriving::new(body, pulse, trail, begun, self.body_time)).into()
+            let connection_state = Arc::clone(&peer.connection_state);
+            let trace = Arc::clone(trace);
+            BoxBody::new(Arriving::new(
+                body,
+                connection_state,
+                trace,
+                begun,
+                self.body_time,
+            ))
+            .into()
         };
         Request::from_parts(parts, body)
     }

@@ -2,7 +2,7 @@
 //! handshake or a slow head is a task of its own and holds up nobody.
 
 use super::{
-    connection::{self, Door},
+    connection::{self, ConnectionService},
     connections::{Connections, Place},
     limits::Limits,
 };
@@ -28,13 +28,13 @@ const TOLD_EVERY: Duration = Duration::from_secs(10);
 /// Serves until `shutdown` is done, then finishes what was accepted, as long as the limits allow.
 pub async fn serve(
     listener: TcpListener,
-    door: Door,
+    service: ConnectionService,
     connections: Arc<Connections>,
     limits: &Limits,
     shutdown: impl Future<Output = ()>,
 ) {
     let graceful = GracefulShutdown::new();
-    let door = Arc::new(door);
+    let service = Arc::new(service);
     let mut sweep = pin!(connections.sweep());
     let accept = async {
         let mut trouble = Trouble::default();
@@ -48,7 +48,7 @@ pub async fn serve(
                 stream,
                 peer,
                 place,
-                Arc::clone(&door),
+                Arc::clone(&service),
                 watcher,
             ));
         }
@@ -59,7 +59,7 @@ pub async fn serve(
         () = shutdown => {}
     }
     drop(listener);
-    connections.hurry();
+    connections.shut_down();
     let open = connections.open();
     tracing::info!(open, "stopping: finishing what was accepted");
     tokio::select! {

@@ -1,16 +1,17 @@
 //! Assembly: which address serves what (contract §1), and what surrounds every request.
 //!
-//! From the outside in: `listener` accepts, `connections` and `pulse` limit, `tls` shakes hands,
+//! From the outside in: `listener` accepts, `connections` and `connection_state` limit, `tls` shakes hands,
 //! `connection` speaks HTTP, `unread` refuses what is none, `exchange` counts, logs and compresses,
-//! `door` gives errors their envelope, `routes` finds the operation.
+//! `error_middleware` gives errors their envelope, `routes` finds the operation.
 
 mod access;
 mod announce;
 mod body;
 mod connection;
+mod connection_state;
 mod connections;
 mod docs;
-mod door;
+mod error_middleware;
 mod exchange;
 mod gzip;
 mod handbook;
@@ -23,7 +24,6 @@ mod metrics;
 pub mod openapi;
 mod opened;
 mod otp;
-mod pulse;
 pub mod routes;
 mod schedule;
 mod service;
@@ -100,7 +100,7 @@ pub async fn run(
         body_time: limits.body_time.duration(),
         trusted_proxies: limits.trusted_proxies.clone(),
     };
-    let door = connection::Door {
+    let service = connection::ConnectionService {
         exchange: Arc::new(exchange),
         tls: tls.clone(),
     };
@@ -122,7 +122,7 @@ pub async fn run(
     };
     let sender = Sender::new(app.clone());
     sender.recover().await;
-    let served = listener::serve(listener, door, connections, &limits, shutdown);
+    let served = listener::serve(listener, service, connections, &limits, shutdown);
     let followed = async {
         match &tls {
             Some(tls) => tls.follow().await,
@@ -220,9 +220,11 @@ fn endpoint(
     let route = pages(console)
         .into_iter()
         .fold(route, |route, (path, methods)| route.at(path, methods));
-    Ok(door::Door::new(route, table, console)
-        .data(app.clone())
-        .data(Services::clone(app)))
+    Ok(
+        error_middleware::ErrorMiddleware::new(route, table, console)
+            .data(app.clone())
+            .data(Services::clone(app)),
+    )
 }
 
 /// The console's paths, each with what answers its methods.

@@ -11,7 +11,7 @@ use crate::{
     domain::otp::{self, Asker, LIFE_S},
     identity::App,
     types::error::{Error, Kind, Result},
-    web::{Failure, RequestId, Trail, body::read_limited, error::status_code},
+    web::{Failure, RequestId, RequestTrace, body::read_limited, error::status_code},
 };
 use askama::Template;
 use poem::{
@@ -152,7 +152,7 @@ async fn email(request: &Request, body: &mut RequestBody) -> Result<String> {
 }
 
 fn context(app: &App, request: &Request) -> Context {
-    let id = Trail::of(request).map_or_else(RequestId::next, |trail| trail.id.clone());
+    let id = RequestTrace::of(request).map_or_else(RequestId::next, |trace| trace.id.clone());
     Context {
         actor: "page:otp".to_owned(),
         request_id: Some(id.as_str().to_owned()),

@@ -3,7 +3,7 @@
 
 use crate::{
     types::observe::{DURATIONS, Exposition, Histogram},
-    web::Trail,
+    web::RequestTrace,
 };
 use poem::{Endpoint, Request, Result, http::StatusCode};
 use std::{
@@ -113,8 +113,8 @@ impl<E: Endpoint> Endpoint for Counted<E> {
     type Output = E::Output;
 
     async fn call(&self, request: Request) -> Result<Self::Output> {
-        if let Some(trail) = Trail::of(&request) {
-            trail.reached(self.operation);
+        if let Some(trace) = RequestTrace::of(&request) {
+            trace.reached(self.operation);
         }
         self.inner.call(request).await
     }

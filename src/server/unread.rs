@@ -39,7 +39,7 @@ impl<S> Unread<S> {
 impl<S: AsyncWrite + Unpin> Unread<S> {
     /// Takes a refusal of hyper's and keeps our answer in its place; false for anything else.
     fn took(&mut self, bytes: &[u8]) -> bool {
-        let refusal = if self.peer.pulse.is_serving() {
+        let refusal = if self.peer.connection_state.is_serving() {
             None
         } else {
             Refusal::read(bytes)

@@ -14,7 +14,7 @@ pub mod request_id;
 pub mod schema;
 pub mod stream;
 pub mod tags;
-pub mod trail;
+pub mod trace;
 
 pub use body::Body;
 pub use client_address::ClientAddress;
@@ -24,4 +24,4 @@ pub use headers::{IdempotencyKey, IfMatch};
 pub use list_body::{ListInput, ListQuery};
 pub use page::{Address, List};
 pub use request_id::RequestId;
-pub use trail::Trail;
+pub use trace::RequestTrace;

@@ -1,7 +1,7 @@
 //! The id of a request, under which the log has what happened to it: the client's own
 //! (`X-Request-Id`), or one that the server makes.
 
-use super::Trail;
+use super::RequestTrace;
 use poem::{
     FromRequest, Request, RequestBody,
     http::{HeaderMap, HeaderName},
@@ -59,6 +59,6 @@ impl fmt::Display for RequestId {
 
 impl<'a> FromRequest<'a> for RequestId {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
-        Ok(Trail::of(request).map_or_else(Self::next, |trail| trail.id.clone()))
+        Ok(RequestTrace::of(request).map_or_else(Self::next, |trace| trace.id.clone()))
     }
 }

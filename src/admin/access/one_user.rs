@@ -191,16 +191,16 @@ async fn new_password(
                 return Err(Error::invalid("the two passwords differ"));
             }
             let typed = form.sent("password").unwrap_or_default().to_owned();
-            let turn = password::turn(Queue::Console).await?;
+            let permit = password::permit(Queue::Console).await?;
             let hashed = match console {
-                Some(_) => turn.hash_strong(typed, email.to_owned()).await?,
-                None => turn.hash(typed).await?,
+                Some(_) => permit.hash_strong(typed, email.to_owned()).await?,
+                None => permit.hash(typed).await?,
             };
             Ok((Some(hashed), None))
         }
         _ => {
             let made = second_factor::readable(PASSWORD_CHARS)?;
-            let hashed = password::turn(Queue::Console)
+            let hashed = password::permit(Queue::Console)
                 .await?
                 .hash(made.clone())
                 .await?;

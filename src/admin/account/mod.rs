@@ -126,9 +126,9 @@ async fn password_changed(request: &RequestContext) -> Result<()> {
     }
     sign_in::check_own_password(request, old).await?;
     let current_user = request.current_user()?.clone();
-    let turn = password::turn(Queue::Console).await?;
+    let permit = password::permit(Queue::Console).await?;
     let change = UserChange {
-        password: Some(turn.hash_strong(new, current_user.email.clone()).await?),
+        password: Some(permit.hash_strong(new, current_user.email.clone()).await?),
         session: Some(current_user.session),
         ..UserChange::default()
     };

@@ -19,7 +19,7 @@ use super::{
     route::{ADMINISTRATOR, OPERATOR, Route, VIEWER},
 };
 use crate::{
-    domain::content::{Region, region::Standing},
+    domain::content::{Region, region::Publication},
     types::{
         Timestamp,
         error::{Error, Kind, Result},
@@ -69,13 +69,13 @@ fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
     let now = Timestamp::now();
     let time = |at: Option<Timestamp>| at.map(|at| layout.time(&at)).unwrap_or_default();
     match (region.now.standing(now), region.now.published_to) {
-        (Standing::Published, None) => ("good", "published".to_owned()),
-        (Standing::Published, to) => ("good", format!("published until {}", time(to))),
-        (Standing::Later, _) => (
+        (Publication::Published, None) => ("good", "published".to_owned()),
+        (Publication::Published, to) => ("good", format!("published until {}", time(to))),
+        (Publication::Later, _) => (
             "warn",
             format!("published from {}", time(region.now.published_from)),
         ),
-        (Standing::Over, _) => ("", "offline".to_owned()),
+        (Publication::Over, _) => ("", "offline".to_owned()),
     }
 }
 

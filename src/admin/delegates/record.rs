@@ -15,7 +15,7 @@ use crate::{
             RESOURCE,
             note::{self, Level, Note},
         },
-        interactions::{places::Places, presence},
+        interactions::{device_cache::DeviceCache, presence},
     },
     types::{
         DelegateId, Timestamp, Zone,
@@ -346,7 +346,7 @@ fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64,
 
 fn inside(connection: &Connection, id: i64) -> Result<Vec<(i64, String, Timestamp)>> {
     let history = presence::History::of(connection, DelegateId(id))?;
-    let mut inside = history.entered(connection, &Places::default())?;
+    let mut inside = history.entered(connection, &DeviceCache::default())?;
     inside.sort_unstable_by_key(|(_, since)| Reverse(*since));
     let mut name =
         connection.prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?;

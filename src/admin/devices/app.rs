@@ -20,7 +20,7 @@ pub fn heard_of(
     device: DeviceId,
     stored: Option<Timestamp>,
 ) -> (Option<Timestamp>, bool) {
-    let seen_at = app.seen.last(device).or(stored);
+    let seen_at = app.last_seen.last(device).or(stored);
     (seen_at, presence::is_online(seen_at, Timestamp::now()))
 }
 

@@ -37,7 +37,7 @@ pub struct Filter {
     /// Purchases of these times.
     pub times: Times,
     /// Who sold.
-    pub current_user: String,
+    pub staff: String,
     /// A product's device.
     pub product: Option<i64>,
     /// One of [`METHODS`].
@@ -58,7 +58,7 @@ impl Filter {
         let mut asked = Asked::of(query, zone);
         let filter = Self {
             times: asked.times(),
-            current_user: asked.text("staff"),
+            staff: asked.text("staff"),
             product: asked.number("product"),
             method: asked.text("method"),
             fits: asked.choice("fits", &FITS),
@@ -93,7 +93,7 @@ impl Filter {
         query(&[
             ("since", &self.times.typed[0]),
             ("until", &self.times.typed[1]),
-            ("staff", &self.current_user),
+            ("staff", &self.staff),
             ("product", &product),
             ("method", &self.method),
             ("fits", self.fits),
@@ -117,9 +117,9 @@ impl Filter {
                 condition.and(&format!("{AT} {test} {at}"));
             }
         }
-        if !self.current_user.is_empty() {
-            let current_user = condition.bind(self.current_user.clone());
-            condition.and(&format!("t.recorded_by = {current_user}"));
+        if !self.staff.is_empty() {
+            let staff = condition.bind(self.staff.clone());
+            condition.and(&format!("t.recorded_by = {staff}"));
         }
         if let Some(product) = self.product {
             let product = condition.bind(product);
@@ -177,7 +177,7 @@ fn offered(
 #[derive(Default)]
 pub struct Choices {
     /// Who ever sold something, and how that is shown.
-    pub current_user: Vec<(String, String)>,
+    pub staff: Vec<(String, String)>,
     /// What was ever sold.
     pub products: Vec<(i64, String)>,
 }
@@ -185,14 +185,14 @@ pub struct Choices {
 impl Choices {
     /// Reads them; each is found by a step in an index.
     pub fn read(connection: &Connection) -> Result<Self> {
-        let mut current_user = connection.prepare_cached(
-            "WITH RECURSIVE current_user (name) AS (
+        let mut staff = connection.prepare_cached(
+            "WITH RECURSIVE clerks (name) AS (
                  SELECT min(recorded_by) FROM transactions
                  UNION ALL SELECT (SELECT min(recorded_by) FROM transactions WHERE recorded_by > name)
-                 FROM current_user WHERE name IS NOT NULL)
-             SELECT name FROM current_user WHERE length(name) <= 200 LIMIT 500",
+                 FROM clerks WHERE name IS NOT NULL)
+             SELECT name FROM clerks WHERE length(name) <= 200 LIMIT 500",
         )?;
-        let current_user = current_user.query_map([], |row| {
+        let staff = staff.query_map([], |row| {
             let name: String = row.get(0)?;
             let shown = shortened(&name);
             Ok((name, shown))
@@ -207,7 +207,7 @@ impl Choices {
         )?;
         let products = products.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(Self {
-            current_user: current_user.collect::<rusqlite::Result<_>>()?,
+            staff: staff.collect::<rusqlite::Result<_>>()?,
             products: products.collect::<rusqlite::Result<_>>()?,
         })
     }

@@ -111,7 +111,7 @@ struct Purchase {
     id: i64,
     code: String,
     at: Timestamp,
-    current_user: Option<String>,
+    staff: Option<String>,
     total: Option<i64>,
     told: Vec<Told>,
     /// There are more than are shown.
@@ -138,7 +138,7 @@ fn find_open(connection: &Connection, from: i64) -> Result<(Vec<Purchase>, Optio
             id: row.get(0)?,
             code: row.get(1)?,
             at: row.get(2)?,
-            current_user: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
+            staff: row.get::<_, Option<String>>(3)?.as_deref().map(shortened),
             total: row.get(4)?,
             told: Vec::new(),
             more: false,

@@ -68,7 +68,7 @@ struct Sale {
     total: Option<i64>,
     notes: Option<String>,
     notes_cut: bool,
-    current_user: Option<String>,
+    staff: Option<String>,
     at: Timestamp,
     /// The till's clock said nothing that is a time.
     timeless: bool,
@@ -171,7 +171,7 @@ fn sale(connection: &Connection, id: i64) -> Result<Sale> {
                 total: row.get(4)?,
                 notes_cut: shown != notes,
                 notes: shown,
-                current_user: brief(row.get(6)?),
+                staff: brief(row.get(6)?),
                 at: row.get(7)?,
                 timeless: row.get(8)?,
                 received_at: row.get(9)?,

@@ -7,4 +7,4 @@ mod access;
 mod passage;
 
 pub use access::{AccessRules, Entry, RuleSet};
-pub use passage::{Facts, Moment, Passage, Place, Room, Standing, judge, unreadable};
+pub use passage::{CheckInFacts, Passage, Place, Position, PresenceState, Room, judge, unreadable};

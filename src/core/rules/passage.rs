@@ -8,7 +8,7 @@ use crate::types::{
 
 /// A point in the order of interactions: the earlier of recording and arrival, then the id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment {
+pub struct Position {
     /// The earlier of `recordedAt` and `createdAt`.
     pub at: Timestamp,
     /// The interaction's id.
@@ -17,18 +17,18 @@ pub struct Moment {
 
 /// What one delegate last did at one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standing {
+pub struct PresenceState {
     /// The last check-in or override.
-    pub last_in: Option<Moment>,
+    pub last_in: Option<Position>,
     /// The last check-out.
-    pub last_out: Option<Moment>,
+    pub last_out: Option<Position>,
     /// The last join or booking.
-    pub last_join: Option<Moment>,
+    pub last_join: Option<Position>,
     /// The last uninvite or cancelled booking; not an uninvite of a second delegate.
-    pub last_leave: Option<Moment>,
+    pub last_leave: Option<Position>,
 }
 
-impl Standing {
+impl PresenceState {
     /// Checked in, and not out since.
     #[must_use]
     pub fn is_inside(&self) -> bool {
@@ -71,7 +71,7 @@ pub enum Passage {
 
 /// Everything a decision depends on.
 #[derive(Debug)]
-pub struct Facts<'a> {
+pub struct CheckInFacts<'a> {
     /// In or out.
     pub passage: Passage,
     /// Where.
@@ -79,7 +79,7 @@ pub struct Facts<'a> {
     /// The rules there, defaults included; `None` when what is stored cannot be read.
     pub rules: Option<AccessRules>,
     /// What the delegate last did there; leaving a place above counts as leaving.
-    pub standing: &'a Standing,
+    pub state: &'a PresenceState,
     /// Whether the delegate is inside, there or at anything below.
     pub inside: bool,
     /// How often it entered, overrides included; only counted where a rule needs it, and as far.
@@ -100,7 +100,7 @@ pub struct Facts<'a> {
 ///
 /// # Errors
 /// [`Kind::Refused`].
-pub fn judge(facts: &Facts<'_>) -> Result<()> {
+pub fn judge(facts: &CheckInFacts<'_>) -> Result<()> {
     match facts.passage {
         Passage::In => judge_check_in(facts),
         Passage::Out => judge_check_out(facts),
@@ -117,7 +117,7 @@ fn refuse(refusal: Refusal, message: String) -> Result<()> {
     Err(Error::new(Kind::Refused(refusal), message))
 }
 
-fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
+fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
     let Place { name, .. } = facts.place;
     let Some(rules) = &facts.rules else {
         return refuse(Refusal::NotAvailable, unreadable(name));
@@ -134,11 +134,11 @@ fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
     }
     let last_in = || {
         facts
-            .standing
+            .state
             .last_in
             .map_or_else(String::new, |last| facts.zone.spoken(last.at, facts.now))
     };
-    if rules.is_single_entry() && facts.standing.is_inside() {
+    if rules.is_single_entry() && facts.state.is_inside() {
         return refuse(
             Refusal::TooMany,
             format!("already used at {name} at {}", last_in()),
@@ -177,7 +177,7 @@ fn judge_check_in(facts: &Facts<'_>) -> Result<()> {
     }
 }
 
-fn judge_time(facts: &Facts<'_>, rules: &AccessRules) -> Result<()> {
+fn judge_time(facts: &CheckInFacts<'_>, rules: &AccessRules) -> Result<()> {
     let name = &facts.place.name;
     let minutes = |count: u32| i64::from(count) * 60_000;
     if let (Some(before), Some(start)) = (rules.opens_before, facts.place.start_at) {
@@ -202,7 +202,7 @@ fn judge_time(facts: &Facts<'_>, rules: &AccessRules) -> Result<()> {
 
 /// People must be able to leave: only single entry looks at a check-out, and unreadable rules or a
 /// device that is not available never keep anybody in.
-fn judge_check_out(facts: &Facts<'_>) -> Result<()> {
+fn judge_check_out(facts: &CheckInFacts<'_>) -> Result<()> {
     let single = facts.rules.is_some_and(|rules| rules.is_single_entry());
     if single && !facts.inside {
         let name = &facts.place.name;
@@ -226,8 +226,8 @@ mod tests {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "standings hold options")]
-    fn moment(minute: i64, id: i64) -> Option<Moment> {
-        Some(Moment {
+    fn moment(minute: i64, id: i64) -> Option<Position> {
+        Some(Position {
             at: minutes(minute),
             id,
         })
@@ -241,7 +241,7 @@ mod tests {
     fn verdict(
         passage: Passage,
         rules: Option<AccessRules>,
-        standing: Standing,
+        state: PresenceState,
         joined: bool,
         inside_now: i64,
     ) -> Result<()> {
@@ -256,13 +256,13 @@ mod tests {
             capacity,
             inside: inside_now,
         });
-        judge(&Facts {
+        judge(&CheckInFacts {
             passage,
             place: &place,
             rules,
-            standing: &standing,
-            inside: standing.is_inside(),
-            entries: u32::from(standing.last_in.is_some()),
+            state: &state,
+            inside: state.is_inside(),
+            entries: u32::from(state.last_in.is_some()),
             joined,
             rooms: rooms.as_slice(),
             at: NOON,
@@ -280,12 +280,12 @@ mod tests {
 
     #[test]
     fn check_ins_are_judged_by_every_rule() {
-        let fresh = Standing::default();
-        let inside = Standing {
+        let fresh = PresenceState::default();
+        let inside = PresenceState {
             last_in: moment(-178, 5),
             ..fresh
         };
-        let back = Standing {
+        let back = PresenceState {
             last_out: moment(-100, 6),
             ..inside
         };
@@ -339,11 +339,11 @@ mod tests {
                 "passes",
             ),
         ];
-        for (access, standing, joined, inside_now, expected) in cases {
+        for (access, state, joined, inside_now, expected) in cases {
             let verdict = verdict(
                 Passage::In,
                 Some(rules(access.clone())),
-                standing,
+                state,
                 joined,
                 inside_now,
             );
@@ -360,11 +360,11 @@ mod tests {
                 start_at: Some(minutes(-30)),
                 end_at: Some(minutes(30)),
             };
-            told(judge(&Facts {
+            told(judge(&CheckInFacts {
                 passage: Passage::In,
                 place: &place,
                 rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
-                standing: &Standing::default(),
+                state: &PresenceState::default(),
                 inside: false,
                 entries: 0,
                 joined: false,
@@ -382,38 +382,47 @@ mod tests {
 
     #[test]
     fn a_check_out_is_refused_only_under_single_entry() {
-        let inside = Standing {
+        let inside = PresenceState {
             last_in: moment(-10, 1),
-            ..Standing::default()
+            ..PresenceState::default()
         };
         let single = Some(rules(json!({"entry": "single"})));
-        let out = |rules, standing| told(verdict(Passage::Out, rules, standing, false, 0));
+        let out = |rules, state| told(verdict(Passage::Out, rules, state, false, 0));
         assert_eq!(out(single, inside), "passes");
-        assert!(out(single, Standing::default()).starts_with("745 "));
+        assert!(out(single, PresenceState::default()).starts_with("745 "));
         assert_eq!(
-            out(Some(AccessRules::default()), Standing::default()),
+            out(Some(AccessRules::default()), PresenceState::default()),
             "passes"
         );
-        assert_eq!(out(None, Standing::default()), "passes");
+        assert_eq!(out(None, PresenceState::default()), "passes");
     }
 
     #[test]
     fn unreadable_rules_close_the_gate() {
-        assert!(told(verdict(Passage::In, None, Standing::default(), true, 0)).starts_with("743 "));
+        assert!(
+            told(verdict(
+                Passage::In,
+                None,
+                PresenceState::default(),
+                true,
+                0
+            ))
+            .starts_with("743 ")
+        );
     }
 
     #[test]
     fn a_late_check_out_does_not_undo_a_newer_check_in() {
-        let standing = Standing {
+        let state = PresenceState {
             last_in: moment(5, 9),
             last_out: moment(0, 10),
-            ..Standing::default()
+            ..PresenceState::default()
         };
-        assert!(standing.is_inside());
-        let same_second = Standing {
+        assert!(state.is_inside());
+        let same_second = PresenceState {
             last_in: moment(5, 9),
             last_out: moment(5, 10),
-            ..Standing::default()
+            ..PresenceState::default()
         };
         assert!(!same_second.is_inside());
     }

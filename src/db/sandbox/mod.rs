@@ -4,13 +4,13 @@
 mod allowed;
 mod copies;
 mod functions;
-mod leash;
+mod query_limits;
 mod report;
-mod turns;
+mod report_semaphore;
 
-pub use leash::{Leash, Stopped};
+pub use query_limits::{QueryLimits, Stopped};
 pub use report::Shape;
-pub use turns::{Turn, Turns};
+pub use report_semaphore::{ReportPermit, ReportSemaphore};
 
 use crate::types::{
     Zone,
@@ -79,7 +79,7 @@ impl Sandbox {
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open_in_memory()?;
         connection.busy_timeout(Duration::from_secs(1))?;
-        // What is sorted goes to disk, where [`Leash`] sees to it: a million rows are not to be held.
+        // What is sorted goes to disk, where [`QueryLimits`] sees to it: a million rows are not to be held.
         connection.pragma_update(None, "temp_store", "FILE")?;
         connection.pragma_update(None, "trusted_schema", false)?;
         // Under a name that nobody can guess: a common table expression with the name of a view
@@ -125,12 +125,12 @@ impl Sandbox {
 
     /// From now on for `most`, statements run; then they are interrupted.
     pub fn limit(&self, most: Duration) -> Result<()> {
-        self.hold(most, &Leash::default())
+        self.hold(most, &QueryLimits::default())
     }
 
     /// As [`Sandbox::limit`]; the leash tells why a statement was stopped.
-    pub fn hold(&self, most: Duration, leash: &Leash) -> Result<()> {
-        let stop = leash.hold(most, &self.path);
+    pub fn hold(&self, most: Duration, query_limits: &QueryLimits) -> Result<()> {
+        let stop = query_limits.hold(most, &self.path);
         Ok(self.connection.progress_handler(STEPS, Some(stop))?)
     }
 

@@ -419,7 +419,7 @@ impl AppsApi {
         let selector = DeviceSelector::parse(&selector.0)?;
         let last_seen = self.app.store.look_up(|connection| {
             let device = find_readable(connection, &selector, &caller)?;
-            presence::last_seen(connection, &self.app.seen, device)
+            presence::last_seen(connection, &self.app.last_seen, device)
         })?;
         let online = presence::is_online(last_seen, Timestamp::now());
         let zone = &self.app.settings().zone;

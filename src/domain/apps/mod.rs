@@ -36,7 +36,7 @@ pub async fn upkeep(app: &App) {
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     for round in 0_u32.. {
         ticks.tick().await;
-        if let Err(cause) = presence::write_down(&app.store, &app.seen, &mut written).await {
+        if let Err(cause) = presence::write_down(&app.store, &app.last_seen, &mut written).await {
             tracing::warn!("when devices were seen: {cause}");
         }
         if round % THINNED_EVERY == 0
@@ -49,8 +49,12 @@ pub async fn upkeep(app: &App) {
 
 /// Writes down, before the end, when devices were last seen.
 pub async fn at_the_end(app: &App) {
-    if let Err(cause) =
-        presence::write_down(&app.store, &app.seen, &mut presence::Written::default()).await
+    if let Err(cause) = presence::write_down(
+        &app.store,
+        &app.last_seen,
+        &mut presence::Written::default(),
+    )
+    .await
     {
         tracing::warn!("when devices were seen: {cause}");
     }

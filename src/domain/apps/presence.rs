@@ -3,7 +3,7 @@
 
 use crate::{
     db::{Store, Tx},
-    identity::seen::Seen,
+    identity::last_seen::LastSeen,
     types::{DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -16,10 +16,10 @@ pub const ONLINE_MS: i64 = 15 * 60 * 1000;
 /// counts only where memory says nothing.
 pub fn last_seen(
     connection: &Connection,
-    seen: &Seen,
+    last_seen: &LastSeen,
     device: DeviceId,
 ) -> Result<Option<Timestamp>> {
-    if let Some(at) = seen.last(device) {
+    if let Some(at) = last_seen.last(device) {
         return Ok(Some(at));
     }
     Ok(connection
@@ -40,8 +40,8 @@ pub fn is_online(last_seen: Option<Timestamp>, now: Timestamp) -> bool {
 pub struct Written(HashMap<DeviceId, Timestamp>);
 
 /// Writes down when devices were last seen.
-pub async fn write_down(store: &Store, seen: &Seen, written: &mut Written) -> Result<()> {
-    let mut new = seen.all();
+pub async fn write_down(store: &Store, last_seen: &LastSeen, written: &mut Written) -> Result<()> {
+    let mut new = last_seen.all();
     new.retain(|(device, at)| written.0.get(device) != Some(at));
     if new.is_empty() {
         return Ok(());

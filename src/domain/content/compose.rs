@@ -1,7 +1,7 @@
 //! Regions rendered for one record. What is read comes first, in one look at the file; rendering
 //! holds no connection.
 
-use super::{Of, Region, region::Standing};
+use super::{Of, Region, region::Publication};
 use crate::{
     core::{
         records::Selection,
@@ -95,7 +95,7 @@ impl Page {
     ) -> Result<Self> {
         let published = |path: &String| -> Result<Region> {
             Region::find(connection, path)?
-                .filter(|region| region.now.standing(now) == Standing::Published)
+                .filter(|region| region.now.standing(now) == Publication::Published)
                 .ok_or_else(|| {
                     Error::new(
                         Kind::RegionUnavailable,

@@ -60,7 +60,7 @@ pub struct Version {
 
 /// Whether a region is given out at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Publication {
     /// It is.
     Published,
     /// It will be.
@@ -116,13 +116,13 @@ impl Draft {
 
     /// Whether it is given out at a time.
     #[must_use]
-    pub fn standing(&self, at: Timestamp) -> Standing {
+    pub fn standing(&self, at: Timestamp) -> Publication {
         if self.published_to.is_some_and(|to| to <= at) {
-            Standing::Over
+            Publication::Over
         } else if self.published_from.is_some_and(|from| from > at) {
-            Standing::Later
+            Publication::Later
         } else {
-            Standing::Published
+            Publication::Published
         }
     }
 

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::{fs, path::Path, time::UNIX_EPOCH};
 
 /// What the name of a copy beside the file begins with, after the file's own, and how it ends.
-const BESIDE: [(&str, &str); 3] = [(".v", ".bak"), (PUT_ASIDE, ""), (DAMAGED_LOG, "")];
+const ATTACHED: [(&str, &str); 3] = [(".v", ".bak"), (PUT_ASIDE, ""), (DAMAGED_LOG, "")];
 
 /// A damaged log that was kept: the file's own name, this, and when.
 const DAMAGED_LOG: &str = "-wal.damaged-";
@@ -52,7 +52,7 @@ fn beside(database: &Path, since: Timestamp) -> Vec<String> {
             // Of unknown age: it may have them.
             let may = written
                 .is_none_or(|at| i64::try_from(at.as_millis()).is_ok_and(|at| at >= since.0));
-            BESIDE.iter().any(named) && may
+            ATTACHED.iter().any(named) && may
         })
         .map(|entry| entry.path().display().to_string())
         .collect();

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     db::Tx,
     identity::{
-        handover::{self, Standing},
-        throttle::{Account, Door, counted},
+        handover::{self, SecretState},
+        throttle::{Account, Endpoint, counted},
     },
     types::{
         ClientId, DeviceId, Timestamp,
@@ -121,7 +121,7 @@ impl Discovery {
         let now = Instant::now();
         let (code, address) = (ask.code.clone(), ask.address);
         // These secrets are the app's own and may be short: guesses at one code are counted first.
-        let account = Account::known(Door::DeviceRequest, &code);
+        let account = Account::known(Endpoint::DeviceRequest, &code);
         let throttle = &self.app.throttle;
         throttle.check(account, address, now)?;
         let open = self.window.left(now).is_some();
@@ -229,11 +229,11 @@ impl Kept {
             return Ok(());
         }
         let client_secret = credentials::client_secret(app_secret, salt)?;
-        match handover::standing(connection, client, &client_secret)? {
+        match handover::state(connection, client, &client_secret)? {
             // The client was given another secret since, on the page of clients.
-            Standing::Other => return Ok(()),
-            Standing::Awaited => self.awaits_secret = true,
-            Standing::InForce => {}
+            SecretState::Other => return Ok(()),
+            SecretState::Awaited => self.awaits_secret = true,
+            SecretState::InForce => {}
         }
         self.record.credentials = Some(Credentials {
             device,

@@ -58,7 +58,7 @@ enum Participant {
 }
 
 /// One, two or three participants, in order.
-pub type Three<T> = [Option<T>; 3];
+pub type Participants<T> = [Option<T>; 3];
 
 /// A checked draft.
 #[derive(Debug, Default)]
@@ -66,9 +66,9 @@ pub struct Draft {
     /// The interaction type.
     pub kind: String,
     /// First, second and third delegate.
-    pub delegates: Three<DelegateSelector>,
+    pub delegates: Participants<DelegateSelector>,
     /// First, second and third device.
-    pub devices: Three<DeviceSelector>,
+    pub devices: Participants<DeviceSelector>,
     /// When it happened, where the client says so.
     pub recorded_at: Option<Timestamp>,
     /// `data`, reshaped, as text; shared values stand in it as they were sent.
@@ -277,10 +277,10 @@ fn one_of(
 
 fn in_order<T: fmt::Debug>(
     names: [&str; 3],
-    sent: Three<Participant>,
+    sent: Participants<Participant>,
     by_id: impl Fn(i64) -> T,
     by_selector: impl Fn(&str) -> Result<T>,
-) -> Result<Three<T>> {
+) -> Result<Participants<T>> {
     for later in 1..3 {
         if sent[later].is_some() && sent[later - 1].is_none() {
             return Err(participants(format!(

@@ -1,8 +1,8 @@
 //! The people inside a device, there or at anything below it, those who came last first.
 
 use super::{
-    places::Places,
-    presence::{Effect, History},
+    device_cache::DeviceCache,
+    presence::{History, PresenceChange},
 };
 use crate::{
     db::totals,
@@ -31,7 +31,7 @@ pub fn people(
     before: Option<InteractionId>,
     limit: usize,
 ) -> Result<Vec<Inside>> {
-    let places = Places::default();
+    let device_cache = DeviceCache::default();
     let below = occupied_below(connection, device)?;
     let mut latest: HashMap<DelegateId, Option<Inside>> = HashMap::new();
     let mut entries = Entries::of(&below, before.map_or(i64::MAX, |before| before.0));
@@ -42,7 +42,7 @@ pub fn people(
         let last = if let Some(last) = latest.get(&delegate) {
             *last
         } else {
-            let last = last_entry(connection, &places, delegate, &below)?;
+            let last = last_entry(connection, &device_cache, delegate, &below)?;
             latest.insert(delegate, last);
             last
         };
@@ -54,11 +54,11 @@ pub fn people(
 /// The last check-in of a delegate at one of the devices that keeps them inside.
 fn last_entry(
     connection: &Connection,
-    places: &Places,
+    device_cache: &DeviceCache,
     delegate: DelegateId,
     devices: &[DeviceId],
 ) -> Result<Option<Inside>> {
-    let entered = History::of(connection, delegate)?.entered(connection, places)?;
+    let entered = History::of(connection, delegate)?.entered(connection, device_cache)?;
     let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
     let last = here.max_by_key(|(_, since)| since.id);
     Ok(last.map(|(device, since)| Inside {
@@ -126,9 +126,10 @@ impl EntriesAt {
              WHERE first_device_id = ?1 AND id < ?2 AND effect = ?3 AND first_delegate_id IS NOT NULL
              ORDER BY id DESC LIMIT ?4",
         )?;
-        let rows = statement.query_map((self.device, before, Effect::Enter, AHEAD), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
+        let rows = statement
+            .query_map((self.device, before, PresenceChange::Enter, AHEAD), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         self.ahead = rows.collect::<rusqlite::Result<_>>()?;
         self.before = self.ahead.back().map(|(id, _)| *id);
         Ok(())

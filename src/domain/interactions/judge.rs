@@ -2,12 +2,12 @@
 //! them judged.
 
 use super::{
-    places::{Known, Places},
+    device_cache::{CachedDevice, DeviceCache},
     presence::{self, History},
 };
 use crate::{
     core::{
-        rules::{self, AccessRules, Facts, Passage, Room, Standing},
+        rules::{self, AccessRules, CheckInFacts, Passage, PresenceState, Room},
         settings::Settings,
     },
     types::{
@@ -53,16 +53,20 @@ pub fn passage(kind: &str) -> Option<Passage> {
 ///
 /// # Errors
 /// [`crate::types::error::Kind::Refused`], and when the facts cannot be read.
-pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) -> Result<()> {
+pub fn judge(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    question: &Question<'_>,
+) -> Result<()> {
     let settings = question.settings;
-    let known = places.get(connection, question.device)?;
+    let known = device_cache.get(connection, question.device)?;
     let entering = question.passage == Passage::In;
-    let rules = in_force(connection, places, question, known.rules)?;
+    let rules = in_force(connection, device_cache, question, known.rules)?;
     let needed = rules.unwrap_or_default();
-    let standing = question
+    let state = question
         .history
-        .standing(connection, places, question.device)?;
-    let joined = entering && needed.needs_join() && is_joined(connection, places, question)?;
+        .state(connection, device_cache, question.device)?;
+    let joined = entering && needed.needs_join() && is_joined(connection, device_cache, question)?;
     let entries = match needed.max_check_ins {
         Some(most) if entering => {
             presence::entries(connection, question.delegate, question.device, most)?
@@ -70,15 +74,15 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
         _ => 0,
     };
     let rooms = if entering {
-        rooms(connection, places, question, &needed)?
+        rooms(connection, device_cache, question, &needed)?
     } else {
         Vec::new()
     };
-    rules::judge(&Facts {
+    rules::judge(&CheckInFacts {
         passage: question.passage,
         place: &known.place,
         rules,
-        standing: &standing,
+        state: &state,
         inside: question.inside.binary_search(&question.device).is_ok(),
         entries,
         joined,
@@ -94,7 +98,7 @@ pub fn judge(connection: &Connection, places: &Places, question: &Question<'_>) 
 /// the rules to say.
 fn in_force(
     connection: &Connection,
-    places: &Places,
+    device_cache: &DeviceCache,
     question: &Question<'_>,
     own: Option<AccessRules>,
 ) -> Result<Option<AccessRules>> {
@@ -102,8 +106,8 @@ fn in_force(
         return Ok(None);
     };
     if question.passage == Passage::In {
-        for above in &places.path(connection, question.device)?[1..] {
-            let known = places.get(connection, *above)?;
+        for above in &device_cache.path(connection, question.device)?[1..] {
+            let known = device_cache.get(connection, *above)?;
             if known.alive {
                 rules.rule_set = rules.rule_set.or(readable(&known)?.rule_set);
             }
@@ -112,7 +116,7 @@ fn in_force(
     Ok(Some(rules.or(question.settings.access)))
 }
 
-fn readable(known: &Known) -> Result<AccessRules> {
+fn readable(known: &CachedDevice) -> Result<AccessRules> {
     known.rules.ok_or_else(|| {
         Error::new(
             Kind::Refused(Refusal::NotAvailable),
@@ -124,13 +128,13 @@ fn readable(known: &Known) -> Result<AccessRules> {
 /// The device and the places above it that have a capacity and that the delegate is not inside of yet.
 fn rooms(
     connection: &Connection,
-    places: &Places,
+    device_cache: &DeviceCache,
     question: &Question<'_>,
     rules: &AccessRules,
 ) -> Result<Vec<Room>> {
     let mut rooms = Vec::new();
-    for device in places.path(connection, question.device)?.iter() {
-        let known = places.get(connection, *device)?;
+    for device in device_cache.path(connection, question.device)?.iter() {
+        let known = device_cache.get(connection, *device)?;
         let capacity = if *device == question.device {
             rules.capacity
         } else {
@@ -154,13 +158,17 @@ fn rooms(
 
 /// Whether the delegate is joined with the device or with one above it; one that was deleted admits
 /// nobody.
-fn is_joined(connection: &Connection, places: &Places, question: &Question<'_>) -> Result<bool> {
-    for device in places.path(connection, question.device)?.iter() {
-        if *device != question.device && !places.get(connection, *device)?.alive {
+fn is_joined(
+    connection: &Connection,
+    device_cache: &DeviceCache,
+    question: &Question<'_>,
+) -> Result<bool> {
+    for device in device_cache.path(connection, question.device)?.iter() {
+        if *device != question.device && !device_cache.get(connection, *device)?.alive {
             continue;
         }
-        let standing = question.history.at(*device);
-        if joined_at(connection, places, question.delegate, *device, &standing)? {
+        let state = question.history.at(*device);
+        if joined_at(connection, device_cache, question.delegate, *device, &state)? {
             return Ok(true);
         }
     }
@@ -170,12 +178,12 @@ fn is_joined(connection: &Connection, places: &Places, question: &Question<'_>) 
 /// As [`presence::is_joined`], and quicker where nobody was ever uninvited by another.
 fn joined_at(
     connection: &Connection,
-    places: &Places,
+    device_cache: &DeviceCache,
     delegate: DelegateId,
     device: DeviceId,
-    standing: &Standing,
+    state: &PresenceState,
 ) -> Result<bool> {
-    Ok(standing.last_join > standing.last_leave
-        && (!places.has_uninvites(connection)?
-            || presence::is_joined(connection, delegate, device, standing)?))
+    Ok(state.last_join > state.last_leave
+        && (!device_cache.has_uninvites(connection)?
+            || presence::is_joined(connection, delegate, device, state)?))
 }

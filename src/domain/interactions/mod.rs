@@ -3,7 +3,7 @@
 //!
 //! - `draft`: a body to a checked draft, before the store is asked anything
 //! - `forms`, `shared`: what happens to its `data`
-//! - `judge`, `places`: the facts that the rules of entry (`crate::core::rules`) need
+//! - `judge`, `device_cache`: the facts that the rules of entry (`crate::core::rules`) need
 //! - `record`: the use case: replay, judge, store, all in one transaction; `follow`: what follows
 //! - `presence`: what a delegate did at devices, as rules need it; `inside`: the people inside one;
 //!   `recount`: are those inside counted right?
@@ -15,6 +15,7 @@
 mod answers;
 pub mod api;
 pub mod batch;
+pub mod device_cache;
 pub mod draft;
 pub mod embed;
 mod follow;
@@ -24,7 +25,6 @@ pub mod inside;
 pub mod judge;
 pub mod list;
 pub mod nonces;
-pub mod places;
 pub mod presence;
 pub mod reassign;
 pub mod record;

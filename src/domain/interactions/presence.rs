@@ -6,17 +6,17 @@
 //! Somebody is inside a device from a check-in there, or at anything below it, until a check-out there
 //! or at anything above it (contract §6).
 
-use super::places::Places;
+use super::device_cache::DeviceCache;
 use crate::{
-    core::rules::{Moment, Standing},
+    core::rules::{Position, PresenceState},
     db::Tx,
     types::{DelegateId, DeviceId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
 
-/// What an interaction type means for presence; the numbers are those of the column `effect`.
+/// What an interaction type means for presence; the numbers are those of the column `change`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum PresenceChange {
     /// Entered: `check-in`, `check-in-override`.
     Enter = 0,
     /// Left: `check-out`.
@@ -27,13 +27,13 @@ pub enum Effect {
     Leave = 3,
 }
 
-impl ToSql for Effect {
+impl ToSql for PresenceChange {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok((*self as i64).into())
     }
 }
 
-impl Effect {
+impl PresenceChange {
     /// What a type does to who is inside; `None` for most.
     #[must_use]
     pub fn of_passage(kind: &str) -> Option<Self> {
@@ -48,25 +48,25 @@ impl Effect {
     fn of_number(number: i64) -> Option<Self> {
         [Self::Enter, Self::Exit, Self::Join, Self::Leave]
             .into_iter()
-            .find(|effect| *effect as i64 == number)
+            .find(|change| *change as i64 == number)
     }
 
     /// A standing after it.
     #[must_use]
-    pub fn after(self, mut standing: Standing, moment: Moment) -> Standing {
+    pub fn after(self, mut state: PresenceState, moment: Position) -> PresenceState {
         let latest = match self {
-            Self::Enter => &mut standing.last_in,
-            Self::Exit => &mut standing.last_out,
-            Self::Join => &mut standing.last_join,
-            Self::Leave => &mut standing.last_leave,
+            Self::Enter => &mut state.last_in,
+            Self::Exit => &mut state.last_out,
+            Self::Join => &mut state.last_join,
+            Self::Leave => &mut state.last_leave,
         };
         *latest = (*latest).max(Some(moment));
-        standing
+        state
     }
 }
 
-fn moment(row: &Row<'_>) -> rusqlite::Result<Moment> {
-    Ok(Moment {
+fn moment(row: &Row<'_>) -> rusqlite::Result<Position> {
+    Ok(Position {
         at: row.get(0)?,
         id: row.get(1)?,
     })
@@ -77,7 +77,7 @@ const STEPS_MAX: usize = 4;
 
 /// What one delegate last did at each device, and with it where they are inside.
 #[derive(Debug, Clone, Default)]
-pub struct History(Vec<(DeviceId, Standing)>);
+pub struct History(Vec<(DeviceId, PresenceState)>);
 
 impl History {
     /// Reads what a delegate did, from the index alone.
@@ -93,17 +93,17 @@ impl History {
         while let Some(row) = rows.next()? {
             let device: i64 = row.get(2)?;
             // Most types have no effect; those rows come last.
-            let effect = row.get::<_, Option<i64>>(3)?.unwrap_or(-1);
-            if (device, effect) != last {
-                (last, steps) = ((device, effect), 0);
-                if let Some(effect) = Effect::of_number(effect) {
-                    history.record(DeviceId(device), effect, moment(row)?);
+            let change = row.get::<_, Option<i64>>(3)?.unwrap_or(-1);
+            if (device, change) != last {
+                (last, steps) = ((device, change), 0);
+                if let Some(change) = PresenceChange::of_number(change) {
+                    history.record(DeviceId(device), change, moment(row)?);
                 }
             } else if steps < STEPS_MAX {
                 steps += 1;
             } else {
                 // Without an effect there is nothing more at this device.
-                last.1 = effect.max(0);
+                last.1 = change.max(0);
                 drop(rows);
                 rows = statement.query((delegate, last.0, last.1))?;
             }
@@ -112,20 +112,20 @@ impl History {
     }
 
     /// Adds something the delegate did.
-    pub fn record(&mut self, device: DeviceId, effect: Effect, moment: Moment) {
+    pub fn record(&mut self, device: DeviceId, change: PresenceChange, moment: Position) {
         let at = self.0.iter().rposition(|(at, _)| *at == device);
         let at = at.unwrap_or_else(|| {
-            self.0.push((device, Standing::default()));
+            self.0.push((device, PresenceState::default()));
             self.0.len() - 1
         });
-        self.0[at].1 = effect.after(self.0[at].1, moment);
+        self.0[at].1 = change.after(self.0[at].1, moment);
     }
 
     /// What the delegate last did at a device itself.
     #[must_use]
-    pub fn at(&self, device: DeviceId) -> Standing {
+    pub fn at(&self, device: DeviceId) -> PresenceState {
         let found = self.0.iter().find(|(at, _)| *at == device);
-        found.map_or_else(Standing::default, |(_, standing)| *standing)
+        found.map_or_else(PresenceState::default, |(_, state)| *state)
     }
 
     /// The position of the last check-in or check-out anywhere.
@@ -136,19 +136,19 @@ impl History {
     }
 
     /// As [`History::at`], but leaving a place above means leaving this one too.
-    pub fn standing(
+    pub fn state(
         &self,
         connection: &Connection,
-        places: &Places,
+        device_cache: &DeviceCache,
         device: DeviceId,
-    ) -> Result<Standing> {
-        let mut standing = self.at(device);
-        if standing.last_in.is_some() {
-            for above in places.path(connection, device)?.iter().skip(1) {
-                standing.last_out = standing.last_out.max(self.at(*above).last_out);
+    ) -> Result<PresenceState> {
+        let mut state = self.at(device);
+        if state.last_in.is_some() {
+            for above in device_cache.path(connection, device)?.iter().skip(1) {
+                state.last_out = state.last_out.max(self.at(*above).last_out);
             }
         }
-        Ok(standing)
+        Ok(state)
     }
 
     /// Devices at which the delegate checked in and which they did not leave since, and since when. A
@@ -156,15 +156,15 @@ impl History {
     pub fn entered(
         &self,
         connection: &Connection,
-        places: &Places,
-    ) -> Result<Vec<(DeviceId, Moment)>> {
+        device_cache: &DeviceCache,
+    ) -> Result<Vec<(DeviceId, Position)>> {
         let mut entered = Vec::new();
         for (device, own) in &self.0 {
-            if !own.is_inside() || !places.get(connection, *device)?.alive {
+            if !own.is_inside() || !device_cache.get(connection, *device)?.alive {
                 continue;
             }
-            let standing = self.standing(connection, places, *device)?;
-            if let Some(since) = standing.last_in.filter(|_| standing.is_inside()) {
+            let state = self.state(connection, device_cache, *device)?;
+            if let Some(since) = state.last_in.filter(|_| state.is_inside()) {
                 entered.push((*device, since));
             }
         }
@@ -173,10 +173,14 @@ impl History {
 
     /// Every device the delegate is inside of: where they entered, everything above it, and
     /// [`ANYWHERE`]; in order.
-    pub fn inside(&self, connection: &Connection, places: &Places) -> Result<Vec<DeviceId>> {
+    pub fn inside(
+        &self,
+        connection: &Connection,
+        device_cache: &DeviceCache,
+    ) -> Result<Vec<DeviceId>> {
         let mut inside = Vec::new();
-        for (device, _) in self.entered(connection, places)? {
-            inside.extend_from_slice(&places.path(connection, device)?);
+        for (device, _) in self.entered(connection, device_cache)? {
+            inside.extend_from_slice(&device_cache.path(connection, device)?);
         }
         if !inside.is_empty() {
             inside.push(ANYWHERE);
@@ -203,7 +207,9 @@ pub fn entries(
                  SELECT 1 FROM interactions
                  WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3 LIMIT ?4)",
         )?
-        .query_row((delegate, device, Effect::Enter, most), |row| row.get(0))?)
+        .query_row((delegate, device, PresenceChange::Enter, most), |row| {
+            row.get(0)
+        })?)
 }
 
 /// Check-ins of a delegate at a device before another one there.
@@ -234,7 +240,7 @@ pub fn repeat(
              WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND effect = ?3
              ORDER BY moment, id LIMIT 1",
         )?
-        .query_row((delegate, device, Effect::Enter), |row| row.get(0))?;
+        .query_row((delegate, device, PresenceChange::Enter), |row| row.get(0))?;
     Ok(Some(Repeat {
         count: entries(connection, delegate, device, REPEAT_MAX)?,
         first_at,
@@ -257,9 +263,9 @@ pub fn is_joined(
     connection: &Connection,
     delegate: DelegateId,
     device: DeviceId,
-    standing: &Standing,
+    state: &PresenceState,
 ) -> Result<bool> {
-    if standing.last_join <= standing.last_leave {
+    if state.last_join <= state.last_leave {
         return Ok(false);
     }
     let uninvited = connection
@@ -270,7 +276,7 @@ pub fn is_joined(
         )?
         .query_row((delegate, device), moment)
         .optional()?;
-    Ok(standing.last_join > uninvited)
+    Ok(state.last_join > uninvited)
 }
 
 /// Calls back with every delegate's history; goes through all interactions.
@@ -293,8 +299,10 @@ pub fn each_history(
         {
             found(of, &history)?;
         }
-        if let (Some((_, history)), Some(effect)) = (&mut current, Effect::of_number(row.get(4)?)) {
-            history.record(row.get(3)?, effect, moment(row)?);
+        if let (Some((_, history)), Some(change)) =
+            (&mut current, PresenceChange::of_number(row.get(4)?))
+        {
+            history.record(row.get(3)?, change, moment(row)?);
         }
     }
     current.map_or(Ok(()), |(of, history)| found(of, &history))
@@ -326,10 +334,10 @@ impl Before {
         connection: &Connection,
         delegates: impl IntoIterator<Item = DelegateId>,
     ) -> Result<Self> {
-        let places = Places::default();
+        let device_cache = DeviceCache::default();
         let inside = |delegate| {
             let history = History::of(connection, delegate)?;
-            Ok((delegate, history.inside(connection, &places)?))
+            Ok((delegate, history.inside(connection, &device_cache)?))
         };
         delegates
             .into_iter()
@@ -340,9 +348,9 @@ impl Before {
 
     /// Counts who came in or went out by it.
     pub fn count(self, tx: &Tx<'_>) -> Result<()> {
-        let places = Places::default();
+        let device_cache = DeviceCache::default();
         for (delegate, before) in self.0 {
-            let after = History::of(tx, delegate)?.inside(tx, &places)?;
+            let after = History::of(tx, delegate)?.inside(tx, &device_cache)?;
             count(tx, &before, &after)?;
         }
         Ok(())

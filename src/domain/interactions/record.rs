@@ -3,19 +3,19 @@
 //! once never both succeed.
 
 use super::{
-    draft::{CONNECTED, Draft, Three},
+    device_cache::DeviceCache,
+    draft::{CONNECTED, Draft, Participants},
     follow,
     judge::{self, Question},
     nonces,
-    places::Places,
-    presence::{self, Effect, History, Repeat},
+    presence::{self, History, PresenceChange, Repeat},
     refusals,
     rows::Interaction,
 };
 use crate::{
     core::{
         Context,
-        rules::{Moment, Passage},
+        rules::{Passage, Position},
     },
     db::{Tx, totals},
     domain::delegates::{
@@ -54,11 +54,11 @@ pub enum Outcome {
 
 /// The records that take part, as far as they were found.
 #[derive(Debug, Default)]
-pub struct Participants {
+pub struct ResolvedParticipants {
     /// First, second and third delegate.
-    pub delegates: Three<DelegateId>,
+    pub delegates: Participants<DelegateId>,
     /// First, second and third device.
-    pub devices: Three<DeviceId>,
+    pub devices: Participants<DeviceId>,
 }
 
 /// Records an interaction.
@@ -67,14 +67,14 @@ pub struct Participants {
 /// [`Kind::DeviceNotFound`], [`Kind::KeyReused`], and whatever keeps the store from writing. What
 /// the rules or an unknown code refuse is no error here: the refusal is to be committed.
 pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
-    let mut participants = Participants::default();
+    let mut participants = ResolvedParticipants::default();
     let (outcome, repeat) = settle(tx, ctx, draft, &mut participants)?;
     let first = match &outcome {
         Outcome::Replayed(earlier) => earlier.as_ref().and_then(|earlier| earlier.delegates[0]),
         Outcome::Created(_) | Outcome::Refused(_) => participants.delegates[0],
     };
     Ok(Recorded {
-        note: note(tx, &tx.memory::<Places>(), draft, first)?,
+        note: note(tx, &tx.cache::<DeviceCache>(), draft, first)?,
         outcome,
         repeat,
     })
@@ -83,13 +83,14 @@ pub fn record(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Recorded> {
 /// The note that a gate shows: of whoever passes there, or wants to.
 fn note(
     connection: &Connection,
-    places: &Places,
+    device_cache: &DeviceCache,
     draft: &Draft,
     first: Option<DelegateId>,
 ) -> Result<Option<Note>> {
     match first {
         Some(delegate)
-            if Effect::of_passage(&draft.kind).is_some() && places.has_notes(connection)? =>
+            if PresenceChange::of_passage(&draft.kind).is_some()
+                && device_cache.has_notes(connection)? =>
         {
             note::of(connection, delegate)
         }
@@ -101,7 +102,7 @@ fn settle(
     tx: &Tx<'_>,
     ctx: &Context,
     draft: &Draft,
-    participants: &mut Participants,
+    participants: &mut ResolvedParticipants,
 ) -> Result<(Outcome, Option<Repeat>)> {
     if let (Some((nonce, fingerprint)), Some(client)) = (&draft.nonce, ctx.client)
         && let Some(mut earlier) = nonces::recall(tx, client, nonce, fingerprint)?
@@ -111,10 +112,18 @@ fn settle(
         }
         return Ok((Outcome::Replayed(earlier), None));
     }
-    let places: Rc<Places> = tx.memory();
-    let assessed = find_participants(tx, &places, draft, participants).and_then(|()| {
+    let device_cache: Rc<DeviceCache> = tx.cache();
+    let assessed = find_participants(tx, &device_cache, draft, participants).and_then(|()| {
         let people = |device| tx.people(device);
-        assess(tx, ctx, &places, draft, participants, tx.now(), &people)
+        assess(
+            tx,
+            ctx,
+            &device_cache,
+            draft,
+            participants,
+            tx.now(),
+            &people,
+        )
     });
     let assessment = match assessed {
         Ok(assessment) => assessment,
@@ -125,9 +134,9 @@ fn settle(
         Err(other) => return Err(other),
     };
     let inserted = insert(tx, ctx, draft, participants, assessment.motion.as_ref())?;
-    places.recorded(&draft.kind);
+    device_cache.recorded(&draft.kind);
     if let Some(motion) = assessment.motion {
-        motion.count(tx, &places, &inserted)?;
+        motion.count(tx, &device_cache, &inserted)?;
     }
     if matches!(&*draft.kind, "check-in" | "check-in-override") {
         tx.count_check_in();
@@ -182,11 +191,11 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
             connected: None,
         });
     }
-    let places = tx.memory::<Places>();
-    let motion = Motion::of(tx, &places, draft, &participants)?;
+    let device_cache = tx.cache::<DeviceCache>();
+    let motion = Motion::of(tx, &device_cache, draft, &participants)?;
     let inserted = insert(tx, ctx, draft, &participants, motion.as_ref())?;
     if let Some(motion) = motion {
-        motion.count(tx, &places, &inserted)?;
+        motion.count(tx, &device_cache, &inserted)?;
     }
     Ok(Past {
         id: Some(inserted.id),
@@ -198,9 +207,14 @@ pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
 ///
 /// # Errors
 /// [`Kind::DelegateNotFound`], [`Kind::DeviceNotFound`].
-pub fn find_past(connection: &Connection, draft: &Draft) -> Result<Participants> {
-    let mut participants = Participants::default();
-    find_participants(connection, &Places::default(), draft, &mut participants)?;
+pub fn find_past(connection: &Connection, draft: &Draft) -> Result<ResolvedParticipants> {
+    let mut participants = ResolvedParticipants::default();
+    find_participants(
+        connection,
+        &DeviceCache::default(),
+        draft,
+        &mut participants,
+    )?;
     Ok(participants)
 }
 
@@ -211,14 +225,22 @@ pub fn test(
     draft: &Draft,
     now: Timestamp,
 ) -> Result<Recorded> {
-    let mut participants = Participants::default();
-    let places = Places::default();
+    let mut participants = ResolvedParticipants::default();
+    let device_cache = DeviceCache::default();
     let assessed =
-        find_participants(connection, &places, draft, &mut participants).and_then(|()| {
+        find_participants(connection, &device_cache, draft, &mut participants).and_then(|()| {
             let people = |device| totals::people(connection, device);
-            assess(connection, ctx, &places, draft, &participants, now, &people)
+            assess(
+                connection,
+                ctx,
+                &device_cache,
+                draft,
+                &participants,
+                now,
+                &people,
+            )
         });
-    let note = note(connection, &places, draft, participants.delegates[0])?;
+    let note = note(connection, &device_cache, draft, participants.delegates[0])?;
     let (outcome, repeat) = match assessed {
         Ok(assessment) => (
             Outcome::Created(tried(draft, participants, now)),
@@ -234,7 +256,7 @@ pub fn test(
     })
 }
 
-fn tried(draft: &Draft, participants: Participants, now: Timestamp) -> Interaction {
+fn tried(draft: &Draft, participants: ResolvedParticipants, now: Timestamp) -> Interaction {
     Interaction {
         id: None,
         kind: draft.kind.clone(),
@@ -251,13 +273,13 @@ fn tried(draft: &Draft, participants: Participants, now: Timestamp) -> Interacti
 /// where it was scanned.
 fn find_participants(
     connection: &Connection,
-    places: &Places,
+    device_cache: &DeviceCache,
     draft: &Draft,
-    found: &mut Participants,
+    found: &mut ResolvedParticipants,
 ) -> Result<()> {
     for (place, selector) in draft.devices.iter().enumerate() {
         if let Some(selector) = selector {
-            found.devices[place] = Some(places.find(connection, selector)?);
+            found.devices[place] = Some(device_cache.find(connection, selector)?);
         }
     }
     for (place, selector) in draft.delegates.iter().enumerate() {
@@ -281,7 +303,7 @@ fn find_participants(
 struct Motion {
     delegate: DelegateId,
     device: DeviceId,
-    effect: Effect,
+    change: PresenceChange,
     /// What they did before.
     history: History,
     /// Where they are inside by that.
@@ -292,12 +314,12 @@ impl Motion {
     /// Who goes in or out by a draft, if anybody does.
     fn of(
         connection: &Connection,
-        places: &Places,
+        device_cache: &DeviceCache,
         draft: &Draft,
-        participants: &Participants,
+        participants: &ResolvedParticipants,
     ) -> Result<Option<Self>> {
-        let (Some(effect), Some(delegate), Some(device)) = (
-            Effect::of_passage(&draft.kind),
+        let (Some(change), Some(delegate), Some(device)) = (
+            PresenceChange::of_passage(&draft.kind),
             participants.delegates[0],
             participants.devices[0],
         ) else {
@@ -307,20 +329,20 @@ impl Motion {
         Ok(Some(Self {
             delegate,
             device,
-            effect,
-            inside: history.inside(connection, places)?,
+            change,
+            inside: history.inside(connection, device_cache)?,
             history,
         }))
     }
 
     /// Counts them in or out, once it is recorded.
-    fn count(mut self, tx: &Tx<'_>, places: &Places, stored: &Inserted) -> Result<()> {
-        let moment = Moment {
+    fn count(mut self, tx: &Tx<'_>, device_cache: &DeviceCache, stored: &Inserted) -> Result<()> {
+        let moment = Position {
             at: stored.order_at,
             id: stored.id,
         };
-        self.history.record(self.device, self.effect, moment);
-        let after = self.history.inside(tx, places)?;
+        self.history.record(self.device, self.change, moment);
+        let after = self.history.inside(tx, device_cache)?;
         presence::count(tx, &self.inside, &after)
     }
 }
@@ -338,17 +360,17 @@ struct Assessment {
 fn assess(
     connection: &Connection,
     ctx: &Context,
-    places: &Places,
+    device_cache: &DeviceCache,
     draft: &Draft,
-    participants: &Participants,
+    participants: &ResolvedParticipants,
     now: Timestamp,
     people: &dyn Fn(DeviceId) -> Result<i64>,
 ) -> Result<Assessment> {
-    let motion = Motion::of(connection, places, draft, participants)?;
+    let motion = Motion::of(connection, device_cache, draft, participants)?;
     let verdict = match (&motion, judge::passage(&draft.kind)) {
         (Some(motion), Some(passage)) => judge::judge(
             connection,
-            places,
+            device_cache,
             &Question {
                 passage,
                 delegate: motion.delegate,
@@ -395,7 +417,7 @@ fn insert(
     tx: &Tx<'_>,
     ctx: &Context,
     draft: &Draft,
-    participants: &Participants,
+    participants: &ResolvedParticipants,
     motion: Option<&Motion>,
 ) -> Result<Inserted> {
     let shared = draft.values.store(tx, &draft.shared)?;
@@ -458,7 +480,7 @@ fn position(tx: &Tx<'_>, draft: &Draft, motion: Option<&Motion>) -> Result<Times
         recorded_at
     } else if recorded_at.0 < tx.now().0.saturating_sub(LATE_MS) {
         let latest = motion
-            .filter(|motion| motion.effect == Effect::Enter)
+            .filter(|motion| motion.change == PresenceChange::Enter)
             .and_then(|motion| motion.history.latest_passage());
         latest.map_or(recorded_at, |latest| latest.max(recorded_at))
     } else {

@@ -1,7 +1,7 @@
 //! Holds the counts of those inside against the interactions that they follow from, and mends what
 //! differs.
 
-use super::{places::Places, presence};
+use super::{device_cache::DeviceCache, presence};
 use crate::{
     db::{Store, Tx},
     types::{DeviceId, error::Result},
@@ -16,10 +16,10 @@ use std::{
 /// record meanwhile does not change that: they count up and down by one. To be called on one state
 /// of the file.
 pub fn drift(connection: &Connection) -> Result<Vec<(DeviceId, i64)>> {
-    let places = Places::default();
+    let device_cache = DeviceCache::default();
     let mut off: BTreeMap<DeviceId, i64> = BTreeMap::new();
     presence::each_history(connection, |_, history| {
-        for device in history.inside(connection, &places)? {
+        for device in history.inside(connection, &device_cache)? {
             *off.entry(device).or_default() -= 1;
         }
         Ok(())

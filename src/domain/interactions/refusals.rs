@@ -1,7 +1,7 @@
 //! The log of what was refused, and of what a gate let through that the rules would have refused.
 //! The crew looks here when a guest complains (contract §3, §6).
 
-use super::{draft::Draft, record::Participants};
+use super::{draft::Draft, record::ResolvedParticipants};
 use crate::{
     core::Context,
     db::Tx,
@@ -19,7 +19,7 @@ pub fn keep(
     tx: &Tx<'_>,
     ctx: &Context,
     draft: &Draft,
-    participants: &Participants,
+    participants: &ResolvedParticipants,
     refusal: &Error,
 ) -> Result<()> {
     tx.prepare_cached(

@@ -2,7 +2,7 @@
 //! as if it had never been.
 
 use super::{
-    presence::{Before, Effect},
+    presence::{Before, PresenceChange},
     rows::{self, Interaction},
 };
 use crate::{
@@ -66,8 +66,8 @@ pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
 }
 
 fn take_out(tx: &Tx<'_>, id: i64, interaction: &Interaction) -> Result<()> {
-    let passed =
-        interaction.delegates[0].filter(|_| Effect::of_passage(&interaction.kind).is_some());
+    let passed = interaction.delegates[0]
+        .filter(|_| PresenceChange::of_passage(&interaction.kind).is_some());
     let before = Before::of(tx, passed)?;
     tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
         .execute([id])?;

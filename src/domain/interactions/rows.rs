@@ -1,6 +1,6 @@
 //! Interactions as rows and as JSON.
 
-use super::{draft::Three, shared};
+use super::{draft::Participants, shared};
 use crate::types::{
     DelegateId, DeviceId, InteractionId, Timestamp, Zone,
     error::{Error, Result},
@@ -39,9 +39,9 @@ pub struct Interaction {
     /// Its type.
     pub kind: String,
     /// First, second and third delegate.
-    pub delegates: Three<DelegateId>,
+    pub delegates: Participants<DelegateId>,
     /// First, second and third device.
-    pub devices: Three<DeviceId>,
+    pub devices: Participants<DeviceId>,
     /// `data` as JSON text.
     pub data: Option<String>,
     /// Where shared values belong in `data`, as stored.
@@ -69,8 +69,8 @@ impl Interaction {
 
     /// Puts the shared values in their places, as an interaction is shown.
     pub fn complete(&mut self, connection: &Connection) -> Result<()> {
-        if let (Some(data), Some(places)) = (&self.data, self.shared.take()) {
-            self.data = Some(shared::in_full(connection, data, &places)?);
+        if let (Some(data), Some(device_cache)) = (&self.data, self.shared.take()) {
+            self.data = Some(shared::in_full(connection, data, &device_cache)?);
         }
         Ok(())
     }

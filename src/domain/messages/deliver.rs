@@ -31,7 +31,7 @@ impl Delivery {
     pub(super) async fn attempt(&self, due: &Due, last: bool) -> Outcome {
         let outcome = self.send(due).await;
         if !matches!(outcome, Outcome::Later(_)) {
-            self.app.unwritten.forget(due.id);
+            self.app.secret_message_bodies.forget(due.id);
         }
         // Why is for the console: a server's words may name the recipient.
         let noun = due.channel.noun();
@@ -73,7 +73,7 @@ impl Delivery {
         };
         let mut filled = due.clone();
         if due.secret {
-            let Some(text) = self.app.unwritten.find(due.id) else {
+            let Some(text) = self.app.secret_message_bodies.find(due.id) else {
                 return Outcome::Never(outbox::LOST.to_owned());
             };
             filled.body = text;

@@ -11,7 +11,7 @@
 //! - `gateways`: how messages leave; `deliver`: one attempt; `sender`: the outbox, until it is empty
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
-//! What a message with a one-time password says is never written: see `auth::unwritten`.
+//! What a message with a one-time password says is never written: see `auth::secret_message_bodies`.
 //!
 //! Nothing here reads a secret out to anybody: gateways take them, and give none back.
 

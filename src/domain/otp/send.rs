@@ -9,7 +9,7 @@ use crate::{
         App,
         one_time::{self, DIGITS},
         password::{self, Hashed, Queue},
-        unwritten::Unwritten,
+        secret_message_bodies::SecretMessageBodies,
         users,
     },
     types::{
@@ -57,17 +57,26 @@ pub async fn send(app: &App, ctx: Context, email: &str, asker: Asker) -> Result<
             "codes go by e-mail, and no gateway for e-mail is set up; an administrator can do that",
         ));
     }
-    app.asking
+    app.otp_rate_limiter
         .ask(email, ctx.client, asker.address, Instant::now())?;
     let code = fresh()?;
-    let hashed = password::turn(Queue::Api)
+    let hashed = password::permit(Queue::Api)
         .await?
         .hash_code(code.clone())
         .await?;
     let (email, of_write) = (email.to_owned(), app.clone());
     let written = app
         .store
-        .write(move |tx| keep(tx, &ctx, &of_write.unwritten, &email, &code, &hashed))
+        .write(move |tx| {
+            keep(
+                tx,
+                &ctx,
+                &of_write.secret_message_bodies,
+                &email,
+                &code,
+                &hashed,
+            )
+        })
         .await;
     tokio::time::sleep_until(begun + ANSWERED_AFTER).await;
     written
@@ -89,7 +98,7 @@ fn fresh() -> Result<String> {
 fn keep(
     tx: &Tx<'_>,
     ctx: &Context,
-    unwritten: &Unwritten,
+    secret_message_bodies: &SecretMessageBodies,
     email: &str,
     code: &str,
     hashed: &Hashed,
@@ -117,7 +126,7 @@ fn keep(
          only the newest code counts.\n\nIf it was not you who asked, you need not do anything: without this code nobody gets in.\n",
         LIFE_S / 60
     );
-    messages::enqueue_secret(tx, ctx, unwritten, &to, &subject, text)?;
+    messages::enqueue_secret(tx, ctx, secret_message_bodies, &to, &subject, text)?;
     Ok(())
 }
 

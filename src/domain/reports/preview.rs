@@ -2,7 +2,7 @@
 
 use super::{Report, Values, run::RUN_MAX, write::shown};
 use crate::{
-    db::sandbox::{Leash, Sandbox},
+    db::sandbox::{QueryLimits, Sandbox},
     identity::App,
     types::error::{Error, Result},
 };
@@ -44,14 +44,14 @@ pub struct Cell {
 
 /// Runs a report as far as its first `most` rows.
 pub async fn preview(app: &App, report: &Report, values: Values, most: usize) -> Result<Preview> {
-    let turn = app.turns.run().await?;
+    let permit = app.report_semaphore.run().await?;
     let (path, query) = (app.store.path().to_owned(), report.query.clone());
-    let leash = Leash::default();
+    let query_limits = QueryLimits::default();
     // Whoever closes the page stops the report.
-    let unwanted = Unwanted(leash.clone());
+    let unwanted = Unwanted(query_limits.clone());
     let made = tokio::task::spawn_blocking(move || {
-        let made = read(&path, &query, &values, most, &leash);
-        drop(turn);
+        let made = read(&path, &query, &values, most, &query_limits);
+        drop(permit);
         made
     });
     let made = made.await.map_err(Error::defect)?;
@@ -59,7 +59,7 @@ pub async fn preview(app: &App, report: &Report, values: Values, most: usize) ->
     made
 }
 
-struct Unwanted(Leash);
+struct Unwanted(QueryLimits);
 
 impl Drop for Unwanted {
     fn drop(&mut self) {
@@ -72,10 +72,10 @@ fn read(
     query: &str,
     values: &Values,
     most: usize,
-    leash: &Leash,
+    query_limits: &QueryLimits,
 ) -> Result<Preview> {
     let sandbox = Sandbox::open(path)?;
-    sandbox.hold(RUN_MAX, leash)?;
+    sandbox.hold(RUN_MAX, query_limits)?;
     let mut columns = Vec::new();
     let mut rows = Vec::new();
     let mut more = false;
@@ -95,7 +95,7 @@ fn read(
             Ok(ControlFlow::Continue(()))
         },
     );
-    ran.map_err(|cause| leash.stopped().map_or(cause, Error::from))?;
+    ran.map_err(|cause| query_limits.stopped().map_or(cause, Error::from))?;
     Ok(Preview {
         columns,
         rows,

@@ -6,7 +6,7 @@ use super::{
     write::Writer,
 };
 use crate::{
-    db::sandbox::{Leash, Sandbox, Turn},
+    db::sandbox::{QueryLimits, ReportPermit, Sandbox},
     identity::App,
     types::error::{Error, Result},
 };
@@ -39,7 +39,7 @@ pub enum Output {
 pub struct Coming {
     outlet: Outlet,
     until: Instant,
-    _fetched: Turn,
+    _fetched: ReportPermit,
 }
 
 impl Coming {
@@ -70,17 +70,17 @@ impl Coming {
 /// [`crate::types::error::Kind::Invalid`] when the statement fails with these values,
 /// [`crate::types::error::Kind::Unavailable`] when it takes too long or too many run already.
 pub async fn run(app: &App, report: &Report, values: Values, format: Format) -> Result<Output> {
-    let fetched = app.turns.fetch()?;
-    let turn = app.turns.run().await?;
-    let leash = Leash::default();
+    let fetched = app.report_semaphore.fetch()?;
+    let permit = app.report_semaphore.run().await?;
+    let query_limits = QueryLimits::default();
     let path = app.store.path().to_owned();
-    let (inlet, mut outlet) = spool(&folder(&path), leash.clone());
+    let (inlet, mut outlet) = spool(&folder(&path), query_limits.clone());
     let job = Job {
         path,
         query: report.query.clone(),
         values,
         format,
-        leash,
+        query_limits,
     };
     let named = format!("{}/{}", report.dashboard, report.id);
     tokio::task::spawn_blocking(move || {
@@ -89,7 +89,7 @@ pub async fn run(app: &App, report: &Report, values: Values, format: Format) -> 
         tracing::debug!(report = named, took = ?begun.elapsed(), failed = outcome.is_err(), "a report");
         inlet.close(outcome);
         // Only now: whoever waits gets the processor when this one needs it no more.
-        drop(turn);
+        drop(permit);
     });
     Ok(match outlet.begin().await? {
         Some(whole) => Output::Whole(whole),
@@ -114,13 +114,13 @@ struct Job {
     query: String,
     values: Values,
     format: Format,
-    leash: Leash,
+    query_limits: QueryLimits,
 }
 
 impl Job {
     fn run(&self, inlet: &Inlet) -> Result<()> {
         let sandbox = Sandbox::open(&self.path)?;
-        sandbox.hold(RUN_MAX, &self.leash)?;
+        sandbox.hold(RUN_MAX, &self.query_limits)?;
         let mut piece = String::with_capacity(2 * PIECE_BYTES);
         let mut writer = None;
         let begun = std::cell::RefCell::new((&mut piece, &mut writer));
@@ -147,7 +147,7 @@ impl Job {
                 Ok(ControlFlow::Continue(()))
             },
         );
-        ran.map_err(|cause| self.leash.stopped().map_or(cause, Error::from))?;
+        ran.map_err(|cause| self.query_limits.stopped().map_or(cause, Error::from))?;
         if let Some(writer) = writer {
             piece.push_str(writer.end());
         }

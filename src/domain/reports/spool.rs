@@ -3,7 +3,7 @@
 //! state of the database, whose log could not be begun anew, nor the turn of the next report.
 
 use crate::{
-    db::sandbox::Leash,
+    db::sandbox::QueryLimits,
     types::error::{Error, Result},
 };
 use bytes::Bytes;
@@ -55,12 +55,12 @@ pub(super) struct Inlet {
 /// The end that is read from. Dropped, it stops the report.
 pub(super) struct Outlet {
     shared: Arc<Shared>,
-    leash: Leash,
+    query_limits: QueryLimits,
     read: u64,
 }
 
 /// A spool whose file, if it needs one, is made in a folder; the leash is that of the report.
-pub(super) fn spool(folder: &Path, leash: Leash) -> (Inlet, Outlet) {
+pub(super) fn spool(folder: &Path, query_limits: QueryLimits) -> (Inlet, Outlet) {
     let shared = Arc::new(Shared {
         state: Mutex::default(),
         changed: Notify::new(),
@@ -72,7 +72,7 @@ pub(super) fn spool(folder: &Path, leash: Leash) -> (Inlet, Outlet) {
     };
     let outlet = Outlet {
         shared,
-        leash,
+        query_limits,
         read: 0,
     };
     (inlet, outlet)
@@ -204,7 +204,7 @@ impl Outlet {
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        self.leash.pull();
+        self.query_limits.pull();
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
 
     fn ends() -> (Inlet, Outlet, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let (inlet, outlet) = spool(folder.path(), Leash::default());
+        let (inlet, outlet) = spool(folder.path(), QueryLimits::default());
         (inlet, outlet, folder)
     }
 
@@ -285,10 +285,10 @@ mod tests {
     #[tokio::test]
     async fn a_reader_who_goes_away_stops_the_report() {
         let folder = tempfile::tempdir().unwrap();
-        let leash = Leash::default();
-        let (_inlet, outlet) = spool(folder.path(), leash.clone());
-        assert!(!leash.is_pulled());
+        let query_limits = QueryLimits::default();
+        let (_inlet, outlet) = spool(folder.path(), query_limits.clone());
+        assert!(!query_limits.is_pulled());
         drop(outlet);
-        assert!(leash.is_pulled());
+        assert!(query_limits.is_pulled());
     }
 }

@@ -174,8 +174,8 @@ fn join(
     device: DeviceId,
     bought_at: Option<Timestamp>,
 ) -> Result<()> {
-    let standing = presence::History::of(tx, delegate)?.at(device);
-    if presence::is_joined(tx, delegate, device, &standing)? {
+    let state = presence::History::of(tx, delegate)?.at(device);
+    if presence::is_joined(tx, delegate, device, &state)? {
         return Ok(());
     }
     let draft = Draft {

@@ -11,7 +11,7 @@ use crate::{
     db::{Store, Tx},
     identity::{
         clients::{self, Client},
-        throttle::{Account, Door, Throttle},
+        throttle::{Account, Endpoint, Throttle},
         tokens::Issued,
     },
     types::error::Result as Outcome,
@@ -79,7 +79,7 @@ pub fn authenticate(
         return Err(Refusal::new(cause, "the client was revoked"));
     }
     let Some(client) = found else {
-        let nobody = Account::unknown(Door::ClientSecret);
+        let nobody = Account::unknown(Endpoint::ClientSecret);
         throttle.failed(nobody, address, Instant::now())?;
         return Err(Refusal::invalid_client(sent.basic));
     };

@@ -13,9 +13,9 @@ use crate::{
     db::{Store, Tx},
     identity::{
         clients, one_time,
-        password::{self, Queue, Turn},
+        password::{self, Permit, Queue},
         second_factor,
-        throttle::{Account, Door, Throttle},
+        throttle::{Account, Endpoint, Throttle},
         tokens::{self, Holder},
         users,
     },
@@ -96,7 +96,7 @@ impl SignedIn {
     }
 
     fn of_second_factor(&self) -> Account<'_> {
-        Account::known(Door::SecondFactor, &self.username)
+        Account::known(Endpoint::SecondFactor, &self.username)
     }
 
     /// The user, if what was right is right still; a code is used up.
@@ -168,18 +168,18 @@ pub async fn sign_in(
         Ok(known || (by_code && one_time::is_pending(connection, username)?))
     })?;
     let account = if known {
-        Account::known(Door::UserPassword, username)
+        Account::known(Endpoint::UserPassword, username)
     } else {
-        Account::unknown(Door::UserPassword)
+        Account::unknown(Endpoint::UserPassword)
     };
     throttle.check(account, address, Instant::now())?;
-    let turn = password::turn(Queue::Api).await?;
+    let permit = password::permit(Queue::Api).await?;
     // Many guesses may have waited together, and the first of them failed.
     throttle.check(account, address, Instant::now())?;
     let signed_in = if by_code {
-        try_code(store, turn, username, password).await?
+        try_code(store, permit, username, password).await?
     } else {
-        try_password(store, turn, username, password).await?
+        try_password(store, permit, username, password).await?
     };
     let Some(signed_in) = signed_in else {
         throttle.failed(account, address, Instant::now())?;
@@ -191,20 +191,20 @@ pub async fn sign_in(
 
 async fn try_password(
     store: &Store,
-    turn: Turn,
+    permit: Permit,
     username: &str,
     password: &str,
 ) -> Outcome<Option<SignedIn>> {
     let user = store.look_up(|connection| users::stored_password(connection, username))?;
     let stored = user.as_ref().and_then(|(_, stored)| stored.clone());
-    let right = turn.verify(password.to_owned(), stored.clone()).await?;
+    let right = permit.verify(password.to_owned(), stored.clone()).await?;
     let user = user.filter(|_| right);
     Ok(user.map(|(user, _)| SignedIn::new(username, user, stored)))
 }
 
 async fn try_code(
     store: &Store,
-    turn: Turn,
+    permit: Permit,
     username: &str,
     code: &str,
 ) -> Outcome<Option<SignedIn>> {
@@ -213,7 +213,7 @@ async fn try_code(
         .write(move |tx| one_time::take_try(tx, &email))
         .await?;
     // Without one it takes as long.
-    let right = turn.verify(code.to_owned(), stored.clone()).await?;
+    let right = permit.verify(code.to_owned(), stored.clone()).await?;
     let stored = stored.filter(|_| right);
     Ok(stored.map(|stored| SignedIn::by_code(username, stored)))
 }

@@ -431,8 +431,8 @@ pub(super) fn join(
     delegate: DelegateId,
     device: DeviceId,
 ) -> Result<Option<i64>> {
-    let standing = presence::History::of(tx, delegate)?.at(device);
-    if presence::is_joined(tx, delegate, device, &standing)? {
+    let state = presence::History::of(tx, delegate)?.at(device);
+    if presence::is_joined(tx, delegate, device, &state)? {
         return Ok(None);
     }
     let draft = Draft {

@@ -7,7 +7,7 @@ use crate::{
 };
 use gatepost::identity::{
     ConsoleRole,
-    throttle::{Account, Door},
+    throttle::{Account, Endpoint},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -96,9 +96,9 @@ fn guesses_at_nobody_shut_nobody_out() {
     let client = of_client(&id, &secret);
     server.console_user("ada@example.org", ConsoleRole::Viewer);
     let throttle = &server.app.throttle;
-    for door in [Door::UserPassword, Door::ConsolePassword] {
+    for endpoint in [Endpoint::UserPassword, Endpoint::ConsolePassword] {
         for _ in 0..100 {
-            let _ = throttle.failed(Account::unknown(door), HERE, Instant::now());
+            let _ = throttle.failed(Account::unknown(endpoint), HERE, Instant::now());
         }
     }
     let sign_in = |email: &str, password: &str| {

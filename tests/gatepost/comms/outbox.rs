@@ -34,8 +34,9 @@ fn welcome(post: &Post) -> i64 {
 fn secret(post: &Post, to: &'static str, code: &str) -> i64 {
     let (app, ctx) = (post.server.app.clone(), post.server.context());
     let (subject, text) = (format!("Secret for {to}"), format!("Your code is {code}"));
-    let put =
-        move |tx: &Tx<'_>| messages::enqueue_secret(tx, &ctx, &app.unwritten, to, &subject, text);
+    let put = move |tx: &Tx<'_>| {
+        messages::enqueue_secret(tx, &ctx, &app.secret_message_bodies, to, &subject, text)
+    };
     post.server
         .app
         .store
@@ -230,7 +231,7 @@ fn a_secret_is_shown_to_nobody_and_stands_nowhere_in_the_file() {
         !mails[1].text.contains("/o/"),
         "no picture in what goes to a user"
     );
-    assert_eq!(post.server.app.unwritten.find(id), None);
+    assert_eq!(post.server.app.secret_message_bodies.find(id), None);
     let none = secret(&post, "nobody", "918273");
     assert_eq!(post.state(none), "failed");
     crew.post(&format!("/console/messages/{none}/resend"), &[])

@@ -119,7 +119,7 @@ fn a_request_appears_is_added_and_the_app_gets_in() {
     let app = server.caller_of(given["clientId"].as_str().expect("an id"), secret);
     app.delegate(&json!({"barcode": "A1"}));
     let device = DeviceId(given["deviceId"].as_i64().expect("an id"));
-    assert!(server.app.seen.last(device).is_some());
+    assert!(server.app.last_seen.last(device).is_some());
     // Who comes too late is told.
     crew.post(&format!("{PAGE}/{id}/add"), &[]).taken();
     assert!(crew.get(PAGE).shown().contains("somebody else decided"));

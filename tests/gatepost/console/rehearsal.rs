@@ -40,8 +40,8 @@ fn open(path: &PathBuf) -> Connection {
 /// Every row of the tables that go back, as text.
 fn rows(connection: &Connection) -> Vec<String> {
     let mut all = Vec::new();
-    for (table, fate) in rehearsal::TABLES {
-        if *fate != rehearsal::Fate::GoesBack {
+    for (table, policy) in rehearsal::TABLES {
+        if *policy != rehearsal::RestorePolicy::Restore {
             continue;
         }
         let mut statement = connection
@@ -110,7 +110,7 @@ fn total(caller: &Caller<'_>, list: &str) -> Option<i64> {
 }
 
 #[test]
-fn every_table_has_its_fate() {
+fn every_table_has_a_restore_policy() {
     let server = Server::start();
     let connection = open(&server.path());
     let mut statement = connection

@@ -538,7 +538,7 @@ fn a_damaged_page_costs_its_neighbours_nothing() {
 struct Uses(Cell<u32>);
 
 fn uses_before(tx: &Tx<'_>) -> u32 {
-    let uses: Rc<Uses> = tx.memory();
+    let uses: Rc<Uses> = tx.cache();
     uses.0.replace(uses.0.get() + 1)
 }
 

@@ -98,7 +98,11 @@ fn any_request_of_its_client_tells_that_a_device_is_there() {
     let there = pong(&server);
     assert_eq!((there.status, &there.body["meta"]), (200, &json!({})));
     assert_eq!(there.data()["online"], true);
-    let seen = server.app.seen.last(DeviceId(device)).expect("it was seen");
+    let seen = server
+        .app
+        .last_seen
+        .last(DeviceId(device))
+        .expect("it was seen");
     assert_eq!(
         there.data()["lastSeen"],
         json!(server.app.settings().zone.plain(seen))

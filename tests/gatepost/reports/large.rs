@@ -137,7 +137,7 @@ fn endless_reports_end_after_30_s_and_stop_no_gate() {
     };
     std::thread::scope(|scope| {
         let two = [scope.spawn(fetch), scope.spawn(fetch)];
-        until("both run", || server.app.turns.running() == 2);
+        until("both run", || server.app.report_semaphore.running() == 2);
         let third = scope.spawn(fetch);
         let (mut check_ins, mut slowest) = (0, Duration::ZERO);
         while !two.iter().all(std::thread::ScopedJoinHandle::is_finished) {
@@ -181,7 +181,9 @@ fn whoever_goes_away_stops_the_report() {
         assert!(gone.is_err(), "{gone:?}");
     }
     // Two would run for 30 s, and no other could.
-    until("nothing runs", || server.app.turns.running() == 0);
+    until("nothing runs", || {
+        server.app.report_semaphore.running() == 0
+    });
     server.put(&report("SELECT 1 AS one"));
     assert_eq!(reader.get("/report/test/export/r/data.json").status, 200);
 }

@@ -94,7 +94,7 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
 /// What contract §6 says of one delegate at one device itself, found by reading everything.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 struct Expected {
-    standing: Standing,
+    state: PresenceState,
     entries: u32,
 }
 
@@ -112,27 +112,27 @@ impl Expected {
             let latest = match one.kind {
                 "check-in" | "check-in-override" => {
                     expected.entries += 1;
-                    &mut expected.standing.last_in
+                    &mut expected.state.last_in
                 }
-                "check-out" => &mut expected.standing.last_out,
-                "join" | "booking" => &mut expected.standing.last_join,
-                "uninvite" | "cancel-booking" => &mut expected.standing.last_leave,
+                "check-out" => &mut expected.state.last_out,
+                "join" | "booking" => &mut expected.state.last_join,
+                "uninvite" | "cancel-booking" => &mut expected.state.last_leave,
                 _ => continue,
             };
             let at = one.order_at.unwrap_or(one.recorded_at.min(one.created_at));
             let at = Timestamp(at);
-            *latest = (*latest).max(Some(Moment { at, id }));
+            *latest = (*latest).max(Some(Position { at, id }));
         }
         expected
     }
 }
 
 /// Since when a delegate is inside a device by a check-in at that device itself.
-fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Moment> {
-    let last_in = Expected::of(all, delegate, device).standing.last_in;
+fn entered(all: &[Happened], delegate: i64, device: i64) -> Option<Position> {
+    let last_in = Expected::of(all, delegate, device).state.last_in;
     let last_out = path(device)
         .into_iter()
-        .map(|at| Expected::of(all, delegate, at).standing.last_out)
+        .map(|at| Expected::of(all, delegate, at).state.last_out)
         .max()
         .flatten();
     last_in.filter(|_| last_in > last_out)
@@ -147,7 +147,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let file_path = folder.path().join("x.db");
         let file = file(&file_path, &all);
-        let places = Places::default();
+        let device_cache = DeviceCache::default();
         let reports = Sandbox::open(&file_path).unwrap();
         let of_view = |column: &str, delegate: i64, device: i64| {
             let sql = format!("SELECT coalesce((SELECT {column} FROM presence \
@@ -169,14 +169,14 @@ proptest! {
                 let expected = Expected::of(&all, delegate, device);
                 let place = DeviceId(device);
                 let since = entered(&all, delegate, device);
-                let is_in = expected.standing.last_join > expected.standing.last_leave;
+                let is_in = expected.state.last_join > expected.state.last_leave;
                 let found = history.at(place);
-                let passage = |of: Standing| (of.last_in, of.last_out);
-                prop_assert_eq!(passage(found), passage(expected.standing));
-                prop_assert_eq!(passage(in_pass.at(place)), passage(expected.standing));
-                prop_assert_eq!(found.last_join, expected.standing.last_join);
-                let standing = history.standing(&file, &places, place).unwrap();
-                prop_assert_eq!(standing.is_inside(), since.is_some());
+                let passage = |of: PresenceState| (of.last_in, of.last_out);
+                prop_assert_eq!(passage(found), passage(expected.state));
+                prop_assert_eq!(passage(in_pass.at(place)), passage(expected.state));
+                prop_assert_eq!(found.last_join, expected.state.last_join);
+                let state = history.state(&file, &device_cache, place).unwrap();
+                prop_assert_eq!(state.is_inside(), since.is_some());
                 prop_assert_eq!(entries(&file, who, place, 99).unwrap(), expected.entries);
                 prop_assert_eq!(entries(&file, who, place, 2).unwrap(), expected.entries.min(2));
                 prop_assert_eq!(is_joined(&file, who, place, &found).unwrap(), is_in);
@@ -193,8 +193,8 @@ proptest! {
                 }
             }
             let inside: Vec<_> = inside.into_iter().collect();
-            prop_assert_eq!(&history.inside(&file, &places).unwrap(), &inside);
-            prop_assert_eq!(&in_pass.inside(&file, &places).unwrap(), &inside);
+            prop_assert_eq!(&history.inside(&file, &device_cache).unwrap(), &inside);
+            prop_assert_eq!(&in_pass.inside(&file, &device_cache).unwrap(), &inside);
         }
         prop_assert!(passed.is_empty(), "{:?}", passed);
     }

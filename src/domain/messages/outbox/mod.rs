@@ -18,7 +18,7 @@ use super::{
 use crate::{
     core::Context,
     db::Tx,
-    identity::unwritten::Unwritten,
+    identity::secret_message_bodies::SecretMessageBodies,
     types::{DelegateId, Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -102,7 +102,7 @@ pub struct Due {
     pub body: String,
     /// HTML.
     pub html: Option<String>,
-    /// What it says is not in the file, see [`Unwritten`].
+    /// What it says is not in the file, see [`SecretMessageBodies`].
     pub secret: bool,
     /// When it was put into the outbox.
     pub created_at: Timestamp,
@@ -187,7 +187,7 @@ pub fn insert(tx: &Tx<'_>, new: &NewMessage, begin: &Begin) -> Result<i64> {
 pub fn enqueue_secret(
     tx: &Tx<'_>,
     ctx: &Context,
-    unwritten: &Unwritten,
+    secret_message_bodies: &SecretMessageBodies,
     to: &str,
     subject: &str,
     text: String,
@@ -210,7 +210,7 @@ pub fn enqueue_secret(
     let id = insert(tx, &new, &begin)?;
     // Before it is committed, so that nobody claims it without its text. Of a transaction that fails
     // the id is given again, to a message with another text or without a secret.
-    unwritten.keep(id, text, tx.now(), expiry(tx.now(), true));
+    secret_message_bodies.keep(id, text, tx.now(), expiry(tx.now(), true));
     Ok(id)
 }
 

@@ -21,7 +21,7 @@
 //!
 //! # How
 //!
-//! As one transaction that no other write shares (`Store::write_beside`), row by row where rows
+//! As one transaction that no other write shares (`Store::write_attached`), row by row where rows
 //! differ: kill it half-way and nothing has happened; readers see one state or the other. Within that
 //! transaction, before anything is changed, a safety backup is made. So every scan that was ever
 //! acknowledged is in that backup, or in the file, or in both: what was acknowledged before is in
@@ -30,7 +30,7 @@
 
 mod rows;
 
-pub use rows::{Fate, TABLES};
+pub use rows::{RestorePolicy, TABLES};
 
 use super::{
     inspect,
@@ -91,7 +91,7 @@ pub fn preview(store: &Store, snapshot: &Path) -> Result<Going> {
     let live = read_only_address(store.path()).replace("immutable=1&", "");
     connection.execute("ATTACH ?1 AS now", [live])?;
     connection.execute(
-        &format!("ATTACH ?1 AS {}", crate::db::BESIDE),
+        &format!("ATTACH ?1 AS {}", crate::db::ATTACHED),
         [read_only_address(snapshot)],
     )?;
     rows::going(&connection, "now")
@@ -112,7 +112,7 @@ pub async fn go_back(store: &Store, ctx: &Context, snapshot: &Entry) -> Result<R
     super::folder::look(&folder, store.path())?;
     let (source, ctx, taken_at) = (store.source(), ctx.clone(), snapshot.started_at);
     store
-        .write_beside(snapshot.path.clone(), move |tx| {
+        .write_attached(snapshot.path.clone(), move |tx| {
             check_doors(tx)?;
             let safety = run::free_name_of(&folder, "before-return-", &ctx, tx.now());
             let made = make_beside(&source, &safety)?;

@@ -4,7 +4,7 @@
 use super::Going;
 use crate::{
     core::Context,
-    db::{BESIDE, Tx, totals},
+    db::{ATTACHED, Tx, totals},
     domain::{delegates::erased, interactions::recount},
     types::error::Result,
 };
@@ -12,79 +12,79 @@ use rusqlite::Connection;
 
 /// What becomes of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum RestorePolicy {
     /// Its rows become those of the snapshot.
-    GoesBack,
+    Restore,
     /// It stays as it is.
-    Stays,
+    Keep,
 }
 
-use Fate::{GoesBack, Stays};
+use RestorePolicy::{Keep, Restore};
 
-/// Every table, parents before children. A new table must be given its fate; a test tells.
-pub const TABLES: &[(&str, Fate)] = &[
-    ("settings", GoesBack),
-    ("statements", GoesBack),
-    ("reports", GoesBack),
-    ("sections", GoesBack),
-    ("logo", GoesBack),
-    ("regions", GoesBack),
-    ("region_versions", GoesBack),
-    ("app_config_draft", GoesBack),
-    ("delegates", GoesBack),
-    ("devices", GoesBack),
-    ("shared_values", GoesBack),
-    ("interactions", GoesBack),
-    ("conflicts", GoesBack),
-    ("refusals", GoesBack),
-    ("occupancy", GoesBack),
-    ("closed_by_upgrade", Stays),
-    ("batches", GoesBack),
-    ("batch_rows", GoesBack),
-    ("message_templates", GoesBack),
-    ("automations", GoesBack),
-    ("messages", GoesBack),
-    ("blocked_codes", GoesBack),
-    ("gate_notes", GoesBack),
-    ("transactions", GoesBack),
-    ("transaction_bodies", GoesBack),
-    ("transaction_payments", GoesBack),
-    ("transaction_items", GoesBack),
-    ("transaction_delegates", GoesBack),
-    ("inconsistencies", GoesBack),
-    ("erased_tickets", Stays),
-    ("app_config", Stays),
-    ("nonces", Stays),
-    ("erased_nonces", Stays),
-    ("erasure_key", Stays),
-    ("erasures", Stays),
-    ("one_time_passwords", Stays),
-    ("idempotency_keys", Stays),
-    ("idempotency_parts", Stays),
-    ("audit", Stays),
-    ("backups", Stays),
-    ("clients", Stays),
-    ("users", Stays),
-    ("tokens", Stays),
-    ("second_factors", Stays),
-    ("console_sessions", Stays),
-    ("tls_certificate", Stays),
-    ("device_requests", Stays),
-    ("device_states", Stays),
-    ("device_pings", Stays),
-    ("webhooks", Stays),
-    ("webhook_states", Stays),
-    ("webhook_held", Stays),
-    ("webhook_attempts", Stays),
+/// Every table, parents before children. A new table must be given its policy; a test tells.
+pub const TABLES: &[(&str, RestorePolicy)] = &[
+    ("settings", Restore),
+    ("statements", Restore),
+    ("reports", Restore),
+    ("sections", Restore),
+    ("logo", Restore),
+    ("regions", Restore),
+    ("region_versions", Restore),
+    ("app_config_draft", Restore),
+    ("delegates", Restore),
+    ("devices", Restore),
+    ("shared_values", Restore),
+    ("interactions", Restore),
+    ("conflicts", Restore),
+    ("refusals", Restore),
+    ("occupancy", Restore),
+    ("closed_by_upgrade", Keep),
+    ("batches", Restore),
+    ("batch_rows", Restore),
+    ("message_templates", Restore),
+    ("automations", Restore),
+    ("messages", Restore),
+    ("blocked_codes", Restore),
+    ("gate_notes", Restore),
+    ("transactions", Restore),
+    ("transaction_bodies", Restore),
+    ("transaction_payments", Restore),
+    ("transaction_items", Restore),
+    ("transaction_delegates", Restore),
+    ("inconsistencies", Restore),
+    ("erased_tickets", Keep),
+    ("app_config", Keep),
+    ("nonces", Keep),
+    ("erased_nonces", Keep),
+    ("erasure_key", Keep),
+    ("erasures", Keep),
+    ("one_time_passwords", Keep),
+    ("idempotency_keys", Keep),
+    ("idempotency_parts", Keep),
+    ("audit", Keep),
+    ("backups", Keep),
+    ("clients", Keep),
+    ("users", Keep),
+    ("tokens", Keep),
+    ("second_factors", Keep),
+    ("console_sessions", Keep),
+    ("tls_certificate", Keep),
+    ("device_requests", Keep),
+    ("device_states", Keep),
+    ("device_pings", Keep),
+    ("webhooks", Keep),
+    ("webhook_states", Keep),
+    ("webhook_held", Keep),
+    ("webhook_attempts", Keep),
     // How messages leave is of the place, not of what was tried; and what was seen was seen: nothing is
     // sent a second time.
-    ("gateways", Stays),
-    ("automation_cursor", Stays),
-    ("message_key", Stays),
-    ("delegates_search", Stays),
-    ("delegates_search_later", Stays),
+    ("gateways", Keep),
+    ("automation_cursor", Keep),
+    ("message_key", Keep),
+    ("delegates_search", Keep),
+    ("delegates_search_later", Keep),
     // Follows from the rest, and is counted anew.
-    ("totals", Stays),
+    ("totals", Keep),
 ];
 
 /// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
@@ -214,7 +214,7 @@ pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
     let count = |table: &str, but: &str| -> Result<i64> {
         let sql = format!(
             "SELECT count(*) FROM {now}.{table} AS d WHERE NOT EXISTS
-             (SELECT 1 FROM {BESIDE}.{table} AS s WHERE s.id = d.id) {but}"
+             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE s.id = d.id) {but}"
         );
         Ok(connection.query_row(&sql, [], |row| row.get(0))?)
     };
@@ -238,7 +238,7 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     ))?;
     let back: Vec<&str> = TABLES
         .iter()
-        .filter_map(|(table, fate)| (*fate == GoesBack).then_some(*table))
+        .filter_map(|(table, policy)| (*policy == Restore).then_some(*table))
         .collect();
     for table in ["delegates", "devices"] {
         free_codes(tx, table)?;
@@ -271,7 +271,7 @@ fn free_codes(tx: &Tx<'_>, table: &str) -> Result<()> {
     tx.execute_batch(&format!(
         "UPDATE main.{table} AS d SET deleted_at = 0
          WHERE d.deleted_at IS NULL AND NOT ({kept}) AND NOT EXISTS
-             (SELECT 1 FROM {BESIDE}.{table} AS s WHERE s.id = d.id AND ({of_snapshot}) IS ({all}))",
+             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE s.id = d.id AND ({of_snapshot}) IS ({all}))",
         kept = kept(table),
         of_snapshot = columns.of_snapshot(table),
         all = all.collect::<Vec<_>>().join(", "),
@@ -282,7 +282,7 @@ fn free_codes(tx: &Tx<'_>, table: &str) -> Result<()> {
 fn insert_missing(tx: &Tx<'_>, table: &str) -> Result<()> {
     let columns = Columns::of(tx, table)?;
     tx.execute_batch(&format!(
-        "INSERT INTO main.{table} ({all}) SELECT {of_snapshot} FROM {BESIDE}.{table} AS s
+        "INSERT INTO main.{table} ({all}) SELECT {of_snapshot} FROM {ATTACHED}.{table} AS s
          WHERE NOT ({passed_over}) AND NOT EXISTS (SELECT 1 FROM main.{table} AS d WHERE {same})",
         all = columns.all.join(", "),
         of_snapshot = columns.of_snapshot(table),
@@ -296,8 +296,8 @@ fn update_changed(tx: &Tx<'_>, table: &str) -> Result<()> {
     let columns = Columns::of(tx, table)?;
     let all = columns.all.iter().map(|column| format!("d.{column}"));
     tx.execute_batch(&format!(
-        "UPDATE main.{table} AS d SET ({columns}) = (SELECT {of_snapshot} FROM {BESIDE}.{table} AS s WHERE {same})
-         WHERE EXISTS (SELECT 1 FROM {BESIDE}.{table} AS s
+        "UPDATE main.{table} AS d SET ({columns}) = (SELECT {of_snapshot} FROM {ATTACHED}.{table} AS s WHERE {same})
+         WHERE EXISTS (SELECT 1 FROM {ATTACHED}.{table} AS s
              WHERE {same} AND NOT ({passed_over}) AND ({of_snapshot}) IS NOT ({all}))",
         columns = columns.all.join(", "),
         of_snapshot = columns.of_snapshot(table),
@@ -327,7 +327,7 @@ fn delete_surplus(tx: &Tx<'_>, table: &str) -> Result<()> {
     let columns = Columns::of(tx, table)?;
     tx.execute_batch(&format!(
         "DELETE FROM main.{table} AS d WHERE NOT ({kept}) AND NOT EXISTS
-             (SELECT 1 FROM {BESIDE}.{table} AS s WHERE {same})",
+             (SELECT 1 FROM {ATTACHED}.{table} AS s WHERE {same})",
         kept = kept(table),
         same = columns.same_key("s", "d"),
     ))?;

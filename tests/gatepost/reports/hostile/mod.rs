@@ -7,7 +7,7 @@ mod refused;
 
 use crate::harness::Server;
 use gatepost::{
-    db::sandbox::{Leash, Sandbox},
+    db::sandbox::{QueryLimits, Sandbox},
     types::error::Result,
 };
 use rusqlite::types::{Value as Sql, ValueRef};
@@ -123,7 +123,7 @@ fn spread(kind: &Kind, secrets: &[String]) -> Vec<String> {
 fn run(server: &Server, sql: &str) -> (Result<String>, Duration) {
     let begun = Instant::now();
     let sandbox = Sandbox::open(&server.path()).expect("a sandbox");
-    sandbox.hold(MOST, &Leash::default()).expect("held");
+    sandbox.hold(MOST, &QueryLimits::default()).expect("held");
     let mut given = String::new();
     let ran = sandbox.rows(
         sql,

@@ -10,14 +10,14 @@ use std::{
 
 /// Texts by the id of their message. It has no `Debug` on purpose.
 #[derive(Default)]
-pub struct Unwritten(Mutex<HashMap<i64, Text>>);
+pub struct SecretMessageBodies(Mutex<HashMap<i64, Text>>);
 
 struct Text {
     text: String,
     until: Timestamp,
 }
 
-impl Unwritten {
+impl SecretMessageBodies {
     /// Keeps the text of a message until then, and lets those go whose time is over.
     pub fn keep(&self, message: i64, text: String, now: Timestamp, until: Timestamp) {
         let mut texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_text_goes_when_it_is_sent_or_its_time_is_over() {
-        let texts = Unwritten::default();
+        let texts = SecretMessageBodies::default();
         for message in [1, 2] {
             texts.keep(message, "123456".into(), Timestamp(0), Timestamp(10));
         }

@@ -17,20 +17,20 @@ use std::{
 };
 
 /// Devices kept at the most; more begin anew.
-const PLACES_MAX: usize = 4_096;
+const DEVICES_MAX: usize = 4_096;
 
 /// The devices that were looked at so far.
 #[derive(Default)]
-pub struct Places {
+pub struct DeviceCache {
     found: RefCell<HashMap<DeviceSelector, DeviceId>>,
-    known: RefCell<HashMap<DeviceId, Rc<Known>>>,
+    known: RefCell<HashMap<DeviceId, Rc<CachedDevice>>>,
     paths: RefCell<HashMap<DeviceId, Rc<[DeviceId]>>>,
     notes: Cell<Option<bool>>,
     uninvites: Cell<Option<bool>>,
 }
 
 /// What is known of a device.
-pub struct Known {
+pub struct CachedDevice {
     /// The device as the rules see it.
     pub place: Place,
     /// Its own rules; `None` when what is stored cannot be read.
@@ -41,7 +41,7 @@ pub struct Known {
     pub alive: bool,
 }
 
-impl Places {
+impl DeviceCache {
     /// The id of the living device that a selector means.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Places {
     }
 
     /// The device of an id, deleted or not.
-    pub fn get(&self, connection: &Connection, device: DeviceId) -> Result<Rc<Known>> {
+    pub fn get(&self, connection: &Connection, device: DeviceId) -> Result<Rc<CachedDevice>> {
         if let Some(known) = self.known.borrow().get(&device) {
             return Ok(Rc::clone(known));
         }
@@ -111,13 +111,13 @@ fn once(kept: &Cell<Option<bool>>, look: impl FnOnce() -> Result<bool>) -> Resul
 }
 
 fn insert<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
-    if map.len() >= PLACES_MAX {
+    if map.len() >= DEVICES_MAX {
         map.clear();
     }
     map.insert(key, value);
 }
 
-fn load(connection: &Connection, device: DeviceId) -> Result<Known> {
+fn load(connection: &Connection, device: DeviceId) -> Result<CachedDevice> {
     let found = connection
         .prepare_cached(
             "SELECT coalesce(name, short_name, code), available, start_at, end_at, data, parent_id,
@@ -126,7 +126,7 @@ fn load(connection: &Connection, device: DeviceId) -> Result<Known> {
         )?
         .query_row([device], |row| {
             let data = row.get_ref(4)?;
-            Ok(Known {
+            Ok(CachedDevice {
                 rules: AccessRules::of_stored(data.as_str_or_null()?),
                 place: Place {
                     name: row.get(0)?,
@@ -140,7 +140,7 @@ fn load(connection: &Connection, device: DeviceId) -> Result<Known> {
         })
         .optional()?;
     // Only a damaged file lacks a device that interactions name.
-    Ok(found.unwrap_or_else(|| Known {
+    Ok(found.unwrap_or_else(|| CachedDevice {
         place: Place {
             name: format!("device {device}"),
             available: false,

@@ -7,7 +7,7 @@ use crate::{
     identity::App,
     types::error::{Error, Kind},
     web::{
-        RequestId, Trail,
+        RequestId, RequestTrace,
         error::{of_poem, respond},
     },
 };
@@ -19,13 +19,13 @@ use poem::{
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 /// The endpoint that every request passes.
-pub struct Door<E> {
+pub struct ErrorMiddleware<E> {
     inner: E,
     table: Table,
     console: Arc<Console>,
 }
 
-impl<E> Door<E> {
+impl<E> ErrorMiddleware<E> {
     /// A door in front of `inner`, which serves the paths of `table`.
     pub fn new(inner: E, table: Table, console: &Arc<Console>) -> Self {
         Self {
@@ -36,11 +36,12 @@ impl<E> Door<E> {
     }
 }
 
-impl<E: Endpoint> Endpoint for Door<E> {
+impl<E: Endpoint> Endpoint for ErrorMiddleware<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let request_id = Trail::of(&request).map_or_else(RequestId::next, |trail| trail.id.clone());
+        let request_id =
+            RequestTrace::of(&request).map_or_else(RequestId::next, |trace| trace.id.clone());
         let in_api = is_in_api(request.uri());
         let origin = allowed_origin(&request);
         let mut response = if is_preflight(&request) {
@@ -67,7 +68,7 @@ impl<E: Endpoint> Endpoint for Door<E> {
     }
 }
 
-impl<E: Endpoint> Door<E> {
+impl<E: Endpoint> ErrorMiddleware<E> {
     async fn answer(&self, mut request: Request, request_id: &RequestId) -> Response {
         let refused = check_encoding(request.uri()).and_then(|()| check_host(&request));
         if is_of_console(request.uri()) {

@@ -14,12 +14,12 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Turns to be had.
 #[derive(Debug)]
-pub struct Turns {
+pub struct ReportSemaphore {
     running: Arc<Semaphore>,
     fetched: Arc<Semaphore>,
 }
 
-impl Default for Turns {
+impl Default for ReportSemaphore {
     fn default() -> Self {
         Self {
             running: Arc::new(Semaphore::new(RUNNING_MAX)),
@@ -30,11 +30,11 @@ impl Default for Turns {
 
 /// The right to run, until this goes.
 #[derive(Debug)]
-pub struct Turn {
+pub struct ReportPermit {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Turns {
+impl ReportSemaphore {
     /// Reports that run now.
     #[must_use]
     pub fn running(&self) -> usize {
@@ -42,17 +42,17 @@ impl Turns {
     }
 
     /// The right to have a report fetched.
-    pub fn fetch(&self) -> Result<Turn> {
+    pub fn fetch(&self) -> Result<ReportPermit> {
         let permit = Arc::clone(&self.fetched).try_acquire_owned();
         let permit = permit.map_err(|_| busy())?;
-        Ok(Turn { _permit: permit })
+        Ok(ReportPermit { _permit: permit })
     }
 
     /// Waits for the right to run one.
-    pub async fn run(&self) -> Result<Turn> {
+    pub async fn run(&self) -> Result<ReportPermit> {
         let permit = Arc::clone(&self.running).acquire_owned();
         match tokio::time::timeout(WAIT_MAX, permit).await {
-            Ok(Ok(permit)) => Ok(Turn { _permit: permit }),
+            Ok(Ok(permit)) => Ok(ReportPermit { _permit: permit }),
             _ => Err(busy()),
         }
     }

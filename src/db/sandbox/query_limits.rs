@@ -49,7 +49,7 @@ impl From<Stopped> for Error {
 
 /// Holds one statement.
 #[derive(Debug, Clone, Default)]
-pub struct Leash(Arc<Held>);
+pub struct QueryLimits(Arc<Held>);
 
 #[derive(Debug, Default)]
 struct Held {
@@ -57,7 +57,7 @@ struct Held {
     stopped: OnceLock<Stopped>,
 }
 
-impl Leash {
+impl QueryLimits {
     /// Stops the statement: nobody waits for it any more.
     pub fn pull(&self) {
         self.0.unwanted.store(true, Relaxed);

@@ -12,9 +12,9 @@ use std::{
 
 /// The last request of each device since the start.
 #[derive(Default)]
-pub struct Seen(RwLock<HashMap<DeviceId, AtomicI64>>);
+pub struct LastSeen(RwLock<HashMap<DeviceId, AtomicI64>>);
 
-impl Seen {
+impl LastSeen {
     /// The device made a request.
     pub fn mark(&self, device: DeviceId, now: Timestamp) {
         {
@@ -50,12 +50,12 @@ mod tests {
 
     #[test]
     fn the_last_request_counts_whatever_the_clock_does() {
-        let seen = Seen::default();
-        assert_eq!(seen.last(DeviceId(1)), None);
+        let last_seen = LastSeen::default();
+        assert_eq!(last_seen.last(DeviceId(1)), None);
         for at in [5, 9, 7] {
-            seen.mark(DeviceId(1), Timestamp(at));
+            last_seen.mark(DeviceId(1), Timestamp(at));
         }
-        assert_eq!(seen.last(DeviceId(1)), Some(Timestamp(7)));
-        assert_eq!(seen.all(), [(DeviceId(1), Timestamp(7))]);
+        assert_eq!(last_seen.last(DeviceId(1)), Some(Timestamp(7)));
+        assert_eq!(last_seen.all(), [(DeviceId(1), Timestamp(7))]);
     }
 }

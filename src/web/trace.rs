@@ -9,22 +9,22 @@ use std::sync::{
 };
 
 /// Goes with a request through every part of the server.
-pub struct Trail {
+pub struct RequestTrace {
     /// The request's id.
     pub id: RequestId,
     operation: AtomicUsize,
-    patient: AtomicBool,
+    body_timeout_disabled: AtomicBool,
     client: OnceLock<String>,
 }
 
-impl Trail {
+impl RequestTrace {
     /// The trail of a new request.
     #[must_use]
     pub fn start(id: RequestId) -> Arc<Self> {
         Arc::new(Self {
             id,
             operation: AtomicUsize::new(0),
-            patient: AtomicBool::new(false),
+            body_timeout_disabled: AtomicBool::new(false),
             client: OnceLock::new(),
         })
     }
@@ -48,14 +48,14 @@ impl Trail {
 
     /// The request's body is a long file from somebody who may send one: it may take as long as it
     /// takes, as long as something of it comes.
-    pub fn take_time(&self) {
-        self.patient.store(true, Relaxed);
+    pub fn disable_body_timeout(&self) {
+        self.body_timeout_disabled.store(true, Relaxed);
     }
 
     /// Whether the request's body may take as long as it takes.
     #[must_use]
-    pub fn is_patient(&self) -> bool {
-        self.patient.load(Relaxed)
+    pub fn is_body_timeout_disabled(&self) -> bool {
+        self.body_timeout_disabled.load(Relaxed)
     }
 
     /// The request's token is valid, and was issued to this client.

@@ -19,14 +19,14 @@ const HURRIED: u32 = 4;
 #[derive(Debug)]
 pub struct Clock {
     ticks: AtomicU32,
-    hurry: AtomicBool,
+    shut_down: AtomicBool,
 }
 
 impl Default for Clock {
     fn default() -> Self {
         Self {
             ticks: AtomicU32::new(1),
-            hurry: AtomicBool::new(false),
+            shut_down: AtomicBool::new(false),
         }
     }
 }
@@ -38,8 +38,8 @@ impl Clock {
     }
 
     /// From now on whoever has not sent a whole head is given no more time: the server stops.
-    pub fn hurry(&self) {
-        self.hurry.store(true, Relaxed);
+    pub fn shut_down(&self) {
+        self.shut_down.store(true, Relaxed);
     }
 
     fn now(&self) -> u32 {
@@ -86,7 +86,7 @@ pub enum Priority {
 
 /// One connection's doings.
 #[derive(Debug)]
-pub struct Pulse {
+pub struct ConnectionState {
     clock: Arc<Clock>,
     phase: AtomicU8,
     since: AtomicU32,
@@ -95,11 +95,11 @@ pub struct Pulse {
     /// A request was answered on it, or is being.
     served: AtomicBool,
     /// A body on it was given up.
-    spoilt: AtomicBool,
+    must_close: AtomicBool,
     end: Notify,
 }
 
-impl Pulse {
+impl ConnectionState {
     /// A connection that was just accepted.
     #[must_use]
     pub fn start(clock: Arc<Clock>) -> Self {
@@ -110,7 +110,7 @@ impl Pulse {
             since: AtomicU32::new(now),
             stalled: AtomicU32::new(0),
             served: AtomicBool::new(false),
-            spoilt: AtomicBool::new(false),
+            must_close: AtomicBool::new(false),
             end: Notify::new(),
         }
     }
@@ -179,7 +179,7 @@ impl Pulse {
         if stalled != 0 && now.saturating_sub(stalled) > ticks(limits.send_time) {
             return Some(Ended::Stalled);
         }
-        let head = if self.clock.hurry.load(Relaxed) {
+        let head = if self.clock.shut_down.load(Relaxed) {
             HURRIED
         } else {
             ticks(limits.header_time)
@@ -209,14 +209,14 @@ impl Pulse {
     }
 
     /// The request's body took too long: the connection cannot be used again.
-    pub fn spoil(&self) {
-        self.spoilt.store(true, Relaxed);
+    pub fn close_after_answer(&self) {
+        self.must_close.store(true, Relaxed);
     }
 
     /// Whether the connection ends with this answer.
     #[must_use]
-    pub fn spoilt(&self) -> bool {
-        self.spoilt.load(Relaxed)
+    pub fn must_close(&self) -> bool {
+        self.must_close.load(Relaxed)
     }
 
     /// Ends the connection.
@@ -241,46 +241,46 @@ mod tests {
     #[test]
     fn every_phase_has_its_limit() {
         let (clock, limits) = (Arc::new(Clock::default()), Limits::default());
-        let pulse = Pulse::start(Arc::clone(&clock));
+        let connection_state = ConnectionState::start(Arc::clone(&clock));
         after(&clock, 9);
-        assert_eq!(pulse.overdue(&limits), None);
+        assert_eq!(connection_state.overdue(&limits), None);
         // A head that trickles in gains nothing.
-        pulse.received();
+        connection_state.received();
         after(&clock, 1);
-        assert_eq!(pulse.overdue(&limits), Some(Ended::Head));
-        pulse.serving();
+        assert_eq!(connection_state.overdue(&limits), Some(Ended::Head));
+        connection_state.serving();
         after(&clock, 1000);
-        assert_eq!(pulse.overdue(&limits), None);
-        assert_eq!(pulse.gives_way(), None);
-        pulse.answered();
+        assert_eq!(connection_state.overdue(&limits), None);
+        assert_eq!(connection_state.gives_way(), None);
+        connection_state.answered();
         after(&clock, 74);
-        assert_eq!(pulse.overdue(&limits), None);
+        assert_eq!(connection_state.overdue(&limits), None);
         after(&clock, 1);
-        assert_eq!(pulse.overdue(&limits), Some(Ended::Idle));
+        assert_eq!(connection_state.overdue(&limits), Some(Ended::Idle));
     }
 
     #[test]
     fn a_client_that_takes_nothing_is_overdue() {
         let (clock, limits) = (Arc::new(Clock::default()), Limits::default());
-        let pulse = Pulse::start(Arc::clone(&clock));
-        pulse.serving();
-        pulse.blocked();
+        let connection_state = ConnectionState::start(Arc::clone(&clock));
+        connection_state.serving();
+        connection_state.blocked();
         after(&clock, 59);
-        pulse.sent();
-        pulse.blocked();
+        connection_state.sent();
+        connection_state.blocked();
         after(&clock, 59);
-        assert_eq!(pulse.overdue(&limits), None);
+        assert_eq!(connection_state.overdue(&limits), None);
         after(&clock, 1);
-        assert_eq!(pulse.overdue(&limits), Some(Ended::Stalled));
+        assert_eq!(connection_state.overdue(&limits), Some(Ended::Stalled));
     }
 
     #[test]
     fn a_stop_gives_heads_a_second() {
         let (clock, limits) = (Arc::new(Clock::default()), Limits::default());
-        let pulse = Pulse::start(Arc::clone(&clock));
-        clock.hurry();
-        assert_eq!(pulse.overdue(&limits), None);
+        let connection_state = ConnectionState::start(Arc::clone(&clock));
+        clock.shut_down();
+        assert_eq!(connection_state.overdue(&limits), None);
         after(&clock, 1);
-        assert_eq!(pulse.overdue(&limits), Some(Ended::Head));
+        assert_eq!(connection_state.overdue(&limits), Some(Ended::Head));
     }
 }

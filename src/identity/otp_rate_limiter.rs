@@ -22,7 +22,7 @@ const ADDRESS_MAX: u32 = 60;
 const CLIENT_MAX: u32 = 300;
 
 /// What was asked for lately. The time is passed in.
-pub struct Asking(Mutex<Counts>);
+pub struct OtpRateLimiter(Mutex<Counts>);
 
 struct Counts {
     emails: Windows<Digest>,
@@ -31,7 +31,7 @@ struct Counts {
     clients: Windows<Option<ClientId>>,
 }
 
-impl Default for Asking {
+impl Default for OtpRateLimiter {
     fn default() -> Self {
         let minute = Duration::from_secs(60);
         Self(Mutex::new(Counts {
@@ -43,7 +43,7 @@ impl Default for Asking {
     }
 }
 
-impl Asking {
+impl OtpRateLimiter {
     /// Counts that a code is asked for, by a client or on the page that needs none.
     ///
     /// # Errors
@@ -88,50 +88,66 @@ mod tests {
 
     #[test]
     fn five_codes_for_one_address_in_ten_minutes_wherever_they_are_asked_for() {
-        let (asking, start) = (Asking::default(), Instant::now());
+        let (otp_rate_limiter, start) = (OtpRateLimiter::default(), Instant::now());
         for at in 0..5 {
-            asking
+            otp_rate_limiter
                 .ask("ada@example.org", None, there(at), start)
                 .unwrap();
         }
-        let refused = asking.ask("ADA@example.org", Some(ClientId(1)), HERE, start);
+        let refused = otp_rate_limiter.ask("ADA@example.org", Some(ClientId(1)), HERE, start);
         let expected = Kind::TooManyAttempts { retry_after_s: 600 };
         assert_eq!(refused.unwrap_err().kind, expected);
-        asking.ask("bob@example.org", None, HERE, start).unwrap();
+        otp_rate_limiter
+            .ask("bob@example.org", None, HERE, start)
+            .unwrap();
         let later = start + Duration::from_secs(600);
-        asking.ask("ada@example.org", None, HERE, later).unwrap();
+        otp_rate_limiter
+            .ask("ada@example.org", None, HERE, later)
+            .unwrap();
     }
 
     #[test]
     fn a_day_has_an_end_too() {
-        let (asking, start) = (Asking::default(), Instant::now());
+        let (otp_rate_limiter, start) = (OtpRateLimiter::default(), Instant::now());
         let at = |round: u32| start + Duration::from_secs(600) * round;
         for round in 0..5 {
             for _ in 0..5 {
-                asking.ask("ada", None, HERE, at(round)).unwrap();
+                otp_rate_limiter.ask("ada", None, HERE, at(round)).unwrap();
             }
         }
-        assert!(asking.ask("ada", None, HERE, at(5)).is_err());
-        assert!(asking.ask("ada", None, HERE, at(143)).is_err());
-        assert!(asking.ask("ada", None, HERE, at(144)).is_ok());
+        assert!(otp_rate_limiter.ask("ada", None, HERE, at(5)).is_err());
+        assert!(otp_rate_limiter.ask("ada", None, HERE, at(143)).is_err());
+        assert!(otp_rate_limiter.ask("ada", None, HERE, at(144)).is_ok());
     }
 
     #[test]
     fn one_network_address_and_one_client_have_an_end() {
-        let (asking, now) = (Asking::default(), Instant::now());
+        let (otp_rate_limiter, now) = (OtpRateLimiter::default(), Instant::now());
         for at in 0..ADDRESS_MAX {
-            asking.ask(&format!("a{at}"), None, HERE, now).unwrap();
+            otp_rate_limiter
+                .ask(&format!("a{at}"), None, HERE, now)
+                .unwrap();
         }
-        assert!(asking.ask("another", Some(ClientId(1)), HERE, now).is_err());
+        assert!(
+            otp_rate_limiter
+                .ask("another", Some(ClientId(1)), HERE, now)
+                .is_err()
+        );
         let client = Some(ClientId(2));
         for at in 0..CLIENT_MAX {
             let address = there(u8::try_from(at % 200).unwrap());
-            asking.ask(&format!("b{at}"), client, address, now).unwrap();
+            otp_rate_limiter
+                .ask(&format!("b{at}"), client, address, now)
+                .unwrap();
         }
-        assert!(asking.ask("another", client, there(201), now).is_err());
+        assert!(
+            otp_rate_limiter
+                .ask("another", client, there(201), now)
+                .is_err()
+        );
         // What was refused did not count.
         assert!(
-            asking
+            otp_rate_limiter
                 .ask("another", Some(ClientId(3)), there(201), now)
                 .is_ok()
         );
