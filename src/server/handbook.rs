@@ -76,11 +76,6 @@ impl View<'_> {
             .is_some_and(|current| current.name == page.name)
     }
 
-    /// The address of a shared file; changes with its content.
-    fn file(&self, name: &str) -> String {
-        format!("/handbook/{name}?v={}", assets::content(name).1)
-    }
-
     fn answer(&self) -> poem::Result<Response> {
         let html = self
             .render()
@@ -91,6 +86,11 @@ impl View<'_> {
             .body(html);
         Ok(answer::secured(response))
     }
+}
+
+/// The address of a shared file; changes with its content.
+fn address(name: &str) -> String {
+    format!("/handbook/{name}?v={}", assets::content(name).1)
 }
 
 /// A section that a search found.
