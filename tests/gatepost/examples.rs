@@ -1,6 +1,6 @@
 //! The examples, run as their README says.
 
-use crate::{harness::Server, luck::process::GATEPOST};
+use crate::{faults::process::GATEPOST, harness::Server};
 use gatepost::identity::{Role, Roles};
 use serde_json::json;
 use std::{

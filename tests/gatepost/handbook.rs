@@ -2,8 +2,8 @@
 
 use crate::{
     console::page,
+    faults::process::{GATEPOST, Served},
     harness::Server,
-    luck::process::{GATEPOST, Served},
 };
 use gatepost::identity::ConsoleRole;
 use reqwest::Method;

@@ -1,6 +1,6 @@
 //! Servers on loopback that tests play for Gatepost to call, and what comes to them.
 
-use crate::luck::wire::PATIENCE;
+use crate::faults::wire::PATIENCE;
 use std::{
     fmt::Debug,
     io,

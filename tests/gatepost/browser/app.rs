@@ -3,8 +3,8 @@
 
 use super::pictures::Pixels;
 use crate::{
+    faults::process::until,
     harness::{Reply, reply},
-    luck::process::until,
 };
 use reqwest::{
     Method,

@@ -1,7 +1,7 @@
 //! A day with a bit of everything, so that no page has nothing to show.
 
 use super::{app::App, window::Browser};
-use crate::luck::process::Served;
+use crate::faults::process::Served;
 use std::path::Path;
 
 /// Parts of pages that are asked for while work goes on, which may be over at once.

@@ -3,7 +3,7 @@
 //!
 //! The protocol is a dozen calls with JSON; what the tests have for HTTP does them.
 
-use crate::luck::wire::PATIENCE;
+use crate::faults::wire::PATIENCE;
 use reqwest::{Method, blocking::Client};
 use serde_json::{Value, json};
 use std::{

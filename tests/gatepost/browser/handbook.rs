@@ -3,9 +3,9 @@
 
 use super::{examine::Examiner, open, pictures::Pictures, window::Browser};
 use crate::{
+    faults::process::{Served, told},
     handbook::pages,
     harness::Server,
-    luck::process::{Served, told},
 };
 
 #[test]

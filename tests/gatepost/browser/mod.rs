@@ -4,10 +4,10 @@
 //! `GATEPOST_PICTURES=FOLDER` keeps the pictures of the handbook.
 
 mod app;
-mod bad_luck;
 mod day;
 mod driver;
 mod examine;
+mod faults;
 mod handbook;
 mod links;
 mod pages;
@@ -16,7 +16,7 @@ mod reference;
 mod way;
 mod window;
 
-use crate::luck::process::Served;
+use crate::faults::process::Served;
 use window::Browser;
 
 /// A name of the server for where it has no address but loopback.

@@ -5,7 +5,7 @@ use super::{
     PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
     sign_in, sign_out, window::Browser,
 };
-use crate::luck::process::{Served, gatepost};
+use crate::faults::process::{Served, gatepost};
 use gatepost::admin;
 use reqwest::Method;
 use std::{collections::BTreeSet, path::Path, time::SystemTime};

@@ -11,7 +11,7 @@ use super::{
     sign_in, sign_out,
     window::{Browser, Tab},
 };
-use crate::luck::process::Served;
+use crate::faults::process::Served;
 use rust_xlsxwriter::Workbook;
 use serde_json::{Value, json};
 use std::{

@@ -2,7 +2,7 @@
 //! for has a deadline; nothing is slept for.
 
 use super::driver::Session;
-use crate::luck::wire::PATIENCE;
+use crate::faults::wire::PATIENCE;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::{

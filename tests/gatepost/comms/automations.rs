@@ -3,7 +3,7 @@
 use super::Post;
 use crate::{
     console::Crew,
-    luck::process::{gatepost, until},
+    faults::process::{gatepost, until},
 };
 use gatepost::{
     domain::messages::automations::{self, Entry},

@@ -4,7 +4,7 @@
 use super::{PASSWORD, Post};
 use crate::{
     console::Crew,
-    luck::process::{gatepost, until},
+    faults::process::{gatepost, until},
 };
 use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};

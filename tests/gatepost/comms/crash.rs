@@ -5,7 +5,7 @@ use super::{
     provider::{Act, Provider},
     smtp::{Act as MailAct, MailServer},
 };
-use crate::luck::process::{Served, gatepost, until};
+use crate::faults::process::{Served, gatepost, until};
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;

@@ -15,8 +15,8 @@ pub mod smtp;
 mod texts;
 
 use crate::{
+    faults::process::until,
     harness::{Caller, Reply, Server},
-    luck::process::until,
 };
 use gatepost::domain::messages::{
     Channel,

@@ -2,7 +2,7 @@
 
 use super::{Post, smtp::Act};
 use crate::{
-    luck::process::{beside, until},
+    faults::process::{beside, until},
     people::memmem,
 };
 use gatepost::{db::Tx, domain::messages, identity::ConsoleRole};

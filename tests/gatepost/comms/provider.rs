@@ -2,8 +2,8 @@
 
 use super::session::{Identity, Session};
 use crate::{
+    faults::wire,
     loopback::{self, Came},
-    luck::wire,
 };
 use std::{
     collections::VecDeque,

@@ -1,7 +1,7 @@
 //! Push messages: by FCM, to every app of a delegate, and by a service of one's own.
 
 use super::{Post, provider::Act};
-use crate::{console::Crew, luck::process::until};
+use crate::{console::Crew, faults::process::until};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};

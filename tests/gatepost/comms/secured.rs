@@ -7,7 +7,7 @@ use super::{
     session::Identity,
     smtp::{MailServer, Tls},
 };
-use crate::luck::process::{GATEPOST, Served, Site, gatepost, until};
+use crate::faults::process::{GATEPOST, Served, Site, gatepost, until};
 use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 use std::process::Command;

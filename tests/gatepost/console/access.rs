@@ -3,8 +3,8 @@
 
 use super::{Crew, Page, browser, page};
 use crate::{
+    faults::process::{GATEPOST, Served, beside},
     harness::{Caller, PASSWORD, Server},
-    luck::process::{GATEPOST, Served, beside},
 };
 use gatepost::identity::ConsoleRole;
 use reqwest::Method;

@@ -4,11 +4,11 @@
 
 use super::{Page, access::between, browser, page};
 use crate::{
-    harness::{Reply, reply},
-    luck::{
+    faults::{
         process::{Served, beside, gatepost},
         wire::PATIENCE,
     },
+    harness::{Reply, reply},
 };
 use gatepost::admin;
 use reqwest::{
@@ -301,7 +301,7 @@ fn shown(person: &Person, path: &str) -> (u16, String) {
 fn no_secret_stands_anywhere_after_it_was_shown_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let db = folder.path().join("gatepost.db");
-    let mut command = std::process::Command::new(crate::luck::process::GATEPOST);
+    let mut command = std::process::Command::new(crate::faults::process::GATEPOST);
     command.env_remove("GATEPOST_LOG");
     let arguments = ["--access-log", "--log-level", "trace"];
     let served = Served::start_by(command, &db, &arguments);

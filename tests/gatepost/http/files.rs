@@ -1,7 +1,7 @@
 //! A process that may open few files: what it has goes on, and what it cannot have is waited for.
 
 use super::{Venue, rest};
-use crate::luck::{
+use crate::faults::{
     process::{GATEPOST, until},
     wire::PATIENCE,
 };

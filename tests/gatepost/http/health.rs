@@ -1,7 +1,7 @@
 //! `/health/live`, `/health/ready` and `/metrics`.
 
 use super::Venue;
-use crate::luck::process::until;
+use crate::faults::process::until;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

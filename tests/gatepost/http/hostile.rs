@@ -1,7 +1,7 @@
 //! Connections that are opened to be kept open.
 
 use super::{Venue, rest};
-use crate::luck::{process::until, wire::PATIENCE};
+use crate::faults::{process::until, wire::PATIENCE};
 use std::{
     io::Write,
     net::{SocketAddr, TcpStream},

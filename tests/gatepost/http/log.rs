@@ -1,7 +1,7 @@
 //! The log: request ids, the access log, and that it never stands in the way.
 
 use super::Venue;
-use crate::luck::process::{GATEPOST, until};
+use crate::faults::process::{GATEPOST, until};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -133,7 +133,7 @@ fn without_asking_for_it_there_is_no_access_log_and_ids_are_there_all_the_same()
     assert_eq!(ids.len(), 3);
     let db = venue.db.clone();
     venue.served.stop();
-    let log = std::fs::read_to_string(crate::luck::process::beside(&db, ".log")).expect("a log");
+    let log = std::fs::read_to_string(crate::faults::process::beside(&db, ".log")).expect("a log");
     assert!(log.contains("stopping"), "{log}");
     assert!(!log.contains("gatepost::access"), "{log}");
 }
@@ -195,7 +195,7 @@ fn a_log_that_nobody_takes_stops_nobody() {
 #[test]
 fn a_level_that_is_none_is_refused() {
     let (_folder, db, _) = super::prepare();
-    let output = crate::luck::process::gatepost(&db, &["serve", "--log-level", "gatepost=loud"]);
+    let output = crate::faults::process::gatepost(&db, &["serve", "--log-level", "gatepost=loud"]);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("--log-level gatepost=loud"), "{told}");

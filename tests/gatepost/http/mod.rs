@@ -10,7 +10,7 @@ mod stop;
 mod tls;
 mod upload;
 
-use crate::luck::{
+use crate::faults::{
     process::{GATEPOST, Served, token, told},
     wire::{Answer, Wire, get, post},
 };
@@ -78,7 +78,7 @@ impl Venue {
 
     /// What the server has logged by now.
     fn log(&self) -> String {
-        std::fs::read_to_string(crate::luck::process::beside(&self.db, ".log")).expect("a log")
+        std::fs::read_to_string(crate::faults::process::beside(&self.db, ".log")).expect("a log")
     }
 }
 

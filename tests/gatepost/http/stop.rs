@@ -1,7 +1,7 @@
 //! A stop: what was accepted is answered, then the process ends, and by itself.
 
 use super::{Venue, rest};
-use crate::luck::{
+use crate::faults::{
     process::{GATEPOST, Served, until},
     wire::{PATIENCE, Wire},
 };

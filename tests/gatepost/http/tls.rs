@@ -1,7 +1,7 @@
 //! HTTPS: certificates from files, which are followed, and the server's own.
 
 use super::prepare;
-use crate::luck::{
+use crate::faults::{
     process::{GATEPOST, Served, beside, gatepost, until},
     wire::{Message, PATIENCE, read_message},
 };

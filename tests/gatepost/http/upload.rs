@@ -1,7 +1,7 @@
 //! A list that comes over a slow network is taken, however long it takes.
 
 use super::Venue;
-use crate::luck::process::GATEPOST;
+use crate::faults::process::GATEPOST;
 use reqwest::{blocking::Body, header, redirect};
 use std::{
     collections::VecDeque,

@@ -2,7 +2,7 @@
 //! is announced on a network that is not ours. Needs root (for `ip netns`) and Debian's iproute2,
 //! avahi-daemon, avahi-utils and dbus, which `tests/run` installs.
 
-use crate::luck::process::GATEPOST;
+use crate::faults::process::GATEPOST;
 use gatepost::server::SERVICE;
 use mdns_sd::{ResolvedService, ServiceDaemon, ServiceEvent};
 use serde_json::json;

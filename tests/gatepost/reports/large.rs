@@ -3,8 +3,8 @@
 
 use super::report;
 use crate::{
+    faults::process::{Served, gatepost, told, until},
     harness::{Server, http, reply},
-    luck::process::{Served, gatepost, told, until},
 };
 use serde_json::json;
 use std::{

@@ -1,6 +1,6 @@
 //! Reports prepared at the office: `gatepost config` and what a report must be.
 
-use crate::luck::process::{gatepost, told};
+use crate::faults::process::{gatepost, told};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

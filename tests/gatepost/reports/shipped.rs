@@ -3,8 +3,8 @@
 
 use super::with;
 use crate::{
+    faults::process::{Served, gatepost, told},
     harness::{Caller, Server},
-    luck::process::{Served, gatepost, told},
 };
 use gatepost::{domain::reports, identity::Scope};
 use serde_json::{Value, json};

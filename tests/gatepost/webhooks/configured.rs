@@ -1,6 +1,6 @@
 //! Webhooks in the configuration document (contract §10).
 
-use crate::luck::process::{gatepost, told};
+use crate::faults::process::{gatepost, told};
 use serde_json::{Value, json};
 use std::path::Path;
 

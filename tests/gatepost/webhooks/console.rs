@@ -139,7 +139,7 @@ fn operators_see_and_send_again_and_change_nothing() {
     let first = receiver.wait_for(1)[0].clone();
     let at = format!("/console/webhooks/{id}");
     let operator = server.crew(ConsoleRole::Operator);
-    crate::luck::process::until("the delivery is shown", || {
+    crate::faults::process::until("the delivery is shown", || {
         operator.get(&at).shown().contains("taken (200)")
     });
     let page = operator.get(&at).shown();

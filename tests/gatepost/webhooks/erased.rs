@@ -46,7 +46,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     );
     caller.delete(&format!("/interaction/id:{deleted}"));
     let keeps = "SELECT count(*) FROM webhook_attempts WHERE answer LIKE '%Quetzalcoatl%'";
-    crate::luck::process::until("answers are kept", || server.value::<i64>(keeps) > 0);
+    crate::faults::process::until("answers are kept", || server.value::<i64>(keeps) > 0);
     let crew = server.crew(ConsoleRole::Administrator);
     crew.post(
         &format!("/console/delegates/{id}/erase"),

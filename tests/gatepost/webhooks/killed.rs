@@ -2,7 +2,7 @@
 //! each person's in order.
 
 use super::receiver::{Act, Receiver};
-use crate::luck::process::{Served, Site, gatepost};
+use crate::faults::process::{Served, Site, gatepost};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},

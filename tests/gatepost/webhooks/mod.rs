@@ -8,7 +8,7 @@ mod receiver;
 mod taken;
 mod trouble;
 
-use crate::{harness::Server, luck::process::until};
+use crate::{faults::process::until, harness::Server};
 use gatepost::domain::webhooks::{NewWebhook, store};
 use receiver::Receiver;
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! A receiver of webhooks on loopback, which does with each delivery what a test says.
 
 use crate::{
+    faults::wire::read_message,
     loopback::{self, Came},
-    luck::wire::read_message,
 };
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;

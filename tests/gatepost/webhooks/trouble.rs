@@ -6,8 +6,8 @@ use super::{
     server, subscribe, told, webhook,
 };
 use crate::{
+    faults::process::until,
     harness::{Caller, Server},
-    luck::process::until,
 };
 use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};

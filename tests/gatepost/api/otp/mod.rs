@@ -9,8 +9,8 @@ use crate::{
         self,
         smtp::{Act, MailServer},
     },
+    faults::process::{beside, until},
     harness::{Caller, PASSWORD, Reply, Server, reply, whole},
-    luck::process::{beside, until},
     people::memmem,
 };
 use gatepost::identity::Role;

@@ -1,4 +1,4 @@
-//! Bad luck: the process is killed, the power fails, the disk is full, fifty gates scan one ticket
+//! Faults: the process is killed, the power fails, the disk is full, fifty gates scan one ticket
 //! at once, a connection breaks off, somebody points the server at the wrong file (contract §11).
 //!
 //! Every property here has a control beside it: a case in which the same check must find the

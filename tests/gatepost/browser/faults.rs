@@ -7,8 +7,8 @@ use super::{
     window::Browser,
 };
 use crate::{
+    faults::process::{GATEPOST, Served, gatepost},
     harness,
-    luck::process::{GATEPOST, Served, gatepost},
 };
 use gatepost::{domain::discovery::window::OPEN, identity::ConsoleRole};
 use serde_json::json;
