@@ -5,7 +5,7 @@ use super::{
     PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
     sign_in, sign_out, window::Browser,
 };
-use crate::faults::process::{Served, gatepost};
+use crate::faults::process::{Served, gatepost, write_demo};
 use gatepost::admin;
 use reqwest::Method;
 use std::{collections::BTreeSet, path::Path, time::SystemTime};
@@ -158,9 +158,9 @@ fn every_page_of_an_event_is_for_everybody() {
 }
 
 fn fill(db: &Path) {
+    write_demo(db);
     for arguments in [
-        ["demo"].as_slice(),
-        &["import", "delegates", "examples/attendees.csv"],
+        ["import", "delegates", "examples/attendees.csv"].as_slice(),
         &["client", "add", "Gate B", "--gate"],
     ] {
         let filled = gatepost(db, arguments);

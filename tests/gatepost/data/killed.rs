@@ -3,7 +3,7 @@
 
 use super::{Site, kill_when};
 use serde_json::json;
-use std::{fmt::Write, time::Duration};
+use std::{fmt::Write, io::ErrorKind, time::Duration};
 
 const ROWS: i64 = 4_000;
 const ROUNDS: usize = 4;
@@ -66,62 +66,66 @@ fn content(site: &Site) -> Vec<String> {
     content
 }
 
-#[test]
-fn an_import_that_was_killed_is_completed() {
-    let (whole, list) = prepared();
-    whole.done(&[&["import", "delegates", &list][..], &OPTIONS].concat());
-    let expected = content(&whole);
-    let mut cut = 0;
-    for _ in 0..ROUNDS {
-        let (site, list) = prepared();
-        let done = kill_one(&site, &list);
-        assert!(done < ROWS);
-        cut += usize::from(done > 0);
-        let told = site.refused(&[&["import", "delegates", &list][..], &["--join", "1"]].concat());
-        assert!(told.contains("--resume 3"), "{told}");
-        let database = site.db.to_str().expect("a name");
-        let told = site.refused(&["import", "--resume", "3", "--file", database]);
-        assert!(told.contains("is a database"), "{told}");
-        let other = site.file("other.csv", "barcode\nX\n");
-        let told = site.refused(&["import", "--resume", "3", "--file", &other]);
-        assert!(told.contains("is not the file"), "{told}");
-        let told = site.told(&["import", "--resume", "3"]);
-        assert_eq!(told["imported"], json!(ROWS - done));
-        assert_eq!(content(&site), expected);
-        assert!(
-            site.refused(&["import", "--resume", "3"])
-                .contains("is complete")
-        );
+/// A copy of a file that nobody has open, its log included.
+fn copy(site: &Site) -> Site {
+    let copy = Site::new();
+    for suffix in ["", "-wal"] {
+        let name = |site: &Site| site.path(&format!("event.db{suffix}"));
+        match std::fs::copy(name(site), name(&copy)) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => panic!("{cause}"),
+            _ => {}
+        }
     }
-    assert!(cut > 0, "no round killed it between its slices");
+    copy
 }
 
 #[test]
-fn an_import_that_was_killed_is_taken_back_as_if_it_had_never_been() {
+fn an_import_that_was_killed_is_completed_or_taken_back() {
+    let (site, list) = prepared();
+    let before = site.dump();
+    let whole = copy(&site);
+    let import = [&["import", "delegates", &list][..], &OPTIONS].concat();
+    whole.done(&import);
+    let expected = content(&whole);
+    let mut killed = None;
     for _ in 0..ROUNDS {
-        let (site, list) = prepared();
-        let before = site.dump();
+        let site = copy(&site);
         let done = kill_one(&site, &list);
-        let told = site.told(&["import", "--undo", "3"]);
+        assert!(done < ROWS);
+        let undone = copy(&site);
+        let told = site.told(&["import", "--resume", "3"]);
+        assert_eq!(told["imported"], json!(ROWS - done));
+        assert_eq!(content(&site), expected);
+        let told = undone.told(&["import", "--undo", "3"]);
         assert_eq!(told["left"], json!(0), "{told}");
-        assert_eq!(
-            told["removed"]
-                .as_i64()
-                .zip(told["restored"].as_i64())
-                .map(|(one, other)| one + other),
-            Some(done)
-        );
-        assert_eq!(site.dump(), before);
-        assert!(
-            site.refused(&["import", "--undo", "3"])
-                .contains("taken back already")
-        );
-        assert!(
-            site.refused(&["import", "--resume", "3"])
-                .contains("was taken back")
-        );
-        // And it can go in anew.
-        site.done(&[&["import", "delegates", &list][..], &OPTIONS].concat());
+        let [removed, restored] = ["removed", "restored"].map(|count| told[count].as_i64());
+        assert_eq!(removed.zip(restored).map(|(a, b)| a + b), Some(done));
+        assert_eq!(undone.dump(), before);
+        if done > 0 {
+            killed = Some((site, undone));
+        }
+    }
+    let (resumed, undone) = killed.expect("a round that killed it between its slices");
+    let resume = ["import", "--resume", "3"];
+    assert!(resumed.refused(&resume).contains("is complete"));
+    assert!(undone.refused(&resume).contains("was taken back"));
+    let told = undone.refused(&["import", "--undo", "3"]);
+    assert!(told.contains("taken back already"), "{told}");
+    // And it can go in anew.
+    undone.done(&import);
+}
+
+#[test]
+fn an_import_that_was_killed_says_how_it_goes_on() {
+    let (site, list) = prepared();
+    kill_one(&site, &list);
+    let told = site.refused(&["import", "delegates", &list, "--join", "1"]);
+    assert!(told.contains("--resume 3"), "{told}");
+    let database = site.db.to_str().expect("a name");
+    let other = site.file("other.csv", "barcode\nX\n");
+    for (file, about) in [(database, "is a database"), (&other, "is not the file")] {
+        let told = site.refused(&["import", "--resume", "3", "--file", file]);
+        assert!(told.contains(about), "{told}");
     }
 }
 

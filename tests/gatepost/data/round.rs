@@ -1,6 +1,7 @@
 //! What `export` writes, `import` takes back to the same data, in every format.
 
 use super::Site;
+use crate::faults::process::write_demo;
 use serde_json::{Value, json};
 
 const FORMATS: [&str; 4] = ["csv", "json", "ndjson", "xlsx"];
@@ -225,7 +226,7 @@ fn interactions_go_out_and_come_back_the_same() {
 #[test]
 fn all_goes_into_a_folder_and_comes_back() {
     let site = Site::new();
-    site.done(&["demo"]);
+    write_demo(&site.db);
     let folder = site.path("all");
     site.done(&["export", "all", "--output", &folder]);
     assert!(
@@ -252,7 +253,7 @@ fn all_goes_into_a_folder_and_comes_back() {
 #[test]
 fn transactions_are_for_the_books_and_not_for_an_import() {
     let site = Site::new();
-    site.done(&["demo"]);
+    write_demo(&site.db);
     let count = site.count("SELECT count(*) FROM transactions");
     let list: Vec<Value> =
         serde_json::from_str(&site.done(&["export", "transactions", "--format", "json"]))

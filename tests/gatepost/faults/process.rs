@@ -8,6 +8,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::OnceLock,
     time::Instant,
 };
 
@@ -149,6 +150,19 @@ pub fn gatepost(db: &Path, arguments: &[&str]) -> Output {
         .stdin(Stdio::null())
         .output()
         .expect("it runs")
+}
+
+/// Writes the demo's file; it is made once for all tests.
+pub fn write_demo(db: &Path) {
+    static DEMO: OnceLock<Vec<u8>> = OnceLock::new();
+    let demo = DEMO.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let db = folder.path().join("demo.db");
+        let made = gatepost(&db, &["demo"]);
+        assert!(made.status.success(), "{made:?}");
+        std::fs::read(&db).expect("the demo")
+    });
+    std::fs::write(db, demo).expect("a file");
 }
 
 /// What a command with `--json` prints; it must succeed.
