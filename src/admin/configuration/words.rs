@@ -23,7 +23,7 @@ pub fn label(name: &str) -> String {
     match name {
         "availableFeatures" => "Features",
         "deviceHierarchy" => "Ranks of places",
-        "allowRejected" => "Let in whom the rules refuse",
+        "allowRejected" => "Admit refused attendees",
         "delegateType" => "Type of new delegates",
         "enableAt" => "Works from",
         "disableAt" => "Works until",
@@ -163,7 +163,7 @@ mod tests {
             told,
             [
                 "Works from: at any time → 2026-11-21 09:00:00",
-                "Locked in the app: nothing → Let in whom the rules refuse",
+                "Locked in the app: nothing → Admit refused attendees",
                 "uiMode: not set → dark",
                 "Features: as for all apps → nothing",
                 "Ranks of places: as for all apps → event › location or room",

@@ -88,7 +88,7 @@ pub async fn save(request: RequestContext) -> Result<Response> {
     }
     match store(&request, &editor.form, seen).await {
         Ok(Saved::Version(version)) => {
-            request.flash(format!("Version {version} is saved."));
+            request.flash(format!("Version {version} saved."));
             Ok(answer::go(&page("region", &editor.form.path)))
         }
         Ok(Saved::Same) => {

@@ -125,10 +125,10 @@ async fn erase_one(request: RequestContext) -> Result<Response> {
     }
     let copies = erase::erase(request.console.app(), request.context(), id, None).await?;
     request.flash(if copies.is_empty() {
-        "The person is deleted for good.".to_owned()
+        "Attendee deleted permanently.".to_owned()
     } else {
         format!(
-            "The person is deleted for good. These copies of the file still have them: {}. gatepost restore takes \
+            "Attendee deleted permanently. These copies of the file still have them: {}. gatepost restore takes \
              them out of a backup that it puts in place.",
             copies.join(", ")
         )

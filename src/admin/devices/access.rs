@@ -43,9 +43,7 @@ pub fn in_words(
 /// Who may enter at all.
 pub fn who(rules: Option<RuleSet>) -> &'static str {
     match rules {
-        Some(RuleSet::Simple) => {
-            "Only who joined or booked it, or something it belongs to, may enter."
-        }
+        Some(RuleSet::Simple) => "Registered attendees only.",
         Some(RuleSet::Open) | None => "Everybody with a known code may enter.",
     }
 }
@@ -142,10 +140,7 @@ mod tests {
             .map(|said| (said.text, said.own))
             .collect();
         let expected = [
-            (
-                "Only who joined or booked it, or something it belongs to, may enter.",
-                false,
-            ),
+            ("Registered attendees only.", false),
             (
                 "Single entry: a ticket enters once until it is checked out.",
                 true,

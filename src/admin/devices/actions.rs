@@ -65,7 +65,7 @@ pub async fn erase(request: RequestContext) -> Result<Response> {
         .store
         .write(move |tx| deleted::erase(tx, &ctx, id))
         .await?;
-    request.flash(format!("{} is deleted for good.", record.name));
+    request.flash(format!("{} deleted permanently.", record.name));
     Ok(answer::go("/console/devices?show=deleted"))
 }
 

@@ -332,7 +332,7 @@ pub async fn save(request: RequestContext) -> Result<Response> {
         .await;
     match saved {
         Ok(Saved::Done) => {
-            request.flash(format!("{} is saved.", record.name));
+            request.flash(format!("{} saved.", record.name));
             Ok(answer::go(&format!("/console/devices/{}", record.id)))
         }
         Ok(Saved::Meanwhile) => changed_meanwhile(&request, id, draft),

@@ -274,7 +274,7 @@ async fn remove(request: RequestContext) -> Result<Response> {
         .store
         .write(move |tx| automations::remove(tx, &ctx, id))
         .await?;
-    request.flash("The automation is gone.");
+    request.flash("Automation removed.");
     Ok(answer::go(HERE))
 }
 

@@ -179,7 +179,7 @@ async fn save(request: RequestContext) -> Result<Response> {
         }
         Ok(Done::Sent(message)) => Ok(answer::go(&format!("/console/messages/{message}"))),
         Ok(Done::Saved(id)) => {
-            request.flash("The template is saved.");
+            request.flash("Template saved.");
             Ok(answer::go(&format!("{HERE}/{id}")))
         }
         Err(cause) => {

@@ -285,7 +285,7 @@ async fn save(request: RequestContext) -> Result<Response> {
         store(&request, &report, was.clone()).await.map(|()| None)
     };
     if let Ok(None) = outcome {
-        request.flash("The report is saved.");
+        request.flash("Report saved.");
         return Ok(answer::go(&path(&report)));
     }
     let title = was.as_ref().map_or("New report", |was| &was.report.label);

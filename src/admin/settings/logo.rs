@@ -56,6 +56,6 @@ async fn remove(request: RequestContext) -> Result<Response> {
         .store
         .write(move |tx| logo::remove(tx, &ctx))
         .await?;
-    request.flash("The logo is gone.");
+    request.flash("Logo removed.");
     Ok(answer::go("/console/settings"))
 }

@@ -48,7 +48,11 @@ async fn resume(request: RequestContext) -> Result<Response> {
         .store
         .write(move |tx| state::resume(tx, &ctx, id, false))
         .await?;
-    Ok(back(&request, id, "It goes on, with what waited first."))
+    Ok(back(
+        &request,
+        id,
+        "Resumed. Pending deliveries are sent first.",
+    ))
 }
 
 async fn skip(request: RequestContext) -> Result<Response> {
@@ -107,7 +111,7 @@ async fn give_up(request: RequestContext) -> Result<Response> {
     Ok(back(
         &request,
         id,
-        "It is given up, and what waited behind it goes on.",
+        "Delivery cancelled. Later deliveries continue.",
     ))
 }
 

@@ -244,7 +244,7 @@ async fn save(request: RequestContext) -> Result<Response> {
         .await;
     let (is, seen, failure) = match outcome {
         Ok(None) => {
-            request.flash(format!("{} is saved.", new.name));
+            request.flash(format!("{} saved.", new.name));
             return Ok(answer::go(&place(id)));
         }
         Ok(Some(there)) => (there.is, there.updated_at, MEANWHILE.to_owned()),

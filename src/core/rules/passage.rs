@@ -127,10 +127,7 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
     }
     judge_time(facts, rules)?;
     if rules.needs_join() && !facts.joined {
-        return refuse(
-            Refusal::NotJoined,
-            format!("not joined to {name} or to what it belongs to"),
-        );
+        return refuse(Refusal::NotJoined, format!("not registered for {name}"));
     }
     let last_in = || {
         facts
@@ -298,7 +295,7 @@ mod tests {
                 fresh,
                 false,
                 0,
-                "741 not joined to Gate B or to what it belongs to",
+                "741 not registered for Gate B",
             ),
             (
                 json!({"entry": "single"}),

@@ -230,7 +230,7 @@ impl Check<'_> {
         self.of_plan(records::write::check(tx, ctx, resource, at.known, resolved))?;
         for (column, name, code) in codes(resource, body) {
             if let Some(line) = self.codes.get(&self.hash(column, code)) {
-                let reason = format!("{name}: stands in line {line} already");
+                let reason = format!("{name}: duplicate, same as line {line}");
                 return Err(Trouble::Problem(self.plan.problem(Error::invalid(reason))));
             }
         }

@@ -114,10 +114,10 @@ fn simple_acl_needs_a_join_or_booking_here_or_above() {
         for place in [event, room, session] {
             let a = caller.delegate(&json!({}));
             let stranger = caller.delegate(&json!({}));
-            scan(&caller, "check-in", a, session).refused(412, 741, "not joined to Gate");
+            scan(&caller, "check-in", a, session).refused(412, 741, "not registered for Gate");
             passes(&scan(&caller, joined, a, place));
             passes(&scan(&caller, "check-in", a, session));
-            scan(&caller, "check-in", stranger, session).refused(412, 741, "not joined");
+            scan(&caller, "check-in", stranger, session).refused(412, 741, "not registered");
             passes(&scan(&caller, "check-out", stranger, session));
         }
     }

@@ -28,7 +28,7 @@ fn subscribe(browser: &Browser) {
     browser.go("/console/webhooks/new");
     browser.fill("name", "CRM");
     browser.fill("url", "http://localhost:9/in");
-    browser.press("Make the webhook");
+    browser.press("Create webhook");
     browser.arrives_at("/console/access/made");
     browser.go("/console/webhooks");
     browser.press("CRM");
@@ -58,7 +58,7 @@ fn write(browser: &Browser) {
         browser.fill(field, value);
     }
     browser.press("Save");
-    browser.tells("The template is saved");
+    browser.tells("Template saved");
     browser.press("Preview");
     browser.tells("Welcome, Ada");
     browser.fill("address", "ada@example.org");
@@ -103,7 +103,7 @@ fn write_region(browser: &Browser) {
         browser.has("#preview iframe, #preview .notice")
     });
     browser.press("Save");
-    browser.tells("Version 1 is saved");
+    browser.tells("Version 1 saved");
     browser.press("Publish now");
     browser.tells("It is published");
 }
@@ -133,6 +133,6 @@ fn upload_bad_rows(browser: &Browser, folder: &Path) {
     browser.go("/console/import");
     browser.attach("file", &list);
     browser.press("Upload");
-    browser.press("Try it");
-    browser.tells("What the rows are like");
+    browser.press("Check only");
+    browser.tells("Validation");
 }

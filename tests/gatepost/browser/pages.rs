@@ -72,7 +72,7 @@ impl Inspector {
     fn look_at_secrets(&mut self) {
         self.browser.go("/console/access/clients/new");
         self.browser.fill("name", "A gate");
-        self.browser.press("Make the client");
+        self.browser.press("Create client");
         self.browser.arrives_at("/console/access/made");
         self.look();
         self.browser.go("/console/account/second-factor");

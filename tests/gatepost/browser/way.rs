@@ -121,7 +121,7 @@ impl Way {
         browser.go("/console");
         browser.press("Make an event");
         browser.fill("name", "Nordlicht Kongress 2026");
-        browser.press("Make it");
+        browser.press("Create");
         browser.until("the event is there", || {
             browser.has("form[action$='/delete']")
         });
@@ -134,9 +134,9 @@ impl Way {
         browser.go("/console/import");
         browser.attach("file", list);
         browser.press("Upload");
-        browser.tells("What was recognised");
+        browser.tells("Preview");
         self.examine("what was recognised");
-        browser.press("Try it");
+        browser.press("Check only");
         browser.tells("Every row is good");
         self.examine("the trial of an import");
         browser.press(&format!("Import {rows} rows"));
@@ -245,7 +245,7 @@ impl Way {
         browser.press("late.xlsx");
         browser.press("Take it back");
         browser.agree();
-        browser.tells("2 removed for good");
+        browser.tells("2 removed permanently");
         self.examine("an import that was taken back");
         assert_eq!(app.look_up("LATE-1").code(), 1301);
     }

@@ -255,7 +255,7 @@ fn what_is_changed_of_a_client_counts_for_its_running_tokens_at_once() {
     assert_eq!(refused.send().expect("an answer").status(), 401);
     let listed = |query: &str| crew.get(&format!("/console/access/clients{query}")).shown();
     assert!(!listed("").contains(&client_id) && listed("?revoked=1").contains(&client_id));
-    assert!(crew.get(&path).shown().contains("revoked for good"));
+    assert!(crew.get(&path).shown().contains("revoked permanently"));
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn every_parameter_is_shown_with_its_meaning() {
         "Features",
         "Ranks of places",
         "event › location or room › session",
-        "Let in whom the rules refuse",
+        "Admit refused attendees",
         "Type of new delegates",
         "Works from",
         "Works until",

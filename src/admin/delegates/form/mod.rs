@@ -135,7 +135,7 @@ async fn create(request: RequestContext) -> Result<Response> {
         .await;
     match done {
         Ok(id) => {
-            request.flash("The delegate is entered.");
+            request.flash("Attendee added.");
             Ok(answer::go(&format!("/console/delegates/{id}")))
         }
         Err(cause) => again(&request, None, draft, cause, 0),

@@ -46,12 +46,12 @@ fn a_bad_row_is_told_with_line_column_and_reason() {
         ("A,B,, ", ""),
         (
             "A,x\nB,\nA,y",
-            "line 4, column \"Ticket code\": barcode: stands in line 2 already",
+            "line 4, column \"Ticket code\": barcode: duplicate, same as line 2",
         ),
         ("A,x\n'A,", ""),
         (
             "=A,x\n'=A,",
-            "line 3, column \"Ticket code\": barcode: stands in line 2 already",
+            "line 3, column \"Ticket code\": barcode: duplicate, same as line 2",
         ),
         (
             "A\0,x",

@@ -63,7 +63,7 @@ fn words_find_people_wherever_they_stand() {
     }
     crew.get("/console/delegates?q=grace+love")
         .shown()
-        .find("Nobody is found")
+        .find("No matches")
         .expect("it says so");
 }
 
@@ -80,7 +80,7 @@ fn a_scanned_code_of_any_kind_leads_straight_to_its_holder() {
         assert!(typed.contains("of <a href=\"") && typed.contains(&record));
     }
     let html = crew.get("/console/delegates?q=E200-2&go=1").shown();
-    assert!(html.contains("Nobody is found"));
+    assert!(html.contains("No matches"));
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn the_sample_goes_in_and_comes_back_out() {
     let path = format!("/console/import/batches/{batch}");
     assert_eq!(crew.post(&format!("{path}/undo"), &[]).taken(), path);
     let html = crew.done(&path);
-    assert!(html.contains("60 removed for good"), "{html}");
+    assert!(html.contains("60 removed permanently"), "{html}");
     assert!(html.contains("taken back"), "{html}");
     assert_eq!(count(&server, "delegates"), 0);
     crew.post(&format!("{path}/undo"), &[])
@@ -244,7 +244,7 @@ fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
         .taken();
     assert!(crew.get(&again).shown().contains(told));
     crew.post(&format!("{path}/undo"), &[]).taken();
-    assert!(crew.done(&path).contains("2 removed for good"));
+    assert!(crew.done(&path).contains("2 removed permanently"));
     assert_eq!(count(&server, "delegates"), 0);
 }
 
