@@ -132,7 +132,7 @@ impl Guarded {
             (Access::Anyone, signed_in) => request.current_user = signed_in,
             (Access::Role(_), None) => return Ok(Some(answer::to_sign_in(request))),
             (Access::Role(role), Some(current_user)) if current_user.role >= role => {
-                request.current_user = Some(current_user)
+                request.current_user = Some(current_user);
             }
             (Access::Role(role), Some(current_user)) => {
                 let error = Error::new(
