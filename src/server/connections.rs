@@ -147,7 +147,7 @@ impl Connections {
         };
         match first {
             Some((Priority::Mute(_) | Priority::Idle(_), connection_state)) => {
-                self.end(&connection_state, Ended::Room)
+                self.end(&connection_state, Ended::Room);
             }
             Some((Priority::New(_), _)) | None => {}
         }
