@@ -15,6 +15,10 @@ use std::collections::HashMap;
 const EXPANDED_MAX: u64 = 10_000;
 /// The most steps that a validation may take: some seconds on a slow machine.
 const STEPS_MAX: u64 = 50_000_000;
+/// The most memory that the errors of one value may take.
+const ERRORS_MAX_BYTES: u64 = 32 << 20;
+/// What one error takes, its path left out.
+const ERROR_BYTES: u64 = 1_000;
 /// So many bytes of a text take a step.
 const TEXT_STEP_BYTES: usize = 16;
 
@@ -75,13 +79,39 @@ impl Expansion {
     /// Whether a value can be held against the schema in bounded time.
     #[must_use]
     pub fn allows(&self, value: &Value) -> bool {
+        self.steps(value) <= STEPS_MAX
+    }
+
+    /// Whether all errors of a value can be listed in bounded memory: each step may give one, and
+    /// each error holds a path of its own.
+    #[must_use]
+    pub fn can_list_errors(&self, value: &Value) -> bool {
+        let error = ERROR_BYTES.saturating_add(longest_path(value));
+        self.steps(value).saturating_mul(error) <= ERRORS_MAX_BYTES
+    }
+
+    /// The most steps that it takes to hold a value against the schema.
+    fn steps(&self, value: &Value) -> u64 {
         let mut sizes = vec![0; self.steps.len()];
         measure(value, 0, &mut sizes);
         let steps = self.steps.iter().zip(sizes);
-        let all = steps.fold(0_u64, |sum, (steps, size)| {
+        steps.fold(0_u64, |sum, (steps, size)| {
             sum.saturating_add(steps.saturating_mul(size))
-        });
-        all <= STEPS_MAX
+        })
+    }
+}
+
+/// The length of the longest path into a value, in bytes.
+fn longest_path(value: &Value) -> u64 {
+    const INDEX_BYTES: u64 = 8;
+    match value {
+        Value::Array(items) => INDEX_BYTES + items.iter().map(longest_path).max().unwrap_or(0),
+        Value::Object(of) => {
+            let paths = of.iter();
+            let lengths = paths.map(|(key, part)| 1 + key.len() as u64 + longest_path(part));
+            lengths.max().unwrap_or(0)
+        }
+        _ => 0,
     }
 }
 
@@ -412,5 +442,18 @@ mod tests {
         assert!(!choice.allows(&json!(vec![1; 400_000])));
         let plain = Expansion::of(&json!({"items": {"type": "integer"}})).unwrap();
         assert!(plain.allows(&json!(vec![1; 400_000])));
+    }
+
+    #[test]
+    fn errors_are_listed_only_where_their_number_and_paths_are_small() {
+        let of_numbers = Expansion::of(&json!({"items": {"type": "integer"}})).unwrap();
+        assert!(of_numbers.can_list_errors(&json!(vec!["a"; 1_000])));
+        assert!(!of_numbers.can_list_errors(&json!(vec!["a"; 100_000])));
+        let each = json!({"$ref": "#/$defs/d0"});
+        let of_values =
+            json!({"additionalProperties": each, "$defs": doubling(10, "allOf")["$defs"]});
+        let of_values = Expansion::of(&of_values).unwrap();
+        assert!(of_values.can_list_errors(&json!({"key": 1})));
+        assert!(!of_values.can_list_errors(&json!({"k".repeat(100_000): 1})));
     }
 }

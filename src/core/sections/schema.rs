@@ -83,18 +83,18 @@ impl Schema {
                 "{path}: is too large to be checked against its schema"
             )));
         }
-        let faults: Vec<String> = self
-            .0
-            .validator
-            .iter_errors(value)
-            .take(FAULTS_MAX)
-            .map(|fault| described(path, &fault))
-            .collect();
-        if faults.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::invalid(faults.join("; ")))
+        if self.0.validator.is_valid(value) {
+            return Ok(());
         }
+        // The validator collects all errors before it gives the first of them.
+        if !self.0.expansion.can_list_errors(value) {
+            return Err(Error::invalid(format!(
+                "{path}: does not fit its schema; value and schema are too large to say where"
+            )));
+        }
+        let faults = self.0.validator.iter_errors(value).take(FAULTS_MAX);
+        let faults: Vec<_> = faults.map(|fault| described(path, &fault)).collect();
+        Err(Error::invalid(faults.join("; ")))
     }
 }
 
@@ -166,6 +166,26 @@ mod tests {
         );
         let long = told(json!({"meal": "x".repeat(10_000)}));
         assert!(long.len() < 300, "{long}");
+    }
+
+    #[test]
+    fn too_many_errors_are_not_collected() {
+        let alternative = |kind: &str| json!({"required": ["kind", "a", "b"], "properties": {"kind": {"const": kind}}});
+        let kinds = ["vegan", "kosher", "halal", "none"].map(alternative);
+        let schema = json!({"items": {"oneOf": kinds}});
+        let schema = Schema::of(&schema.to_string()).unwrap();
+        let told = |items: usize| {
+            let value = json!(vec![json!({}); items]);
+            schema.check("data.Diet", &value).unwrap_err().message
+        };
+        assert!(told(10).starts_with("data.Diet[0]: {} is not valid under any of the schemas"));
+        assert_eq!(
+            told(100_000),
+            "data.Diet: does not fit its schema; value and schema are too large to say where"
+        );
+        let fine = json!({"kind": "none", "a": 1, "b": 2});
+        let fine = json!(vec![fine; 100_000]);
+        assert!(schema.check("data.Diet", &fine).is_ok());
     }
 
     #[test]
