@@ -354,7 +354,7 @@ fn inside(connection: &Connection, id: i64) -> Result<Vec<(i64, String, Timestam
         .into_iter()
         .map(|(device, since)| {
             let name = name.query_row([device], |row| row.get(0))?;
-            Ok((device.0, name, since.at))
+            Ok((device.0, name, presence::recorded_at(connection, since)?))
         })
         .collect()
 }

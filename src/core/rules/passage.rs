@@ -70,7 +70,6 @@ pub enum Passage {
 }
 
 /// Everything a decision depends on.
-#[derive(Debug)]
 pub struct CheckInFacts<'a> {
     /// In or out.
     pub passage: Passage,
@@ -80,6 +79,8 @@ pub struct CheckInFacts<'a> {
     pub rules: Option<AccessRules>,
     /// What the delegate last did there; leaving a place above counts as leaving.
     pub state: &'a PresenceState,
+    /// Tells when an interaction was recorded, which may differ from its position; for messages.
+    pub recorded_at: &'a dyn Fn(Position) -> Result<Timestamp>,
     /// Whether the delegate is inside, there or at anything below.
     pub inside: bool,
     /// How often it entered, overrides included; only counted where a rule needs it, and as far.
@@ -129,16 +130,14 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
     if rules.needs_join() && !facts.joined {
         return refuse(Refusal::NotJoined, format!("not registered for {name}"));
     }
-    let last_in = || {
-        facts
-            .state
-            .last_in
-            .map_or_else(String::new, |last| facts.zone.spoken(last.at, facts.now))
+    let last_in = || match facts.state.last_in {
+        Some(last) => (facts.recorded_at)(last).map(|at| facts.zone.spoken(at, facts.now)),
+        None => Ok(String::new()),
     };
     if rules.is_single_entry() && facts.state.is_inside() {
         return refuse(
             Refusal::TooMany,
-            format!("already used at {name} at {}", last_in()),
+            format!("already used at {name} at {}", last_in()?),
         );
     }
     if let Some(most) = rules.max_check_ins
@@ -157,7 +156,7 @@ fn judge_check_in(facts: &CheckInFacts<'_>) -> Result<()> {
             Refusal::TooMany,
             format!(
                 "already checked in {often} at {name}, the most allowed; last at {}",
-                last_in()
+                last_in()?
             ),
         );
     }
@@ -258,6 +257,7 @@ mod tests {
             place: &place,
             rules,
             state: &state,
+            recorded_at: &|last| Ok(last.at),
             inside: state.is_inside(),
             entries: u32::from(state.last_in.is_some()),
             joined,
@@ -362,6 +362,7 @@ mod tests {
                 place: &place,
                 rules: Some(rules(json!({"opensBefore": 15, "closesAfter": 10}))),
                 state: &PresenceState::default(),
+                recorded_at: &|last| Ok(last.at),
                 inside: false,
                 entries: 0,
                 joined: false,

@@ -2,7 +2,7 @@
 
 use super::{
     device_cache::DeviceCache,
-    presence::{History, PresenceChange},
+    presence::{self, History, PresenceChange},
 };
 use crate::{
     db::totals,
@@ -20,7 +20,7 @@ pub struct Inside {
     pub interaction: InteractionId,
     /// The device of that check-in.
     pub device: DeviceId,
-    /// Its position in the order of events.
+    /// When that was recorded.
     pub since: Timestamp,
 }
 
@@ -60,12 +60,14 @@ fn last_entry(
 ) -> Result<Option<Inside>> {
     let entered = History::of(connection, delegate)?.entered(connection, device_cache)?;
     let here = entered.into_iter().filter(|(at, _)| devices.contains(at));
-    let last = here.max_by_key(|(_, since)| since.id);
-    Ok(last.map(|(device, since)| Inside {
+    let Some((device, since)) = here.max_by_key(|(_, since)| since.id) else {
+        return Ok(None);
+    };
+    Ok(Some(Inside {
         delegate,
         interaction: InteractionId(since.id),
         device,
-        since: since.at,
+        since: presence::recorded_at(connection, since)?,
     }))
 }
 

@@ -83,6 +83,7 @@ pub fn judge(
         place: &known.place,
         rules,
         state: &state,
+        recorded_at: &|last| presence::recorded_at(connection, last),
         inside: question.inside.binary_search(&question.device).is_ok(),
         entries,
         joined,

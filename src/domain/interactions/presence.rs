@@ -247,6 +247,17 @@ pub fn repeat(
     }))
 }
 
+/// When an interaction was recorded. People are told this time, not the position in the order of
+/// events, which differs once a clock was put right.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn recorded_at(connection: &Connection, position: Position) -> Result<Timestamp> {
+    Ok(connection
+        .prepare_cached("SELECT recorded_at FROM interactions WHERE id = ?1")?
+        .query_row([position.id], |row| row.get(0))?)
+}
+
 /// Whether there is an `uninvite` of a second delegate at all.
 pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
     Ok(connection
