@@ -19,14 +19,14 @@ mod user;
 
 use crate::{
     core::{audit, settings},
-    db::{Durability, Store},
+    db::{Durability, Store, migrate::CURRENT, open},
     types::error::{Error, Result},
 };
 use clap::{Parser, Subcommand};
 use serde_json::{Value, json};
 use std::{
     io::{ErrorKind, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
 };
@@ -72,12 +72,39 @@ enum Command {
     Demo(demo::Args),
 }
 
+impl Command {
+    /// Whether it uses the file and does not report a missing log by itself.
+    fn uses_file(&self) -> bool {
+        matches!(
+            self,
+            Self::Migrate(_)
+                | Self::Import(_)
+                | Self::Export(_)
+                | Self::Config(_)
+                | Self::Client(_)
+                | Self::User(_)
+                | Self::Backup(_)
+        )
+    }
+}
+
 /// Runs the command that the arguments name.
 #[must_use]
 pub fn run() -> ExitCode {
     let mut cli = Cli::parse();
     // Lock and log are found beside the file itself, by whatever link it is named.
     cli.db = crate::db::open::resolved(&cli.db);
+    if cli.command.uses_file()
+        && let Some(missing) = open::missing_log_of_stopped(&cli.db)
+    {
+        eprintln!("gatepost: {missing}");
+        if let Err(cause) = keep_notice(&cli.db, missing) {
+            eprintln!(
+                "gatepost: the dashboard will not show this: {}",
+                cause.message
+            );
+        }
+    }
     let outcome = match cli.command {
         Command::Serve(args) => serve::run(args, &cli.db, cli.json),
         Command::Migrate(args) => migrate::run(&args, &cli.db, cli.json),
@@ -128,15 +155,27 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Has the dashboard and `check` show that a log is missing: what a command writes begins another.
+fn keep_notice(db: &Path, notice: String) -> Result<()> {
+    // A file of an older version would be migrated by being opened to write.
+    if open::sound_version(db)? != Some(CURRENT) {
+        return Ok(());
+    }
+    let store = Store::open_existing(db, Durability::Full)?;
+    store.write_blocking(move |tx| settings::notices::add(tx, notice))?;
+    open::note_clean_end(db);
+    Ok(())
+}
+
 /// As [`open`], for a command that has nothing to do in a fresh file: a mistyped name makes none.
-fn open_existing(db: &std::path::Path) -> Result<Store> {
+fn open_existing(db: &Path) -> Result<Store> {
     let store = Store::open_existing(db, Durability::Full)?;
     tell_of_copy(&store)?;
     Ok(store)
 }
 
 /// Opens the file for a command, or makes it; `serve` may run on it meanwhile.
-fn open(db: &std::path::Path) -> Result<Store> {
+fn open(db: &Path) -> Result<Store> {
     let store = Store::open(db, Durability::Full)?;
     tell_of_copy(&store)?;
     Ok(store)

@@ -4,7 +4,7 @@ use super::{log, print, print_json};
 use crate::{
     admin::{Console, Reach},
     core::settings::{self, address::host},
-    db::{Durability, ServeLock, Store, open, salvage},
+    db::{Durability, ServeLock, Store, salvage},
     identity::App,
     ops::check,
     server::{self, Limits, Options, Tls},
@@ -127,12 +127,7 @@ fn notices(db: &Path, lock: &ServeLock) -> Result<Vec<String>> {
             salvaged.quarantined.display()
         ));
     }
-    if lock.misses_log(db) {
-        notices.push(format!(
-            "The server did not end cleanly, and its log {} is gone. What was stored last may be missing, unless another program, such as sqlite3, copied the log into the file.",
-            open::beside(db, "-wal").display()
-        ));
-    }
+    notices.extend(lock.missing_log(db));
     // Logged at once: the start may still fail.
     for notice in &notices {
         tracing::error!("{notice}");

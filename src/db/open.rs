@@ -331,10 +331,10 @@ impl ServeLock {
         }
     }
 
-    /// Whether the log is gone that an earlier server left when it did not end cleanly.
+    /// What to report where the log is gone that an earlier server left when it did not end cleanly.
     #[must_use]
-    pub fn misses_log(&self, path: &Path) -> bool {
-        self.unclean && path.exists() && !beside(path, "-wal").exists()
+    pub fn missing_log(&self, path: &Path) -> Option<String> {
+        missing_log(self.unclean, path)
     }
 
     /// Notes that a server runs. Should it be killed, its log must be there at the next start.
@@ -354,6 +354,29 @@ impl ServeLock {
     }
 }
 
+/// As [`ServeLock::missing_log`], for other commands; nothing while a server runs.
+#[must_use]
+pub fn missing_log_of_stopped(path: &Path) -> Option<String> {
+    let lock = File::open(beside(path, ".lock")).ok()?;
+    lock.try_lock_shared().ok()?;
+    missing_log(lock.metadata().ok()?.len() > 0, path)
+}
+
+fn missing_log(unclean: bool, path: &Path) -> Option<String> {
+    let log = beside(path, "-wal");
+    // A backup that was put here by hand needs no log, and its header says so.
+    let needs_log = || matches!(read_header(path), Ok(Some(header)) if header[18] == LOGGED);
+    (unclean && !log.exists() && needs_log()).then(|| {
+        format!(
+            "The server did not end cleanly, and its log {} is gone. What was stored last may be missing, unless another program, such as sqlite3, copied the log into the file.",
+            log.display()
+        )
+    })
+}
+
+/// What SQLite's header says at byte 18 of a file that has a log.
+const LOGGED: u8 = 2;
+
 /// Whether a server runs on a file.
 #[must_use]
 pub fn is_served(path: &Path) -> bool {
@@ -363,9 +386,13 @@ pub fn is_served(path: &Path) -> bool {
 
 /// Notes that the log of an unclean end is taken into the file by this process.
 pub(crate) fn log_is_taken_in(path: &Path) {
-    if is_served(path) || !beside(path, "-wal").exists() {
-        return;
+    if !is_served(path) && beside(path, "-wal").exists() {
+        note_clean_end(path);
     }
+}
+
+/// Notes that the log of an unclean end is needed no longer.
+pub fn note_clean_end(path: &Path) {
     // Where there is none, there is nothing to note.
     if let Ok(lock) = File::options().write(true).open(beside(path, ".lock")) {
         let _ = lock.set_len(0);

@@ -255,7 +255,7 @@ fn counts_of_those_inside_are_mended_beside_gates_that_go_on() {
     let file = Connection::open(&site.db).expect("the file");
     file.execute_batch(damage).expect(damage);
     file.close().expect("closed");
-    let mut served = Served::start(&site.db);
+    let served = Served::start(&site.db);
     let load = Load::start(
         served.address,
         &site,
@@ -273,7 +273,7 @@ fn counts_of_those_inside_are_mended_beside_gates_that_go_on() {
         "{printed}"
     );
     assert_eq!(printed["mended"]["totals"], true);
-    served.kill();
+    served.stop();
     let file = Connection::open(&site.db).expect("the file");
     assert_eq!(evidence::troubles(&file), Vec::<String>::new());
     file.close().expect("closed");

@@ -89,7 +89,7 @@ fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
     }
     assert!(fs::read(beside(&site.db, "-wal")).expect("the log") == damaged);
 
-    let mut served = Served::start(&site.db);
+    let served = Served::start(&site.db);
     let ready = served
         .wire()
         .call(b"GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -104,7 +104,7 @@ fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
         "{told}"
     );
     assert!(told.contains("acknowledges it on the dashboard"), "{told}");
-    served.kill();
+    served.stop();
     let log = fs::read_to_string(beside(&site.db, ".log")).expect("a log");
     assert!(
         log.contains("ERROR") && log.contains("is damaged in frame"),
@@ -149,12 +149,21 @@ fn what_is_lost_behind_damage_is_counted_and_the_rest_is_whole() {
 fn a_log_that_is_gone_after_a_kill_is_told() {
     let (site, _) = killed();
     fs::remove_file(beside(&site.db, "-wal")).expect("removed");
+    let is_told = |told: &str| told.contains("its log") && told.contains("is gone");
+    let found = findings(&site);
+    assert!(is_told(&found), "{found}");
+    // A command warns, and what it does to the file hides nothing.
+    let exported = gatepost(&site.db, &["export", "delegates"]);
+    let warned = String::from_utf8_lossy(&exported.stderr);
+    assert!(exported.status.success() && is_told(&warned), "{warned}");
+    assert!(is_told(&findings(&site)));
+    acknowledge(&site);
+    assert_eq!(findings(&site), "");
+    Served::start(&site.db).kill();
+    fs::remove_file(beside(&site.db, "-wal")).expect("removed");
     Served::start(&site.db).stop();
-    let told = findings(&site);
-    assert!(
-        told.contains("its log") && told.contains("is gone"),
-        "{told}"
-    );
+    let found = findings(&site);
+    assert!(is_told(&found), "{found}");
     acknowledge(&site);
     // The controls: after a clean end there is none, and after a kill another command takes it in.
     Served::start(&site.db).stop();
