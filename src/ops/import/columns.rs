@@ -5,9 +5,7 @@ use super::{
     What,
     bad::Problem,
     source::{OURS, Source},
-    target::{
-        Mapping, Target, beside, by_words, of_attendee, participant, property, resembled, synonym,
-    },
+    target::{Mapping, Target, beside, by_words, of_attendee, participant, property, synonym},
     values,
 };
 use crate::types::{
@@ -25,6 +23,11 @@ pub struct Column {
     /// What it holds.
     pub target: Target,
 }
+
+pub(super) type Finder = fn(What, &str) -> Option<Target>;
+
+/// What a header of a foreign list means, the surest first.
+pub(super) const FINDERS: &[Finder] = &[of_attendee, property, synonym, participant, by_words];
 
 /// The columns of a table, in their order; none of a JSON file, whose objects are bodies already.
 #[derive(Clone, Debug)]
@@ -89,10 +92,10 @@ impl Columns {
         check_headers(headers)?;
         let mut targets = mapped(what, headers, mappings)?;
         let ours = headers.iter().any(|header| header == OURS);
-        let finders: &[fn(What, &str) -> Option<Target>] = if ours {
-            &[Target::of_ours]
+        let finders = if ours {
+            &[Target::of_ours as Finder]
         } else {
-            &[of_attendee, property, synonym, participant, by_words]
+            FINDERS
         };
         for find in finders {
             for (at, header) in headers.iter().enumerate() {
@@ -141,23 +144,6 @@ impl Columns {
     pub fn has_any(&self, names: &[&str]) -> bool {
         let mut own = self.columns.iter().filter_map(|one| one.target.name());
         own.any(|own| names.contains(&own.as_str()))
-    }
-
-    /// Columns that go into other data, though their header resembles a property that no column is:
-    /// the header of each and the property.
-    #[must_use]
-    pub fn resembling(&self) -> Vec<(String, String)> {
-        let ours = self.columns.iter().any(|column| column.header == OURS);
-        let doubtful = self.columns.iter().filter(|column| {
-            let free = Target::unmatched(self.what, &column.header);
-            !ours && matches!(free, Target::Data { .. }) && column.target == free
-        });
-        doubtful
-            .filter_map(|column| {
-                let name = resembled(self.what, &column.header)?.name()?;
-                (!self.has_any(&[&name])).then(|| (shortened(&column.header), name))
-            })
-            .collect()
     }
 
     /// Why rows of these columns cannot be imported.

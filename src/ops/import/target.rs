@@ -347,24 +347,23 @@ pub(super) fn by_words(what: What, header: &str) -> Option<Target> {
         .then_some(first)
 }
 
-/// The property of a guest that a header may mean, for what is not sure enough to take it for that.
-pub(super) fn resembled(what: What, header: &str) -> Option<Target> {
-    let words = Words::of(header);
-    if what != What::Delegates || words.is_of_others() {
-        return None;
+/// The properties of a guest that a header may mean, for what is not sure enough to take it for one.
+pub(super) fn resembled(what: What, header: &str) -> Vec<String> {
+    if what != What::Delegates {
+        return Vec::new();
     }
-    let mut parts = words.parts.iter().chain([&words.bracketed]);
-    parts.find_map(|part| {
-        any_of(part).find_map(|name| {
-            let found = property(what, &name).or_else(|| synonym(what, &name));
-            let of_guest = found.filter(|target| {
-                let name = target.name().unwrap_or_default();
-                OF_GUESTS.contains(&name.as_str())
-            });
-            let is_name = NAMES.contains(&name.as_str()) || WHOLE_NAMES.contains(&name.as_str());
-            of_guest.or_else(|| is_name.then(|| property(what, "lastName")).flatten())
-        })
-    })
+    let words = Words::of(header);
+    let parts = words.parts.iter().chain([&words.bracketed]);
+    let of_guest = |name: String| {
+        let found = property(what, &name).or_else(|| synonym(what, &name));
+        let found = found.and_then(|target| target.name());
+        let found = found.filter(|name| OF_GUESTS.contains(&name.as_str()));
+        let is_name = NAMES.contains(&name.as_str()) || WHOLE_NAMES.contains(&name.as_str());
+        found.or_else(|| is_name.then(|| "lastName".to_owned()))
+    };
+    parts
+        .flat_map(|part| any_of(part).filter_map(of_guest))
+        .collect()
 }
 
 /// The participant that a header of interactions means: `delegate`, `delegate barcode`,

@@ -4,8 +4,16 @@
 //! A bad address is no bad row: it must not keep a guest out of the building. It is stored as it
 //! stands, and messages to it fail one by one.
 
-use super::{BadRow, Columns, Plan, What};
-use crate::{domain::messages::address, types::error::Error};
+use super::{
+    BadRow, Columns, Plan, What,
+    columns::FINDERS,
+    source::OURS,
+    target::{Target, resembled},
+};
+use crate::{
+    domain::messages::address,
+    types::{error::Error, text::shortened},
+};
 use serde_json::{Map, Value};
 
 /// Addresses that are told one by one; more are counted.
@@ -91,13 +99,15 @@ impl Warnings {
 /// What the columns of a list alone tell, as sentences.
 #[must_use]
 pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String> {
-    let mut told: Vec<String> = columns
-        .resembling()
+    let mut told: Vec<String> = doubtful(columns, what)
         .into_iter()
-        .map(|(header, name)| {
-            format!(
-                "the column \"{header}\" goes into other data; if it is the {name}, map it to that"
-            )
+        .map(|doubt| {
+            let (header, name) = (doubt.header, doubt.name);
+            let why = match doubt.taken_by {
+                Some(taken_by) => format!("\"{taken_by}\" is the {name} already"),
+                None => format!("if it is the {name}, map it to that"),
+            };
+            format!("the column \"{header}\" goes into other data; {why}")
         })
         .collect();
     if what == What::Delegates && columns.is_table() {
@@ -112,4 +122,51 @@ pub fn of_columns(columns: &Columns, what: What, make_codes: bool) -> Vec<String
         }
     }
     told
+}
+
+/// A column that goes into other data, though it may be a property.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Doubt {
+    /// Its header.
+    pub header: String,
+    /// The property.
+    pub name: String,
+    /// The header of the column that is the property already.
+    pub taken_by: Option<String>,
+}
+
+/// Columns that go into other data, though their header means or resembles a property.
+pub(super) fn doubtful(columns: &Columns, what: What) -> Vec<Doubt> {
+    if columns.iter().any(|column| column.header == OURS) {
+        return Vec::new();
+    }
+    let unmatched = columns.iter().filter(|column| {
+        let free = Target::unmatched(what, &column.header);
+        matches!(free, Target::Data { .. }) && column.target == free
+    });
+    unmatched
+        .filter_map(|column| doubt(columns, what, &column.header))
+        .collect()
+}
+
+fn doubt(columns: &Columns, what: What, header: &str) -> Option<Doubt> {
+    let mut known = FINDERS.iter().filter_map(|find| find(what, header));
+    let taken = known.find_map(|target| {
+        let name = target.name()?;
+        let mut columns = columns.iter();
+        let by = columns.find(|column| column.target.name().as_ref() == Some(&name))?;
+        Some((name, shortened(&by.header)))
+    });
+    let (name, taken_by) = match taken {
+        Some((name, by)) => (name, Some(by)),
+        None => {
+            let mut resembled = resembled(what, header).into_iter().rev();
+            (resembled.find(|name| !columns.has_any(&[name]))?, None)
+        }
+    };
+    Some(Doubt {
+        header: shortened(header),
+        name,
+        taken_by,
+    })
 }

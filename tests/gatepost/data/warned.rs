@@ -39,10 +39,14 @@ fn what_is_doubtful_is_told_and_keeps_no_row_out() {
     site.done(&["import", "delegates", &list]);
     assert_eq!(site.exported("delegates")[1]["email"], json!("charles@"));
 
-    let list = site.file("other.csv", "barcode,Newsletter e-mail\nA,yes\n");
+    let list = site.file(
+        "other.csv",
+        "barcode,Newsletter e-mail,Ticket code\nA,yes,B\n",
+    );
     let told = site.done(&["import", "delegates", &list, "--dry-run"]);
     for expected in [
         "warning: the column \"Newsletter e-mail\" goes into other data; if it is the email",
+        "warning: the column \"Ticket code\" goes into other data; \"barcode\" is the barcode already",
         "warning: no column is a first name or a last name",
     ] {
         assert!(told.contains(expected), "{told}");

@@ -1,4 +1,7 @@
-use super::*;
+use super::{
+    super::warnings::{Doubt, doubtful},
+    *,
+};
 
 fn columns(what: What, headers: &[&str], mappings: &[&str]) -> Result<Vec<Option<String>>> {
     let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
@@ -342,19 +345,48 @@ fn headers_are_matched_by_their_words() {
 
 #[test]
 fn a_column_that_resembles_a_property_is_told() {
-    let resembling = |headers: &[&str]| {
+    let doubts = |headers: &[&str]| {
         let headers: Vec<_> = headers.iter().map(ToString::to_string).collect();
         let columns = Columns::new(What::Delegates, &headers, &[], None).unwrap();
-        columns.resembling()
+        doubtful(&columns, What::Delegates)
     };
-    let pair = |header: &str, name: &str| (header.to_owned(), name.to_owned());
+    let doubt = |header: &str, name: &str, taken_by: Option<&str>| Doubt {
+        header: header.to_owned(),
+        name: name.to_owned(),
+        taken_by: taken_by.map(str::to_owned),
+    };
     assert_eq!(
-        resembling(&["slug", "First & last name", "Email opt-in", "Buyer e-mail"]),
+        doubts(&[
+            "slug",
+            "First & last name",
+            "Email opt-in",
+            "Invoice e-mail"
+        ]),
         [
-            pair("First & last name", "lastName"),
-            pair("Email opt-in", "email")
+            doubt("First & last name", "lastName", None),
+            doubt("Email opt-in", "email", None),
+            doubt("Invoice e-mail", "email", None),
         ]
     );
-    assert!(resembling(&["Email", "Email opt-in", "Diet", "Nachname", "Name of hotel"]).is_empty());
-    assert!(resembling(&["_type", "slug", "data.Data.Email opt-in"]).is_empty());
+    assert_eq!(
+        doubts(&[
+            "Company",
+            "Company email",
+            "Last name",
+            "Surname",
+            "Barcode",
+            "Ticket code"
+        ]),
+        [
+            doubt("Company email", "email", None),
+            doubt("Surname", "lastName", Some("Last name")),
+            doubt("Ticket code", "barcode", Some("Barcode")),
+        ]
+    );
+    assert_eq!(
+        doubts(&["slug", "Company email"]),
+        [doubt("Company email", "email", None)]
+    );
+    assert!(doubts(&["Email", "Email opt-in", "Diet", "Nachname", "Name of hotel"]).is_empty());
+    assert!(doubts(&["_type", "slug", "data.Data.Email opt-in"]).is_empty());
 }
