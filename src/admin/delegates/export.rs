@@ -9,6 +9,7 @@ use crate::{
     types::error::Result,
 };
 use poem::Response;
+use rusqlite::Connection;
 use std::time::Duration;
 
 /// How long the search may take: nobody at a gate waits for it.
@@ -27,12 +28,14 @@ async fn export(request: RequestContext) -> Result<Response> {
     let filters = Filters::read(&request.query);
     let zone = request.console.settings().zone.clone();
     let which = if filters.narrow() {
-        let search = filters.search(&zone)?;
-        let found = request
-            .console
-            .store
-            .read(move |connection| search.ids(connection, SEARCH_MAX))
-            .await?;
+        let found = {
+            let zone = zone.clone();
+            let find = move |connection: &Connection| {
+                let search = filters.search(connection, &zone)?;
+                search.ids(connection, SEARCH_MAX)
+            };
+            request.console.store.read(find).await?
+        };
         Which::Ids(found)
     } else {
         Which::All

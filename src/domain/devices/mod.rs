@@ -216,6 +216,23 @@ pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<Device
     id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
 }
 
+/// Devices below a device that are looked for at the most.
+const BELOW_MAX: usize = 10_000;
+
+/// A device and those below it, deleted ones included.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn with_below(connection: &Connection, device: DeviceId) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE below (id) AS (
+             SELECT ?1 UNION SELECT d.id FROM below JOIN devices d ON d.parent_id = below.id LIMIT ?2)
+         SELECT id FROM below",
+    )?;
+    let ids = statement.query_map((device, BELOW_MAX), |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Deletes a device softly, and shuts out the apps that sign in as it: who deletes a lost phone means
 /// that nobody gets in with it. How many clients were revoked.
 ///

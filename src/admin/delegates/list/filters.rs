@@ -3,9 +3,13 @@
 use crate::{
     admin::Fields,
     core::search::Search,
-    domain::delegates::{DELETED, SEARCHED},
-    types::{Zone, error::Result},
+    domain::{
+        delegates::{DELETED, SEARCHED},
+        devices,
+    },
+    types::{DeviceId, Zone, error::Result},
 };
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 /// What is looked for.
@@ -83,15 +87,19 @@ impl Filters {
         query.finish()
     }
 
-    /// As a search.
+    /// As a search. A check-in below a device is one there, as on the device's page.
     ///
     /// # Errors
     /// [`Kind::InvalidSearch`], with the path to the fault.
-    pub(in crate::admin::delegates) fn search(&self, zone: &Zone) -> Result<Search> {
+    pub(in crate::admin::delegates) fn search(
+        &self,
+        connection: &Connection,
+        zone: &Zone,
+    ) -> Result<Search> {
         let own = Search::asked(&SEARCHED, Some(&self.search), zone, None)?;
         let subject = if self.deleted { &*DELETED } else { &*SEARCHED };
         let mut search = Search::everything(subject).and_words(&self.q);
-        for filter in self.filters() {
+        for filter in self.filters(connection)? {
             search = search.and_search(Search::parse(&SEARCHED, &filter.to_string(), zone, None)?);
         }
         Ok(match own {
@@ -101,7 +109,7 @@ impl Filters {
     }
 
     /// What is chosen beside words, in the search language.
-    fn filters(&self) -> Vec<Value> {
+    fn filters(&self, connection: &Connection) -> Result<Vec<Value>> {
         let mut filters = Vec::new();
         if !self.kind.is_empty() {
             filters.push(json!({"==": ["delegateType", self.kind]}));
@@ -110,9 +118,13 @@ impl Filters {
             filters.push(json!({"*=": ["rawFlags", self.flag]}));
         }
         if !self.been.is_empty() {
-            let place = self
-                .device
-                .map_or_else(|| json!({}), |device| json!({"firstDevice": [device]}));
+            let place = match self.device {
+                Some(device) => {
+                    let devices = devices::with_below(connection, DeviceId(device))?;
+                    json!({"firstDevice": devices})
+                }
+                None => json!({}),
+            };
             let there = |kind: &str| json!({"fi": [kind, place, ">= 1"]});
             let been = json!({"or": [there("check-in"), there("check-in-override")]});
             filters.push(if self.been == "no" {
@@ -121,7 +133,7 @@ impl Filters {
                 been
             });
         }
-        filters
+        Ok(filters)
     }
 }
 

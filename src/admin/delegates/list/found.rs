@@ -75,7 +75,7 @@ pub(super) fn look(
     zone: &Zone,
     part: Part,
 ) -> Result<Found> {
-    let search = filters.search(zone)?;
+    let search = filters.search(connection, zone)?;
     let mut ids = search.part(connection, part, LINES as u64 + 1)?;
     let more = ids.len() > LINES;
     let (previous, next) = match part {
@@ -182,7 +182,7 @@ pub(in crate::admin::delegates) fn types(connection: &Connection) -> Result<Vec<
     Ok(types.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Devices where somebody ever checked in.
+/// Devices where somebody ever checked in, there or below.
 pub(super) fn devices(connection: &Connection) -> Result<Vec<(i64, String)>> {
     let mut statement = connection.prepare_cached(
         "SELECT d.id, coalesce(d.name, d.code) FROM occupancy o JOIN devices d ON d.id = o.device_id

@@ -111,11 +111,14 @@ async fn show(request: RequestContext) -> Result<Response> {
 /// Counts all that is found, however many.
 async fn count(request: RequestContext) -> Result<Response> {
     let filters = Filters::read(&request.query);
-    let search = filters.search(&request.console.settings().zone)?;
+    let (asked, zone) = (filters.clone(), request.console.settings().zone.clone());
     let count = request
         .console
         .store
-        .read(move |connection| search.count(connection, u64::MAX >> 1))
+        .read(move |connection| {
+            let search = asked.search(connection, &zone)?;
+            search.count(connection, u64::MAX >> 1)
+        })
         .await?;
     let count = crate::admin::layout::number(i64::try_from(count).unwrap_or(i64::MAX));
     if request.is_part() {

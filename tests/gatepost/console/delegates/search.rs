@@ -124,6 +124,16 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
         found(&crew, &format!("device={stage}&been=no")),
         [ada, adam, grace]
     );
+    // A check-in counts at the places above, too, as on their pages.
+    let booth = caller.device(&json!({"name": "Booth", "parent": stage}));
+    caller
+        .interact("check-in", &json!({"delegate": adam, "device": booth}))
+        .id();
+    assert_eq!(found(&crew, &format!("device={stage}")), [adam]);
+    assert_eq!(
+        found(&crew, &format!("device={stage}&been=no")),
+        [ada, grace]
+    );
     let speaker = caller.delegate(&json!({"firstName": "Sue", "delegateType": "speaker"}));
     assert_eq!(found(&crew, "type=speaker&been=no&device="), [speaker]);
     let narrowed = crew.get("/console/delegates?been=no").shown();
