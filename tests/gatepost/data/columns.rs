@@ -68,7 +68,7 @@ fn keys_of_exported_records_stay() {
         let text = site.done(&["export", list, "--format", "json"]);
         let records: Vec<Value> = serde_json::from_str(&text).expect("JSON");
         let lines = site.done(&["export", list, "--format", "ndjson"]);
-        let of_lines = lines.lines().map(|line| serde_json::from_str(line));
+        let of_lines = lines.lines().map(serde_json::from_str);
         let of_lines: Result<Vec<Value>, _> = of_lines.collect();
         assert_eq!(of_lines.expect("JSON"), records, "{list}");
         let mut found = Vec::new();
