@@ -214,7 +214,7 @@ impl Now {
 fn alarms(app: &App) -> Vec<String> {
     let lost = app.store.lost().map(|path| {
         format!(
-            "{} was removed, renamed or replaced. Nothing is stored any more: check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
+            "{} was removed, renamed, replaced or cut short. Nothing is stored any more: check-ins are refused. Stop the server, put the file back or restore a backup, and start it again.",
             path.display()
         )
     });
@@ -223,7 +223,9 @@ fn alarms(app: &App) -> Vec<String> {
             "The database file is damaged: {}. Run gatepost check, which says what to do, and keep the last sound backup.",
             lines.join("; ")
         )),
-        Condition::Sound(_) | Condition::Unchecked => None,
+        Condition::Sound(_) | Condition::Unchecked => app.store.stats().has_damage().then(|| {
+            "The database file is damaged: it could not be read or written. Run gatepost check, which says what to do, and keep the last sound backup.".to_owned()
+        }),
     };
     lost.into_iter().chain(damaged).collect()
 }

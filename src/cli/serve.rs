@@ -17,12 +17,14 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::net::TcpListener;
 
 /// How long the end waits for reads that nobody waits for any more.
 const READS_MAX: Duration = Duration::from_secs(1);
+/// How long it waits for threads that still have the file open.
+const CLOSE_MAX: Duration = Duration::from_secs(2);
 
 /// Start the server; makes the file when there is none, and brings an older one up to date.
 #[derive(clap::Args)]
@@ -100,18 +102,26 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
     };
     let console = Console::new(app, reach);
     let outcome = runtime.block_on(serve(&console, listener, options, json));
+    if let Err(cause) = console.store.finish() {
+        tracing::error!("the log could not be emptied at the end: {cause}");
+    }
     if let Some(lost) = console.store.lost() {
         eprintln!(
-            "gatepost: {} was removed, renamed or replaced while the server ran",
+            "gatepost: {} was removed, renamed, replaced or cut short while the server ran",
             lost.display()
         );
         // Closing the file would remove the log that stands there by now, whosever it is.
         end_at_once();
     }
+    let open = console.store.open_guard();
     drop(console);
     // A list whose client is gone is not waited for. The writer is: the store finishes its queue
-    // when the last of the application goes, which is here.
+    // when the last of the application goes, here or on a thread that did not end with the runtime.
     runtime.shutdown_timeout(READS_MAX);
+    let begun = Instant::now();
+    while open.strong_count() > 0 && begun.elapsed() < CLOSE_MAX {
+        std::thread::sleep(Duration::from_millis(2));
+    }
     lock.end();
     outcome
 }

@@ -85,6 +85,12 @@ impl Shared {
     }
 }
 
+/// Pages that the log has at least, by what the writer knows; to be called on its thread. The log may
+/// have been emptied since.
+pub fn log_pages() -> u64 {
+    u64::try_from(LOG_PAGES.get()).unwrap_or_default()
+}
+
 /// The writer's side of checkpointing.
 pub struct Checkpointer {
     shared: Arc<Shared>,

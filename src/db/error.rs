@@ -4,28 +4,42 @@ use crate::types::error::{Error, Kind};
 use rusqlite::ErrorCode;
 
 impl From<rusqlite::Error> for Error {
-    /// Full disk, I/O trouble, a lock that stays taken and an interrupt mean that the store could
-    /// not take it; everything else that reaches this point is a defect.
+    /// Full disk, I/O trouble, a lock that stays taken, an interrupt and damage mean that the store
+    /// could not take it; SQLite's own words go to the log. Everything else is a defect.
     fn from(cause: rusqlite::Error) -> Self {
-        let unavailable = matches!(
-            cause.sqlite_error_code(),
-            Some(
-                ErrorCode::DiskFull
-                    | ErrorCode::SystemIoFailure
-                    | ErrorCode::DatabaseBusy
-                    | ErrorCode::DatabaseLocked
-                    | ErrorCode::OperationInterrupted
-                    | ErrorCode::OutOfMemory
-                    | ErrorCode::CannotOpen
-                    | ErrorCode::ReadOnly
-            )
-        );
-        if unavailable {
-            Self::unavailable(format!("the store could not do it: {cause}"))
-        } else {
-            Self::defect(format!("sqlite: {cause}"))
-        }
+        let why = match cause.sqlite_error_code() {
+            // A damaged index for searching can be made anew, and is a defect until then.
+            Some(ErrorCode::DatabaseCorrupt) if !is_of_virtual_table(&cause) => DAMAGED,
+            Some(ErrorCode::NotADatabase) => DAMAGED,
+            Some(ErrorCode::DiskFull) => "the disk is full",
+            Some(ErrorCode::SystemIoFailure) => "the disk cannot be read or written",
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                "another program keeps the database file locked"
+            }
+            Some(ErrorCode::OperationInterrupted) => {
+                return Self::unavailable("the store took too long and was interrupted");
+            }
+            Some(ErrorCode::OutOfMemory) => "memory is short",
+            Some(ErrorCode::CannotOpen) => "the database file cannot be opened",
+            Some(ErrorCode::ReadOnly) => "the database file cannot be written",
+            _ => return Self::defect(format!("sqlite: {cause}")),
+        };
+        tracing::warn!("{why}: {cause}");
+        Self::unavailable(format!("the store could not do it: {why}"))
     }
+}
+
+const DAMAGED: &str = "the database file is damaged";
+
+fn is_of_virtual_table(cause: &rusqlite::Error) -> bool {
+    let code = cause.sqlite_error().map(|failure| failure.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_CORRUPT_VTAB)
+}
+
+/// Whether SQLite came upon damage of the database file.
+#[must_use]
+pub fn is_damage(cause: &Error) -> bool {
+    cause.message.ends_with(DAMAGED)
 }
 
 impl From<r2d2::Error> for Error {

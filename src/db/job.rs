@@ -2,8 +2,9 @@
 //! is answered after that.
 
 use super::{
+    error,
     stats::Queued,
-    tx::{Tx, caught, savepoint},
+    tx::{Tx, caught, savepoint, undone},
 };
 use crate::types::error::{Error, Kind, Result};
 use std::{path::PathBuf, time::Instant};
@@ -78,9 +79,20 @@ pub trait Job: Send {
     fn waiting_since(&self) -> Instant;
     fn is_repeatable(&self) -> bool;
     /// Runs it in the open transaction.
-    fn run(&mut self, tx: &Tx<'_>, savepoint_mode: SavepointMode) -> Result<(), Kind>;
+    /// An error is what the writer must know of it; the job keeps the rest for its answer.
+    fn run(&mut self, tx: &Tx<'_>, savepoint_mode: SavepointMode) -> Result<(), JobFailure>;
     /// Answers the caller: with what the job gave, or with why the group did not take place.
-    fn answer(self: Box<Self>, lost: Option<&str>);
+    fn answer(self: Box<Self>, lost: Option<&Error>);
+}
+
+/// Why a job failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobFailure {
+    /// What was asked for cannot be done.
+    Refused,
+    Defect,
+    /// The database file is damaged.
+    Damage,
 }
 
 /// Work that gives a value.
@@ -126,7 +138,7 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         W::REPEATABLE
     }
 
-    fn run(&mut self, tx: &Tx<'_>, savepoint_mode: SavepointMode) -> Result<(), Kind> {
+    fn run(&mut self, tx: &Tx<'_>, savepoint_mode: SavepointMode) -> Result<(), JobFailure> {
         let work = || self.work.run(tx);
         let outcome = tx.counting(|| match savepoint_mode {
             SavepointMode::Transaction => caught(tx.connection, work).flatten(),
@@ -134,15 +146,19 @@ impl<T: Send, W: Work<T>> Job for JobOf<T, W> {
         });
         let told = match &outcome {
             Ok(_) => Ok(()),
-            Err(cause) => Err(cause.kind),
+            Err(cause) if error::is_damage(cause) => Err(JobFailure::Damage),
+            Err(cause) if cause.kind == Kind::Defect => Err(JobFailure::Defect),
+            Err(_) => Err(JobFailure::Refused),
         };
         self.outcome = Some(outcome);
         told
     }
 
-    fn answer(self: Box<Self>, lost: Option<&str>) {
+    fn answer(self: Box<Self>, lost: Option<&Error>) {
         let outcome = match (lost, self.outcome) {
-            (Some(why), _) => Err(Error::unavailable(why)),
+            // The cause of a defect is for the log alone.
+            (Some(cause), _) if cause.kind == Kind::Defect => Err(undone()),
+            (Some(cause), _) => Err(Error::unavailable(&cause.message)),
             (None, Some(outcome)) => outcome,
             (None, None) => Err(Error::unavailable("it waited too long for the writer")),
         };

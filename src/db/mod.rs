@@ -40,7 +40,7 @@ use stats::Stats;
 use std::{
     fs::File,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 use watch::Watch;
@@ -79,6 +79,8 @@ pub struct Store {
     lacks_index: bool,
     watch: Arc<Watch>,
     integrity: Arc<Integrity>,
+    /// The last field: it goes when all others have closed the file.
+    open: Arc<()>,
 }
 
 /// The database file, to be read as bytes.
@@ -152,7 +154,22 @@ impl Store {
             lookups: pool(path, 4)?,
             lists: pool(path, 4)?,
             path: path.to_owned(),
+            open: Arc::default(),
         })
+    }
+
+    /// Empties the log before the end, so that little is left to do when the file is closed.
+    ///
+    /// # Errors
+    /// When the file or its log was lost, or cannot be written.
+    pub fn finish(&self) -> Result<()> {
+        self.submit_blocking(Priority::Exclusive, Once::new(|_: &Tx<'_>| Ok(())))
+    }
+
+    /// Lives until the file is closed, whoever still holds the store.
+    #[must_use]
+    pub fn open_guard(&self) -> Weak<()> {
+        Arc::downgrade(&self.open)
     }
 
     /// The database file.
@@ -175,7 +192,7 @@ impl Store {
         self.lacks_index
     }
 
-    /// The file that was removed, renamed or replaced while it was open: this one, its log, or the log's
+    /// The file that was removed, renamed, replaced or cut short while it was open: this one, its log, or the log's
     /// index. Nothing is stored from then on.
     #[must_use]
     pub fn lost(&self) -> Option<&Path> {
@@ -384,7 +401,7 @@ impl Store {
     /// Looks a few records up by index, right here: it takes microseconds, less than handing it
     /// to another thread would.
     pub fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        snapshot(&*self.lookups.get()?, work)
+        self.noted(snapshot(&*self.lookups.get()?, work))
     }
 
     /// Reads more than a few records, on a thread that may wait.
@@ -393,9 +410,17 @@ impl Store {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let pool = self.lists.clone();
-        tokio::task::spawn_blocking(move || snapshot(&*pool.get()?, work))
-            .await
-            .map_err(Error::defect)?
+        let read = tokio::task::spawn_blocking(move || snapshot(&*pool.get()?, work)).await;
+        self.noted(read.map_err(Error::defect)?)
+    }
+
+    /// Notes whether a read came upon damage.
+    fn noted<T>(&self, read: Result<T>) -> Result<T> {
+        read.inspect_err(|cause| {
+            if error::is_damage(cause) {
+                self.stats().found_damage();
+            }
+        })
     }
 }
 

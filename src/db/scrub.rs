@@ -125,7 +125,7 @@ fn gap(page: &[u8], first: bool) -> Option<Range<usize>> {
 }
 
 #[cfg(unix)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, into, at)
 }
 
@@ -135,7 +135,7 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> std::io::Result<()> {
 }
 
 #[cfg(windows)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
     let mut done = 0;
     while done < into.len() {
         match std::os::windows::fs::FileExt::seek_read(file, &mut into[done..], at + done as u64)? {

@@ -4,7 +4,7 @@ use crate::types::observe::{DURATIONS, Histogram};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
@@ -21,6 +21,9 @@ pub struct Stats {
     commits: Histogram,
     groups_lost: AtomicU64,
     lost_at: Mutex<Option<Instant>>,
+    /// SQLite found damage since the last commit, and at any time.
+    damage_now: AtomicBool,
+    damage: AtomicBool,
     check_ins: AtomicU64,
     /// How long the last slice of bulk work held the writer, in microseconds.
     slice_us: AtomicU64,
@@ -37,6 +40,8 @@ impl Default for Stats {
             commits: Histogram::new(DURATIONS),
             groups_lost: AtomicU64::new(0),
             lost_at: Mutex::new(None),
+            damage_now: AtomicBool::new(false),
+            damage: AtomicBool::new(false),
             check_ins: AtomicU64::new(0),
             slice_us: AtomicU64::new(0),
             beat_ms: AtomicU64::new(0),
@@ -90,6 +95,28 @@ impl Stats {
     pub fn refusing_since(&self) -> Option<Duration> {
         let lost_at = self.lost_at.lock().unwrap_or_else(PoisonError::into_inner);
         lost_at.map(|at| at.elapsed())
+    }
+
+    /// Whether SQLite came upon damage of the file, and nothing was committed since.
+    #[must_use]
+    pub fn refuses_for_damage(&self) -> bool {
+        self.damage_now.load(Relaxed)
+    }
+
+    /// Whether SQLite ever came upon damage of the file.
+    #[must_use]
+    pub fn has_damage(&self) -> bool {
+        self.damage.load(Relaxed)
+    }
+
+    /// A group was committed without coming upon damage.
+    pub(super) fn forget_damage(&self) {
+        self.damage_now.store(false, Relaxed);
+    }
+
+    pub(super) fn found_damage(&self) {
+        self.damage_now.store(true, Relaxed);
+        self.damage.store(true, Relaxed);
     }
 
     /// Check-ins stored, overrides included.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::types::{
     DeviceId, Timestamp,
-    error::{Error, Result, panic_text},
+    error::{Error, Kind, Result, panic_text},
 };
 use rusqlite::Connection;
 use std::{
@@ -238,6 +238,11 @@ pub(super) fn savepoint<T>(
     outcome
 }
 
+/// What the jobs of a group are told whose transaction is gone.
+pub(super) fn undone() -> Error {
+    Error::unavailable("the store could not take it; nothing of the group was written")
+}
+
 /// What `work` gives, a panic as its error; what it wrote stays.
 pub(super) fn caught<T>(
     connection: &Connection,
@@ -246,12 +251,14 @@ pub(super) fn caught<T>(
     let outcome = catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|panic| Err(Error::defect(panic_text(panic.as_ref()))));
     if connection.is_autocommit() {
-        let why = outcome
-            .err()
-            .map_or_else(String::new, |cause| cause.message);
-        return Err(Error::unavailable(format!(
-            "the store could not take it; the whole group was undone {why}"
-        )));
+        return Err(match outcome {
+            Err(cause) if cause.kind == Kind::Unavailable => cause,
+            Err(cause) => {
+                tracing::error!("a transaction was rolled back: {cause}");
+                undone()
+            }
+            Ok(_) => undone(),
+        });
     }
     Ok(outcome)
 }

@@ -1,20 +1,30 @@
-//! Notices that the database file, its log or the log's index was removed, renamed or replaced while it
-//! is open. Writes would go on into files that nobody finds again.
+//! Notices that the database file, its log or the log's index was removed, renamed, replaced or cut short
+//! while it is open. Writes would go on into files that nobody finds again, or that are ruined.
 
-use super::open::beside;
+use super::{open::beside, scrub::read_at, wal};
 use std::{
+    fs::{File, Metadata},
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 /// What callers are told whose writes are refused.
-pub(super) const REFUSED: &str = "the database file was removed, renamed or replaced; nothing is stored until the server is restarted";
+pub(super) const REFUSED: &str = "the database file or its log was removed, renamed, replaced or cut short; nothing is stored until the server is restarted";
 
 /// The files that SQLite has open, as they were found by their names at the start.
 #[derive(Debug)]
 pub struct Watch {
+    /// The database file, its log, and the log's index.
     files: Vec<(PathBuf, Identity)>,
-    lost: OnceLock<PathBuf>,
+    log: Option<Log>,
+    lost: OnceLock<Loss>,
+}
+
+#[derive(Debug)]
+struct Loss {
+    path: PathBuf,
+    /// The file is in its place, but shorter than it must be.
+    is_cut: bool,
 }
 
 impl Watch {
@@ -22,46 +32,195 @@ impl Watch {
     pub(super) fn begin(database: &Path) -> Self {
         let files = ["", "-wal", "-shm"].into_iter().filter_map(|suffix| {
             let path = beside(database, suffix);
-            let identity = identity(&path)?;
+            let identity = identity(&path.metadata().ok()?);
             Some((path, identity))
         });
-        Self {
+        let watch = Self {
             files: files.collect(),
+            log: Log::open(database),
             lost: OnceLock::new(),
-        }
+        };
+        // Notes how long they are.
+        watch.look();
+        watch
     }
 
-    /// Looks whether all are still in their places: some microseconds. Which one is not, for good.
+    /// Checks that every file is in its place and has what must be in it; takes some microseconds. Gives
+    /// the first that was lost, for good.
     pub(super) fn look(&self) -> Option<&Path> {
         if self.lost.get().is_none() {
-            let is_gone = |(path, known): &&(PathBuf, Identity)| identity(path) != Some(*known);
-            let (path, _) = self.files.iter().find(is_gone)?;
-            let _ = self.lost.set(path.clone());
+            let _ = self.lost.set(self.find_loss()?);
         }
         self.lost()
     }
 
-    /// The file that was found missing.
-    pub fn lost(&self) -> Option<&Path> {
-        self.lost.get().map(PathBuf::as_path)
+    fn find_loss(&self) -> Option<Loss> {
+        // The index first: it never promises what its files do not have yet.
+        let known = self.log.as_ref().and_then(Log::index);
+        let mut lengths = [0; 3];
+        for ((path, identity_before), length) in self.files.iter().zip(&mut lengths) {
+            let found = path.metadata().ok();
+            let Some(found) = found.filter(|found| identity(found) == *identity_before) else {
+                return Some(Loss {
+                    path: path.clone(),
+                    is_cut: false,
+                });
+            };
+            *length = found.len();
+        }
+        let cut = self.log.as_ref()?.find_cut(&known?, lengths)?;
+        Some(Loss {
+            path: self.files.get(cut)?.0.clone(),
+            is_cut: true,
+        })
     }
 
-    /// Whether another program may have made a log of its own for the same database file.
-    pub(super) fn has_another_log(&self) -> bool {
+    /// Whether the log is shorter than so many pages take, which is cheap to find out. It may have been
+    /// emptied lawfully: [`Watch::look`] tells.
+    pub(super) fn may_be_cut(&self, pages: u64) -> bool {
+        self.log.as_ref().is_some_and(|log| {
+            let length = log.log.metadata().map_or(0, |found| found.len());
+            length < pages * log.frame_bytes
+        })
+    }
+
+    /// The file that was found missing or cut short.
+    pub fn lost(&self) -> Option<&Path> {
+        self.lost.get().map(|loss| loss.path.as_path())
+    }
+
+    /// Whether the log may be copied into the database file: both are whole, and no other program has
+    /// made a log of its own for the file.
+    pub(super) fn may_copy_log(&self) -> bool {
         let database = self.files.first().map(|(path, _)| path.as_path());
-        self.lost() != database && self.lost().is_some_and(Path::exists)
+        self.lost.get().is_none_or(|loss| {
+            !loss.is_cut && (Some(loss.path.as_path()) == database || !loss.path.exists())
+        })
+    }
+}
+
+/// The log and its index, which says to every process what the log must have
+/// (<https://www.sqlite.org/walformat.html>).
+#[derive(Debug)]
+struct Log {
+    log: File,
+    frame_bytes: u64,
+    /// Never closed: closing it would drop SQLite's locks.
+    index: &'static File,
+    last: Mutex<Last>,
+}
+
+/// What the last look found.
+#[derive(Debug, Default)]
+struct Last {
+    index: Option<Index>,
+    /// The length below which the database file does not fall, unless another process makes it smaller.
+    database_bytes: u64,
+}
+
+/// The header of the log's index. Each commit and each start of the log changes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Index([u8; 48]);
+
+impl Index {
+    fn word(&self, at: usize) -> u64 {
+        let word = [self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]];
+        u32::from_ne_bytes(word).into()
+    }
+
+    fn page_bytes(&self) -> u64 {
+        match u16::from_ne_bytes([self.0[14], self.0[15]]) {
+            1 => 65_536,
+            size => size.into(),
+        }
+    }
+
+    /// Frames of the log that count.
+    fn frames(&self) -> u64 {
+        self.word(16)
+    }
+
+    /// How long the database file is once all of the log is copied into it.
+    fn database_bytes(&self) -> u64 {
+        self.word(20) * self.page_bytes()
+    }
+
+    fn salts(&self) -> &[u8] {
+        &self.0[32..40]
+    }
+
+    fn frame_bytes(&self) -> u64 {
+        wal::FRAME_HEADER_BYTES as u64 + self.page_bytes()
+    }
+
+    /// Where a frame begins, counted from 0.
+    fn frame_at(&self, frame: u64) -> u64 {
+        wal::HEADER_BYTES as u64 + frame * self.frame_bytes()
+    }
+}
+
+impl Log {
+    fn open(database: &Path) -> Option<Self> {
+        let index = File::open(beside(database, "-shm")).ok()?;
+        let mut log = Self {
+            log: File::open(beside(database, "-wal")).ok()?,
+            frame_bytes: 0,
+            index: Box::leak(Box::new(index)),
+            last: Mutex::default(),
+        };
+        log.frame_bytes = log.index().map_or(0, |index| index.frame_bytes());
+        Some(log)
+    }
+
+    fn index(&self) -> Option<Index> {
+        let mut copies = [[0; 48]; 2];
+        read_at(self.index, copies.as_flattened_mut(), 0).ok()?;
+        // They differ while a process writes them.
+        let [first, second] = copies;
+        (first == second).then_some(Index(first))
+    }
+
+    /// The position among the files of the one that is too short.
+    fn find_cut(&self, known: &Index, [database, log, _]: [u64; 3]) -> Option<usize> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let cut = if !self.is_whole(known, last.index.as_ref(), log) {
+            1
+        } else if database < last.database_bytes.min(known.database_bytes()) {
+            0
+        } else {
+            *last = Last {
+                index: Some(known.clone()),
+                database_bytes: database.min(known.database_bytes()),
+            };
+            return None;
+        };
+        // Another connection may have emptied the log lawfully while this looked.
+        (self.index().as_ref() == Some(known)).then_some(cut)
+    }
+
+    /// Whether the log has all that the index knows. A log that was cut and written to again is long
+    /// enough, but has a hole where it began, or where it ended at the last look.
+    fn is_whole(&self, known: &Index, last: Option<&Index>, length: u64) -> bool {
+        let has_salts = |at: u64| {
+            let mut salts = [0; 8];
+            read_at(&self.log, &mut salts, at).is_ok() && salts == known.salts()
+        };
+        let last = last.filter(|last| last.salts() == known.salts() && last.frames() > 0);
+        known.frames() == 0
+            || (length >= known.frame_at(known.frames())
+                && has_salts(16)
+                && last.is_none_or(|last| has_salts(known.frame_at(last.frames() - 1) + 8)))
     }
 }
 
 #[cfg(unix)]
 type Identity = (u64, u64);
 
-/// Device and inode; `None` where nothing has that name.
+/// Device and inode.
 #[cfg(unix)]
-fn identity(path: &Path) -> Option<Identity> {
+fn identity(found: &Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt;
-    let found = std::fs::metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
+    (found.dev(), found.ino())
 }
 
 #[cfg(not(unix))]
@@ -69,9 +228,7 @@ type Identity = ();
 
 /// Windows lets nobody remove or rename a file that SQLite has open.
 #[cfg(not(unix))]
-fn identity(path: &Path) -> Option<Identity> {
-    path.exists().then_some(())
-}
+fn identity(_: &Metadata) -> Identity {}
 
 #[cfg(all(test, unix))]
 mod tests {

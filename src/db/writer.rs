@@ -13,16 +13,17 @@
 //! it commits nothing before a rollback.
 
 use super::{
-    checkpoint::Checkpointer,
-    job::{ATTACHED, Job, JobOf, Priority, SavepointMode, Work},
+    checkpoint::{self, Checkpointer},
+    error,
+    job::{ATTACHED, Job, JobFailure, JobOf, Priority, SavepointMode, Work},
     outside::Place,
     stats::{Queued, Stats},
-    tx::{BEGIN, Group, Tx, execute},
+    tx::{BEGIN, Group, Tx, execute, undone},
     watch::{self, Watch},
 };
 use crate::types::{
     Timestamp,
-    error::{Error, Kind, Result},
+    error::{Error, Result},
 };
 use rusqlite::Connection;
 use std::{
@@ -130,11 +131,6 @@ pub(super) fn stopped() -> Error {
     Error::unavailable("the store is closing")
 }
 
-/// What the jobs of a group are told whose transaction is gone.
-fn undone() -> Error {
-    Error::unavailable("the store could not take it; the whole group was undone")
-}
-
 /// Whether a job waited so long that its caller has been told no by now.
 fn is_late(job: &dyn Job) -> bool {
     job.waiting_since().elapsed() >= WAIT_MAX
@@ -150,6 +146,8 @@ struct Loop {
     watch: Arc<Watch>,
     /// When it was last looked whether the files are in their places.
     looked_at: Cell<Instant>,
+    /// Whether a job came upon damage since the last commit.
+    found_damage: Cell<bool>,
     /// None while it is not known.
     data_version: Option<i64>,
 }
@@ -201,6 +199,7 @@ impl Loop {
             stats,
             watch,
             looked_at: Cell::new(Instant::now()),
+            found_damage: Cell::new(false),
         }
     }
 
@@ -284,7 +283,9 @@ impl Loop {
         let _ = self.detach();
         let attached = match job.priority() {
             Priority::ExclusiveWith(other) => self.attach(other),
-            Priority::Exclusive => self.checkpointer.empty(&self.connection),
+            Priority::Exclusive => self
+                .in_place()
+                .and_then(|()| self.checkpointer.empty(&self.connection)),
             _ => Ok(()),
         };
         match attached {
@@ -320,7 +321,11 @@ impl Loop {
             ..Group::default()
         };
         execute(&self.connection, BEGIN)?;
-        self.notice_other_processes();
+        // Another process may lawfully make the file smaller: that is noted before this one writes. A
+        // log that was cut short is noticed before a write makes it longer again.
+        if self.notice_other_processes() || self.watch.may_be_cut(checkpoint::log_pages()) {
+            self.in_place()?;
+        }
         Ok(())
     }
 
@@ -335,27 +340,28 @@ impl Loop {
     /// The end of a group: its answers, and what follows from it.
     fn settle(&mut self, done: Vec<Box<dyn Job>>, lost: Option<Error>) {
         let jobs_done = done.len();
-        if lost.is_some() {
+        if let Some(cause) = &lost {
             self.stats.lost();
+            if error::is_damage(cause) {
+                self.stats.found_damage();
+            }
             let _ = self.roll_back();
         } else if self.group.stale.get() {
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
-        let lost = lost.map(|cause| cause.message);
         for job in done {
-            job.answer(lost.as_deref());
+            job.answer(lost.as_ref());
         }
         // After the answers: a log on the same full disk may fail to take it.
-        if let Some(why) = &lost {
-            tracing::error!(jobs = jobs_done, "a group of writes was lost: {why}");
+        if let Some(cause) = &lost {
+            tracing::error!(jobs = jobs_done, "a group of writes was lost: {cause}");
         }
         if self.watch.lost().is_none() {
             self.checkpointer.after_commit(&self.connection);
         }
     }
 
-    /// Runs a job.
-    fn run_job(&self, job: &mut dyn Job, savepoint_mode: SavepointMode) -> Result<(), Kind> {
+    fn run_job(&self, job: &mut dyn Job, savepoint_mode: SavepointMode) -> Result<(), JobFailure> {
         let cache = &self.group.cache;
         let tx = Tx {
             connection: &self.connection,
@@ -367,6 +373,10 @@ impl Loop {
         let ran = job.run(&tx, savepoint_mode);
         if !job.is_repeatable() {
             cache.forget();
+        }
+        if ran == Err(JobFailure::Damage) {
+            self.found_damage.set(true);
+            self.stats.found_damage();
         }
         ran
     }
@@ -404,9 +414,9 @@ impl Loop {
             done.push(job);
             self.still_open()?;
             let left_behind = savepoint_mode == SavepointMode::Transaction && wrote;
-            if let Err(kind) = ran
+            if let Err(failure) = ran
                 && repeatable
-                && (left_behind || kind == Kind::Defect)
+                && (left_behind || failure != JobFailure::Refused)
             {
                 return self.start_over(done);
             }
@@ -447,6 +457,9 @@ impl Loop {
         }
         let check_ins = self.group.check_ins.get();
         self.stats.committed(jobs, check_ins, begun.elapsed());
+        if !self.found_damage.take() {
+            self.stats.forget_damage();
+        }
         Ok(())
     }
 
@@ -459,25 +472,28 @@ impl Loop {
         };
         if !known {
             tracing::error!(
-                "{} was removed, renamed or replaced while the server runs; nothing is stored any more: end the server, put the file back or restore a backup, and start again",
+                "{} was removed, renamed, replaced or cut short while the server runs; nothing is stored any more: end the server, put the file back or restore a backup, and start again",
                 lost.display()
             );
-            // What was acknowledged may stand in the log alone. Copied into the file it is safe, unless
-            // another program has made a log of its own by now.
-            if !self.watch.has_another_log() && Checkpointer::copy_all(&self.connection) {
+            let _ = self.roll_back();
+            // What was acknowledged may be in the log alone. Copied into the file it is safe.
+            if self.watch.may_copy_log() && Checkpointer::copy_all(&self.connection) {
                 tracing::error!("what was acknowledged before was copied into the database file");
             }
         }
         Err(Error::unavailable(watch::REFUSED))
     }
 
-    fn notice_other_processes(&mut self) {
+    /// Drops what was cached when another process has changed the file; returns whether it may have.
+    fn notice_other_processes(&mut self) -> bool {
         let version = data_version(&self.connection).ok();
-        if version.is_none() || version != self.data_version {
+        let changed = version.is_none() || version != self.data_version;
+        if changed {
             self.data_version = version;
             self.group.cache.forget();
             self.epoch.fetch_add(1, Ordering::AcqRel);
         }
+        changed
     }
 }
 

@@ -71,7 +71,7 @@ fn schema(app: &App) -> Option<String> {
     }
 }
 
-/// Whether the file, its log or the log's index is in its place no more. Its path is nobody's business here.
+/// Whether the file, its log or the log's index was lost. Its path is nobody's business here.
 fn file(app: &App) -> Option<String> {
     let lost = app.store.lost()?;
     let what = if lost == app.store.path() {
@@ -80,7 +80,7 @@ fn file(app: &App) -> Option<String> {
         "database's log"
     };
     Some(format!(
-        "the {what} was removed, renamed or replaced; nothing is stored until a restart"
+        "the {what} was removed, renamed, replaced or cut short; nothing is stored until a restart"
     ))
 }
 
@@ -106,6 +106,9 @@ fn writer(app: &App) -> Option<String> {
     let silent = stats.silent();
     if silent > SILENT_MAX {
         return Some(format!("the writer is stuck since {} s", silent.as_secs()));
+    }
+    if stats.refuses_for_damage() {
+        return Some("the database file is damaged".into());
     }
     let refusing = stats.refusing_since()?;
     (refusing < REFUSAL_COUNTS).then(|| "the database file does not take writes".into())

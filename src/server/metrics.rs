@@ -151,7 +151,7 @@ fn file(page: &mut Exposition, app: &App) {
     page.single(
         "gatepost_database_in_place",
         "gauge",
-        "1 while the database file and its log are where they were at the start, otherwise 0.",
+        "1 while the database file and its log are whole and where they were at the start, otherwise 0.",
         u8::from(app.store.lost().is_none()),
     );
     integrity(page, &app.store.integrity().condition());
