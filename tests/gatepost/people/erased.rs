@@ -1,6 +1,10 @@
 //! Erasure (contract §8): by the person itself, and by the crew.
 
-use super::{beside, filled::fill, gatepost, traces, wiped};
+use super::{
+    beside,
+    filled::{fill, keyed},
+    gatepost, traces, wiped,
+};
 use crate::harness::{Caller, Server, reply, whole};
 use gatepost::identity::{ConsoleRole, Role};
 use reqwest::Method;
@@ -322,10 +326,33 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
         "items": [{"product": hall, "quantity": 1, "totalAmount": 1, "delegates": [{"product": hall, "barcode": "ZW-4711"}]}]});
     let sold = caller.post("/tx/new", &purchase);
     assert_ne!(sold.data()["inconsistencies"], json!([]), "{sold:?}");
+    let resent = || {
+        let body = json!({"barcode": "FRIEND-1", "data": {"Data": quote}});
+        let friend = keyed(&caller, "/delegate/new", "friend", &body);
+        assert_eq!(friend.status, 201);
+        friend.data()["data"]["Data"].clone()
+    };
+    assert_eq!(resent(), quote);
+    let list = server.path().with_file_name("guests.csv");
+    for guest_of in ["zoe@example.org", "nobody"] {
+        let rows = format!("barcode,Guest of\nGUEST-1,{guest_of}\n");
+        std::fs::write(&list, rows).expect("a list");
+        let list = list.to_str().expect("a path");
+        let import = ["import", "delegates", list, "--key", "barcode"];
+        let done = gatepost(&server.path(), &import);
+        assert!(done.status.success(), "{done:?}");
+    }
     let crew = server.crew(ConsoleRole::Administrator);
     let path = format!("/console/delegates/{id}/erase");
     crew.post(&path, &[("confirm", &id.to_string())]).taken();
 
+    assert_eq!(resent(), left);
+    let undone = gatepost(&server.path(), &["import", "--undo", "2"]);
+    assert!(undone.status.success(), "{undone:?}");
+    assert_eq!(
+        caller.get("/delegate/barcode:GUEST-1").data()["data"],
+        json!({"Data": {"Guest of": "[erased]"}})
+    );
     let data = |path: &str| caller.get(path).data()["data"].clone();
     assert_eq!(data(&format!("/delegate/id:{other}"))["Data"], left);
     assert_eq!(data(&format!("/device/id:{hall}"))["Data"], left);

@@ -67,7 +67,7 @@ fn neighbours(caller: &Caller<'_>, hall: i64, tag: &str, from: usize) {
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> crate::harness::Reply {
+pub fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> crate::harness::Reply {
     let request = caller
         .request(Method::POST, path)
         .header("Idempotency-Key", key)

@@ -16,11 +16,16 @@ pub(super) fn without(body: &str, traces: &Traces) -> String {
     };
     if let Ok(Value::Array(mut items)) = serde_json::from_str(&format!("[{body}]")) {
         items.iter_mut().for_each(blank);
-        let items: Vec<String> = items.iter().map(Value::to_string).collect();
-        return items.join(",");
+        return joined(&items);
     }
     // It cannot be read, so nobody can tell what it says.
     json!({"data": {}, "meta": {"replayed": true}}).to_string()
+}
+
+/// Answers as they are stored: one after the other.
+pub(super) fn joined(answers: &[Value]) -> String {
+    let answers: Vec<String> = answers.iter().map(Value::to_string).collect();
+    answers.join(",")
 }
 
 /// The answer to a purchase without the code of the person's ticket.

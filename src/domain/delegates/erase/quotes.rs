@@ -8,27 +8,55 @@ use crate::{
     domain::sales::Contacts,
     types::error::Result,
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Bytes that are read in one go, and those that are changed.
+/// Bytes that are read in one go, those that are read while the writer waits, and those that are changed.
 const READ_MAX_BYTES: usize = 4 * 1024 * 1024;
+const LATE_MAX_BYTES: usize = 512 * 1024;
 const CHANGED_MAX_BYTES: usize = 128 * 1024;
 /// Documents that are changed in one go.
 const CHANGED_MAX: usize = 100;
-/// Interactions that came while the others were read; those after them are told nothing of.
-const LATE_MAX: usize = 1_000;
+/// The whole file is read, and then what came meanwhile. The rest is read in the last transaction.
+const PASSES: usize = 2;
 
-/// Where documents stand: the table, the column, and what of it others recorded.
-const PLACES: [(&str, &str, Part); 6] = [
-    ("interactions", "data", Part::Whole),
-    ("shared_values", "value", Part::Whole),
-    ("delegates", "data", Part::Whole),
-    ("devices", "data", Part::Whole),
-    ("audit", "before", Part::Data),
-    ("audit", "after", Part::Data),
+/// Columns of documents that others recorded.
+const PLACES: [Place; 8] = [
+    Place::new("interactions", "data", Part::Whole),
+    Place::new("shared_values", "value", Part::Whole),
+    Place::new("delegates", "data", Part::Whole),
+    Place::new("devices", "data", Part::Whole),
+    Place::new("audit", "before", Part::Data),
+    Place::new("audit", "after", Part::Data),
+    Place {
+        key: ["key_id", "part"],
+        ..Place::new("idempotency_parts", "body", Part::Answers)
+    },
+    Place {
+        key: ["batch_id", "line"],
+        ..Place::new("batch_rows", "before", Part::StoredData)
+    },
 ];
+
+struct Place {
+    table: &'static str,
+    /// The columns that rows are known and sorted by; one column twice where it is enough.
+    key: [&'static str; 2],
+    column: &'static str,
+    part: Part,
+}
+
+impl Place {
+    const fn new(table: &'static str, column: &'static str, part: Part) -> Self {
+        Self {
+            table,
+            key: ["id", "id"],
+            column,
+            part,
+        }
+    }
+}
 
 /// What of a document is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +64,23 @@ enum Part {
     Whole,
     /// Its `data`: the rest is what the record is, such as another's address.
     Data,
+    /// As that, of a record as its row has it: `data` is JSON within a text.
+    StoredData,
+    /// As [`Part::Data`], of the record in each answer.
+    Answers,
 }
+
+/// The key of a row.
+type Row = (i64, i64);
+
+const FIRST: Row = (i64::MIN, i64::MIN);
+
+/// The newest row of each place, when it was last read.
+pub(super) type Newest = [Row; PLACES.len()];
 
 /// A document that quotes the person.
 struct Quote {
-    id: i64,
+    row: Row,
     old: String,
     new: String,
 }
@@ -48,40 +88,44 @@ struct Quote {
 /// A slice of a place: what quotes the person, and after which row to go on.
 struct Slice {
     quotes: Vec<Quote>,
-    next: Option<i64>,
+    next: Option<Row>,
 }
 
-/// Takes the quotes out of the whole file; the newest interaction that was read.
-pub(super) async fn take_out(store: &Store, contacts: &Contacts) -> Result<i64> {
-    let newest = store.look_up(newest)?;
+/// Takes the quotes out of the whole file; gives the newest rows that were read.
+pub(super) async fn take_out(store: &Store, contacts: &Contacts) -> Result<Newest> {
+    let mut after = [FIRST; PLACES.len()];
     if contacts.is_empty() {
-        return Ok(newest);
+        return Ok(after);
     }
     let contacts = Arc::new(contacts.clone());
-    for place in 0..PLACES.len() {
-        let mut after = Some(0);
-        while let Some(id) = after {
-            let contacts = Arc::clone(&contacts);
-            let slice = store
-                .read(move |connection| find(connection, &contacts, place, id))
-                .await?;
-            after = slice.next;
-            if !slice.quotes.is_empty() {
-                store
-                    .write_bulk(move |tx| replace(tx, place, &slice.quotes))
+    for _ in 0..PASSES {
+        let newest = store.look_up(newest)?;
+        for (place, first) in after.into_iter().enumerate() {
+            let mut after = Some(first);
+            while let Some(row) = after {
+                let contacts = Arc::clone(&contacts);
+                let slice = store
+                    .read(move |connection| find(connection, &contacts, place, row, READ_MAX_BYTES))
                     .await?;
+                after = slice.next;
+                if !slice.quotes.is_empty() {
+                    store
+                        .write_bulk(move |tx| replace(tx, place, &slice.quotes))
+                        .await?;
+                }
             }
         }
+        after = newest;
     }
-    Ok(newest)
+    Ok(after)
 }
 
 /// As [`take_out`], within one transaction.
 pub(super) fn take_out_at_once(tx: &Tx<'_>, contacts: &Contacts) -> Result<()> {
     for place in 0..PLACES.len() {
-        let mut after = Some(0).filter(|_| !contacts.is_empty());
-        while let Some(id) = after {
-            let slice = find(tx, contacts, place, id)?;
+        let mut after = Some(FIRST).filter(|_| !contacts.is_empty());
+        while let Some(row) = after {
+            let slice = find(tx, contacts, place, row, READ_MAX_BYTES)?;
             replace(tx, place, &slice.quotes)?;
             after = slice.next;
         }
@@ -89,73 +133,119 @@ pub(super) fn take_out_at_once(tx: &Tx<'_>, contacts: &Contacts) -> Result<()> {
     Ok(())
 }
 
-/// Takes quotes out of the interactions that came since.
-pub(super) fn take_out_late(tx: &Tx<'_>, contacts: &Contacts, after: i64) -> Result<()> {
-    let mut statement = tx.prepare_cached(
-        "SELECT id, data FROM interactions WHERE id > ?1 AND data IS NOT NULL ORDER BY id LIMIT ?2",
-    )?;
-    let mut rows = statement.query(params![after, LATE_MAX])?;
-    let mut quotes = Vec::new();
-    while let Some(row) = rows.next()? {
-        quotes.extend(quote(contacts, Part::Whole, row.get(0)?, row.get(1)?));
+/// Takes quotes out of the rows that came since; of very many only the first.
+pub(super) fn take_out_late(tx: &Tx<'_>, contacts: &Contacts, newest: Newest) -> Result<()> {
+    if contacts.is_empty() {
+        return Ok(());
     }
-    replace(tx, 0, &quotes)
+    for (place, row) in newest.into_iter().enumerate() {
+        let slice = find(tx, contacts, place, row, LATE_MAX_BYTES)?;
+        replace(tx, place, &slice.quotes)?;
+    }
+    Ok(())
 }
 
-fn newest(connection: &Connection) -> Result<i64> {
-    let sql = "SELECT coalesce(max(id), 0) FROM interactions";
-    Ok(connection.query_row(sql, [], |row| row.get(0))?)
+fn newest(connection: &Connection) -> Result<Newest> {
+    let mut newest = [FIRST; PLACES.len()];
+    for (place, newest) in PLACES.iter().zip(&mut newest) {
+        let [first, second] = place.key;
+        let sql = format!(
+            "SELECT {first}, {second} FROM {} ORDER BY {first} DESC, {second} DESC LIMIT 1",
+            place.table
+        );
+        let row = connection
+            .prepare_cached(&sql)?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        *newest = row.unwrap_or(FIRST);
+    }
+    Ok(newest)
 }
 
-fn find(connection: &Connection, contacts: &Contacts, place: usize, after: i64) -> Result<Slice> {
-    let (table, column, part) = PLACES[place];
+fn find(
+    connection: &Connection,
+    contacts: &Contacts,
+    place: usize,
+    after: Row,
+    max_bytes: usize,
+) -> Result<Slice> {
+    let Place {
+        table,
+        key: [first, second],
+        column,
+        part,
+    } = PLACES[place];
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT id, {column} FROM {table} WHERE id > ?1 AND {column} IS NOT NULL ORDER BY id"
+        "SELECT {first}, {second}, {column} FROM {table}
+         WHERE ({first}, {second}) > (?1, ?2) AND {column} IS NOT NULL ORDER BY {first}, {second}"
     ))?;
-    let mut rows = statement.query([after])?;
+    let mut rows = statement.query(after)?;
     let (mut quotes, mut read, mut changed) = (Vec::new(), 0, 0);
     while let Some(row) = rows.next()? {
-        let (id, text): (i64, String) = (row.get(0)?, row.get(1)?);
+        let (row, text): (Row, String) = ((row.get(0)?, row.get(1)?), row.get(2)?);
         read += text.len();
-        if let Some(quote) = quote(contacts, part, id, text) {
-            changed += quote.new.len();
-            quotes.push(quote);
+        if let Some(new) = without(contacts, part, &text) {
+            changed += new.len();
+            quotes.push(Quote {
+                row,
+                old: text,
+                new,
+            });
         }
-        if read > READ_MAX_BYTES || changed > CHANGED_MAX_BYTES || quotes.len() >= CHANGED_MAX {
+        if read > max_bytes || changed > CHANGED_MAX_BYTES || quotes.len() >= CHANGED_MAX {
             return Ok(Slice {
                 quotes,
-                next: Some(id),
+                next: Some(row),
             });
         }
     }
     Ok(Slice { quotes, next: None })
 }
 
-fn quote(contacts: &Contacts, part: Part, id: i64, old: String) -> Option<Quote> {
-    let new = match part {
-        Part::Whole => contacts.blanked(&old)?,
+/// A document without quotes; `None` where it has none.
+fn without(contacts: &Contacts, part: Part, old: &str) -> Option<String> {
+    match part {
+        Part::Whole => contacts.blanked(old),
         Part::Data => {
-            let mut document: Value = serde_json::from_str(&old).ok()?;
+            let mut document: Value = serde_json::from_str(old).ok()?;
             let data = document.get_mut("data")?;
-            contacts.blank(data).then(|| document.to_string())?
+            contacts.blank(data).then(|| document.to_string())
         }
-    };
-    Some(Quote { id, old, new })
+        Part::StoredData => {
+            let mut columns: Value = serde_json::from_str(old).ok()?;
+            let data = columns.get_mut("data")?;
+            *data = contacts.blanked(data.as_str()?)?.into();
+            Some(columns.to_string())
+        }
+        Part::Answers => {
+            let mut answers: Vec<Value> = serde_json::from_str(&format!("[{old}]")).ok()?;
+            let data = answers
+                .iter_mut()
+                .filter_map(|item| item.pointer_mut("/data/data"));
+            let changed = data.fold(false, |any, data| contacts.blank(data) | any);
+            changed.then(|| super::answers::joined(&answers))
+        }
+    }
 }
 
 /// Writes what has not changed since it was read; what has is of somebody who writes now.
 fn replace(tx: &Tx<'_>, place: usize, quotes: &[Quote]) -> Result<()> {
-    let (table, column, _) = PLACES[place];
+    let Place {
+        table,
+        key: [first, second],
+        column,
+        ..
+    } = PLACES[place];
     // A value is known by its digest: nobody shares this one any more.
     let and = match table {
         "shared_values" => ", digest = randomblob(32)",
         _ => "",
     };
     let mut statement = tx.prepare_cached(&format!(
-        "UPDATE {table} SET {column} = ?2{and} WHERE id = ?1 AND {column} = ?3"
+        "UPDATE {table} SET {column} = ?3{and} WHERE {first} = ?1 AND {second} = ?2 AND {column} = ?4"
     ))?;
-    for Quote { id, old, new } in quotes {
-        statement.execute(params![id, new, old])?;
+    for Quote { row, old, new } in quotes {
+        statement.execute(params![row.0, row.1, new, old])?;
     }
     Ok(())
 }
