@@ -85,6 +85,8 @@ pub struct SetUser {
     email: String,
     /// Read a new password, of at least 8 characters, from standard input; with a role in the console
     /// it must be hard to guess, too
+    ///
+    /// A user of an app who is let into the console needs a new password in the same step.
     #[arg(long, group = "change")]
     password_stdin: bool,
     /// Let the user administer the instance: the same as --console administrator

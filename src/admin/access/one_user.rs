@@ -133,6 +133,20 @@ impl Page {
         })
     }
 
+    /// Whether the form asks for a new password: any role would let the user into the console.
+    fn asks_for_password(&self) -> bool {
+        let role = Some(ConsoleRole::Viewer);
+        self.known
+            .as_ref()
+            .is_some_and(|known| known.user.is_promotion(role))
+    }
+
+    /// What is wrong with the new password.
+    fn password_failure(&self) -> Option<&str> {
+        let failure = self.failure.as_deref()?;
+        (self.asks_for_password() && failure.to_lowercase().contains("password")).then_some(failure)
+    }
+
     /// The roles that can be chosen, and whether each is.
     fn consoles(&self) -> impl Iterator<Item = (ConsoleRole, bool)> {
         let chosen = self.console;
@@ -274,23 +288,7 @@ async fn change(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
     let wanted = Wanted::sent(&request)?;
     let seen = Timestamp(request.form.number("seen")?.unwrap_or_default());
-    let change = UserChange {
-        email: Some(wanted.email.clone()),
-        console: wanted.console.map_or(Patch::Null, Patch::Value),
-        roles: Some(wanted.roles),
-        delegate: match request.form.sent("delegate") {
-            None => Patch::Absent,
-            Some(_) => wanted.delegate.map_or(Patch::Null, Patch::Value),
-        },
-        ..UserChange::default()
-    };
-    let ctx = request.context();
-    let outcome = request
-        .console
-        .store
-        .write(move |tx| users::edit(tx, &ctx, id, seen, &change))
-        .await;
-    let (wanted, seen, failure) = match outcome {
+    let (wanted, seen, failure) = match changed(&request, id, wanted.clone(), seen).await {
         Ok(Edit::Done(user)) => {
             request.flash(format!("{} is changed.", user.email));
             let stays = id != request.current_user()?.user
@@ -307,6 +305,40 @@ async fn change(request: RequestContext) -> Result<Response> {
         Err(error) => return Err(error),
     };
     again(&request, id, wanted, seen, failure).await
+}
+
+/// Changes a user; with a new password where the form sends one, which a promotion needs.
+async fn changed(
+    request: &RequestContext,
+    id: UserId,
+    wanted: Wanted,
+    seen: Timestamp,
+) -> Result<Edit<User>> {
+    let form = &request.form;
+    let password = match form.filled("password") {
+        Some(_) => {
+            new_password(request, &wanted.email, wanted.console)
+                .await?
+                .0
+        }
+        None => None,
+    };
+    let change = UserChange {
+        email: Some(wanted.email),
+        password,
+        console: wanted.console.map_or(Patch::Null, Patch::Value),
+        roles: Some(wanted.roles),
+        delegate: match form.sent("delegate") {
+            None => Patch::Absent,
+            Some(_) => wanted.delegate.map_or(Patch::Null, Patch::Value),
+        },
+        ..UserChange::default()
+    };
+    let ctx = request.context();
+    let store = &request.console.store;
+    store
+        .write(move |tx| users::edit(tx, &ctx, id, seen, &change))
+        .await
 }
 
 async fn again(

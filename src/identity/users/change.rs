@@ -74,6 +74,11 @@ fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Resu
         }
     };
     let console = change.console.clone().change().unwrap_or(before.console);
+    if before.is_promotion(console) && change.password.is_none() {
+        return Err(Error::invalid(
+            "password: whoever is let into the console needs a new one, because the strength of the present one was never checked; set it in the same step (`gatepost user set` reads it with --password-stdin)",
+        ));
+    }
     tx.prepare_cached(
         "UPDATE users SET email = ?7, password_hash = coalesce(?2, password_hash), console_role = ?3,
              roles = ?4, delegate_id = ?5, updated_at = ?6 WHERE id = ?1",

@@ -69,6 +69,14 @@ pub struct User {
     pub updated_at: Timestamp,
 }
 
+impl User {
+    /// Whether this role lets a user into the console whose password may be weak, as those of apps are.
+    #[must_use]
+    pub fn is_promotion(&self, console: Option<ConsoleRole>) -> bool {
+        self.has_password && self.console.is_none() && console.is_some()
+    }
+}
+
 /// Makes a user.
 ///
 /// # Errors

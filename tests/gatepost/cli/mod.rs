@@ -177,10 +177,15 @@ fn clients_and_users_are_kept_from_the_command_line() {
     done(&run(&add, "12345678\n"));
     let set = ["user", "set", "bob@example.org", "--password-stdin"];
     weak(&[&set[..], &["--console", "viewer"]].concat());
-    done(&run(
-        &["user", "set", "bob@example.org", "--console", "viewer"],
-        "",
-    ));
+    // What an app's user signs in with was never checked: a promotion takes a new password.
+    let promote = ["user", "set", "bob@example.org", "--console"];
+    let refused = run(&[&promote[..], &["viewer"]].concat(), "");
+    assert_eq!(refused.status.code(), Some(1));
+    let told = text(&refused.stderr);
+    assert!(told.contains("--password-stdin"), "{told}");
+    let promoted = [&set[..], &["--console", "viewer"]].concat();
+    done(&run(&promoted, "correct horse battery\n"));
+    done(&run(&[&promote[..], &["operator"]].concat(), ""));
     weak(&set);
     done(&run(&[&set[..], &["--no-console"]].concat(), "12345678\n"));
     assert!(!done(&run(&["client", "list", "--json"], "")).contains(&text_of("clientSecret")));

@@ -333,6 +333,32 @@ fn the_second_of_two_who_edit_one_record_is_told_and_writes_nothing() {
 }
 
 #[test]
+fn a_user_of_an_app_gets_into_the_console_with_a_new_password_alone() {
+    let server = Server::start();
+    let crew = server.crew(ConsoleRole::Administrator);
+    server.user("bob@example.com", &[], None);
+    let path = "/console/access/users/2";
+    let begun = form_of(&crew.get(path).shown());
+    let promote = |password: &str| {
+        let fields = [
+            ("console", &["viewer"][..]),
+            ("how", &["typed"]),
+            ("password", &[password]),
+            ("again", &[password]),
+        ];
+        send(&crew, path, &begun, &fields)
+    };
+    let refused = promote("");
+    refused.refused(422, "needs a new one");
+    assert!(refused.html.contains("aria-invalid=\"true\""));
+    promote("12345678").refused(422, "too easy to guess");
+    promote("correct horse battery").taken();
+    // From then on another role needs none.
+    let begun = form_of(&crew.get(path).shown());
+    send(&crew, path, &begun, &[("console", &["operator"])]).taken();
+}
+
+#[test]
 fn lists_are_searched_and_paged() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Administrator);
