@@ -157,12 +157,11 @@ fn doubt(columns: &Columns, what: What, header: &str) -> Option<Doubt> {
         let by = columns.find(|column| column.target.name().as_ref() == Some(&name))?;
         Some((name, shortened(&by.header)))
     });
-    let (name, taken_by) = match taken {
-        Some((name, by)) => (name, Some(by)),
-        None => {
-            let mut resembled = resembled(what, header).into_iter().rev();
-            (resembled.find(|name| !columns.has_any(&[name]))?, None)
-        }
+    let (name, taken_by) = if let Some((name, by)) = taken {
+        (name, Some(by))
+    } else {
+        let mut resembled = resembled(what, header).into_iter().rev();
+        (resembled.find(|name| !columns.has_any(&[name]))?, None)
     };
     Some(Doubt {
         header: shortened(header),
