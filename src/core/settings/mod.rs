@@ -53,7 +53,7 @@ pub struct Settings {
     /// `corsOrigins`: the origins that browsers may call the API from; any unless set.
     pub cors_origins: Option<Vec<String>>,
     /// `publicUrl`: the address that clients reach the server by, without a trailing slash; see
-    /// [`crate::identity::App::public_url`].
+    /// [`crate::core::Services::public_url`].
     pub public_url: Option<String>,
     /// `backups`: when backups are made by themselves; never unless set.
     pub backups: Option<BackupPlan>,

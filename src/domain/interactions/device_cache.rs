@@ -1,5 +1,5 @@
 //! Devices as interactions find them: each is looked up and its rules are read once, however many
-//! interactions are at it, for as long as no device changes (see [`crate::db::Tx::memory`]). The same
+//! interactions are at it, for as long as no device changes (see [`crate::db::Tx::cache`]). The same
 //! goes for what most events have none of, gate notes and people who were uninvited by another.
 
 use super::presence;
