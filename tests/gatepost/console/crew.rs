@@ -214,11 +214,19 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
     let bob = Crew::sign_in(&server, "bob@example.com");
     change(&crew, path, &[("console", &[""])]).taken();
     assert!(bob.get("/console").taken().starts_with("/console/sign-in"));
-    change(&crew, path, &[("console", &["viewer"])]).taken();
-    assert!(bob.get("/console").taken().starts_with("/console/sign-in"));
-    let bob = Crew::sign_in(&server, "bob@example.com");
+    change(&crew, path, &[("console", &["viewer"])]).refused(422, "needs a new one");
+    server.console_user("carol@example.com", ConsoleRole::Viewer);
+    let (carol, path) = (
+        Crew::sign_in(&server, "carol@example.com"),
+        "/console/access/users/3",
+    );
     crew.post(&format!("{path}/remove"), &[]).taken();
-    assert!(bob.get("/console").taken().starts_with("/console/sign-in"));
+    assert!(
+        carol
+            .get("/console")
+            .taken()
+            .starts_with("/console/sign-in")
+    );
     assert_eq!(crew.get(path).status, 404);
 }
 
