@@ -319,7 +319,7 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
     let any = |sql: &str| -> Result<bool> { Ok(connection.prepare_cached(sql)?.exists([])?) };
     Ok(vec![
         Step {
-            name: "Import delegates",
+            name: "Import attendees",
             why: "The client's list, as CSV or Excel.",
             path: "/console/import",
             done: any("SELECT 1 FROM delegates WHERE deleted_at IS NULL")?,

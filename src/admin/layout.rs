@@ -67,7 +67,7 @@ const PLACES: &[Place] = &[
     },
     Place {
         area: Area::Delegates,
-        name: "Delegates",
+        name: "Attendees",
         path: "/console/delegates",
         icon: "people",
         role: ConsoleRole::Viewer,
@@ -81,7 +81,7 @@ const PLACES: &[Place] = &[
     },
     Place {
         area: Area::Interactions,
-        name: "Interactions",
+        name: "Activity",
         path: "/console/interactions",
         icon: "pulse",
         role: ConsoleRole::Viewer,

@@ -106,7 +106,7 @@ impl ConsoleRole {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Viewer => "sees everything but secrets, changes nothing",
-            Self::Operator => "works at the event; no settings, no deletion for good",
+            Self::Operator => "works at the event; no settings, no permanent deletion",
             Self::Administrator => "may do everything",
         }
     }

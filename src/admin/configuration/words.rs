@@ -24,7 +24,7 @@ pub fn label(name: &str) -> String {
         "availableFeatures" => "Features",
         "deviceHierarchy" => "Ranks of places",
         "allowRejected" => "Admit refused attendees",
-        "delegateType" => "Type of new delegates",
+        "delegateType" => "Type of new attendees",
         "enableAt" => "Works from",
         "disableAt" => "Works until",
         "forced" => "Locked in the app",

@@ -219,11 +219,11 @@ pub fn words(name: &str) -> String {
     match words.as_str() {
         "Rfid" => "RFID".into(),
         "Uhf id" => "UHF id".into(),
-        "Delegate type" => "Delegate type (ticket)".into(),
+        "Delegate type" => "Attendee type (ticket)".into(),
         "Barcode" => "Barcode (ticket code)".into(),
         "Interaction type" => "Type (check-in, lead …)".into(),
         "Recorded at" => "Time".into(),
-        "First delegate" => "Delegate (id or selector)".into(),
+        "First delegate" => "Attendee (id or selector)".into(),
         "First device" => "Device (id or selector)".into(),
         _ => words,
     }

@@ -134,7 +134,7 @@ fn participants(connection: &Connection, found: &Interaction) -> Result<Vec<Part
     let delegates = found.delegates.iter().flatten().map(|id| id.0);
     let devices = found.devices.iter().flatten().map(|id| id.0);
     let all = delegates
-        .zip(["Delegate", "Second delegate", "Third delegate"])
+        .zip(["Attendee", "Second attendee", "Third attendee"])
         .map(|(id, role)| (id, role, "delegates", &delegate))
         .chain(
             devices

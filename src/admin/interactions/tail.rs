@@ -212,7 +212,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let paused = request.query.ticked("paused");
     let live = before.is_none() && !paused && !failed;
     let page = Page {
-        layout: request.layout("Interactions", Some(Area::Interactions)),
+        layout: request.layout("Activity", Some(Area::Interactions)),
         failure,
         kinds: USUAL_TYPES,
         devices,

@@ -48,7 +48,7 @@ fn hindrance(request: &RequestContext) -> crate::types::error::Result<Option<&'s
     let settings = request.console.settings();
     if !settings.communications.enabled {
         return Ok(Some(
-            "Messages to delegates are switched off: nothing goes to them until an administrator switches them on under Gateways.",
+            "Messages to attendees are switched off: nothing goes to them until an administrator switches them on under Gateways.",
         ));
     }
     let none = request.console.store.look_up(|connection| {

@@ -91,7 +91,7 @@ fn find(request: &RequestContext) -> Result<Whole> {
     found.ok_or_else(|| {
         Error::new(
             Kind::NoSuchPath,
-            "there is no such message; it may have been erased with its delegate",
+            "there is no such message; it may have been erased with its attendee",
         )
     })
 }

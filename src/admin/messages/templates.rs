@@ -64,7 +64,7 @@ impl List {
                 Channel::Sms => ("Texts", "Apps name them by their slug (sms_code)."),
                 Channel::Push => (
                     "Push messages",
-                    "They go to every app in which the delegate has registered.",
+                    "They go to every app in which the attendee has registered.",
                 ),
             };
             let of_channel = known

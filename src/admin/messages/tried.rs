@@ -49,7 +49,7 @@ fn name(record: &Value) -> String {
     let text = |name: &str| record[name].as_str().unwrap_or_default();
     let full = format!("{} {}", text("firstName"), text("lastName"));
     match full.trim() {
-        "" => format!("delegate {}", record["id"]),
+        "" => format!("attendee {}", record["id"]),
         full => full.to_owned(),
     }
 }
@@ -177,7 +177,7 @@ pub(super) async fn send(request: &RequestContext, template: Option<i64>) -> Res
     let id = template.ok_or_else(|| Error::invalid("save the template before it is sent"))?;
     if said.is_empty() {
         return Err(Error::invalid(
-            "name the delegate that it goes to: an id, or a code such as barcode:TLH26-0001",
+            "name the attendee that it goes to: an id, or a code such as barcode:TLH26-0001",
         ));
     }
     let settings = request.console.settings();

@@ -113,7 +113,7 @@ impl Way {
     fn import_the_list(&self) {
         self.try_and_import(Path::new("examples/attendees.csv"), LISTED);
         self.browser.go("/console/delegates");
-        self.browser.tells(&format!("{LISTED} delegates"));
+        self.browser.tells(&format!("{LISTED} attendees"));
     }
 
     fn make_the_event(&self) {

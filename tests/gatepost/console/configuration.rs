@@ -103,7 +103,7 @@ fn every_parameter_is_shown_with_its_meaning() {
         "Ranks of places",
         "event › location or room › session",
         "Admit refused attendees",
-        "Type of new delegates",
+        "Type of new attendees",
         "Works from",
         "Works until",
         "No app is connected yet",

@@ -81,7 +81,7 @@ fn tells_what_goes(crew: &Crew<'_>) {
     let shown = crew.get(HERE).shown();
     for (what, count) in [
         ("Interactions that go", 2),
-        ("Delegates made since", 2),
+        ("Attendees made since", 2),
         ("Devices and events made since", 1),
     ] {
         let line = shown

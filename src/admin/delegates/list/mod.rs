@@ -79,7 +79,7 @@ async fn show(request: RequestContext) -> Result<Response> {
         })
         .await?;
     let (found, types, devices) = outcome;
-    let layout = request.layout("Delegates", Some(Area::Delegates));
+    let layout = request.layout("Attendees", Some(Area::Delegates));
     let faulty = found.fault.is_some();
     if is_part {
         let part = FoundPart {

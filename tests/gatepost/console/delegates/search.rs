@@ -194,7 +194,7 @@ fn pages_can_be_turned_there_and_back() {
     for query in ["", "q=person"] {
         let first = crew.get(&format!("/console/delegates?{query}")).shown();
         assert_eq!(ids(&first), (1..=50).collect::<Vec<_>>());
-        assert!(first.contains("120 delegates"));
+        assert!(first.contains("120 attendees"));
         assert_eq!(link(&first, "prev"), None);
         let second = crew.get(&link(&first, "next").expect("a link")).shown();
         assert_eq!(ids(&second), (51..=100).collect::<Vec<_>>());
