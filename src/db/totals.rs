@@ -1,6 +1,8 @@
 //! How many delegates and interactions there are, without counting them: a page of a list tells it
 //! each time, and a million rows take thirty milliseconds to count.
 //!
+//! And how many people are inside a place (`occupancy`), which check-ins count up and down.
+//!
 //! Triggers keep the table up with everything but new interactions: a gate's write has no time for one.
 //! Those are added once a transaction (`keep`), and what was not yet is counted by who asks.
 

@@ -68,7 +68,7 @@ pub(super) fn signing_in(app: &App, traffic: &mut Traffic) -> impl Endpoint + 's
 }
 
 /// poem-openapi's own assembly would turn every error into plain text at once; this one leaves
-/// them to the door.
+/// them to the error middleware.
 fn routed<O: OpenApi>(operations: O, traffic: &mut Traffic) -> BoxEndpoint<'static> {
     let mut paths = HashMap::new();
     operations.add_routes(&mut paths);

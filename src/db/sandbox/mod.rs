@@ -128,7 +128,7 @@ impl Sandbox {
         self.hold(most, &QueryLimits::default())
     }
 
-    /// As [`Sandbox::limit`]; the leash tells why a statement was stopped.
+    /// As [`Sandbox::limit`]; the limits tell why a statement was stopped.
     pub fn hold(&self, most: Duration, query_limits: &QueryLimits) -> Result<()> {
         let stop = query_limits.hold(most, &self.path);
         Ok(self.connection.progress_handler(STEPS, Some(stop))?)

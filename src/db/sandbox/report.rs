@@ -31,7 +31,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// As [`Sandbox::shape`]; [`crate::types::error::Kind::Invalid`] when it fails on the way; what `begin`
-    /// and `each` fail with. When it was stopped, the leash tells why.
+    /// and `each` fail with. When it was stopped, the limits tell why.
     pub fn rows(
         &self,
         sql: &str,

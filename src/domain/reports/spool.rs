@@ -59,7 +59,7 @@ pub(super) struct Outlet {
     read: u64,
 }
 
-/// A spool whose file, if it needs one, is made in a folder; the leash is that of the report.
+/// A spool whose file, if it needs one, is made in a folder; the limits are those of the report.
 pub(super) fn spool(folder: &Path, query_limits: QueryLimits) -> (Inlet, Outlet) {
     let shared = Arc::new(Shared {
         state: Mutex::default(),
