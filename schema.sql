@@ -127,21 +127,15 @@ CREATE TABLE interactions (
     user_id            INTEGER,
     -- 1: the gate had let the person in before it asked (contract §6).
     admitted           INTEGER NOT NULL DEFAULT 0 CHECK (admitted IN (0, 1)),
-    -- What it does to the first delegate at the first device: 0 enters, 1 leaves, 2 is joined, 3 is no
-    -- longer joined (src/domain/interactions/presence.rs). An uninvite of a second delegate is theirs.
-    effect INTEGER GENERATED ALWAYS AS (
-        CASE interaction_type
-            WHEN 'check-in' THEN 0 WHEN 'check-in-override' THEN 0
-            WHEN 'check-out' THEN 1
-            WHEN 'join' THEN 2 WHEN 'booking' THEN 2
-            WHEN 'cancel-booking' THEN 3
-            WHEN 'uninvite' THEN iif(second_delegate_id IS NULL, 3, NULL)
-        END) VIRTUAL,
     -- Its position in the order of events, before its id, so that a corrected clock changes no order
     -- (contract §6).
     moment INTEGER GENERATED ALWAYS AS (coalesce(order_at, min(recorded_at, created_at))) VIRTUAL,
     -- The position where it is another than the earlier of recording and arrival.
-    order_at INTEGER
+    order_at INTEGER,
+    -- What it does to presence at the first device, by its type (src/domain/interactions/types.rs); NULL:
+    -- nothing. The first delegate: 0 enters, 1 leaves, 2 is joined, 3 is no longer joined. 4: the second
+    -- delegate is no longer joined.
+    effect INTEGER
 ) STRICT;
 
 -- What the rules of contract §6 need to know of one delegate at one device stands side by side, so that
@@ -149,7 +143,7 @@ CREATE TABLE interactions (
 CREATE INDEX interactions_first_delegate ON interactions (first_delegate_id, first_device_id, effect, moment)
     WHERE first_delegate_id IS NOT NULL;
 CREATE INDEX interactions_uninvited ON interactions (second_delegate_id, first_device_id, moment)
-    WHERE interaction_type = 'uninvite' AND second_delegate_id IS NOT NULL;
+    WHERE effect = 4;
 CREATE INDEX interactions_second_delegate ON interactions (second_delegate_id) WHERE second_delegate_id IS NOT NULL;
 CREATE INDEX interactions_third_delegate ON interactions (third_delegate_id) WHERE third_delegate_id IS NOT NULL;
 CREATE INDEX interactions_first_device ON interactions (first_device_id) WHERE first_device_id IS NOT NULL;
@@ -217,7 +211,7 @@ CREATE TABLE erasures (
     salt        BLOB NOT NULL,
     hash        BLOB NOT NULL,
     at          INTEGER NOT NULL,
-    -- When the last traces were wiped out of the search index, which takes a while.
+    -- When the file was compacted after it, which removes the last traces.
     wiped_at    INTEGER,
     PRIMARY KEY (record_type, record_id, hash)
 ) STRICT, WITHOUT ROWID;

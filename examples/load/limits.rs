@@ -11,6 +11,7 @@ use crate::{
     report::{Report, grouped, ms, per_second},
     run::{Plan, Workload, run},
 };
+use gatepost::domain::interactions::types::{CHECK_IN, CHECK_OUT, InteractionType};
 use rusqlite::{Connection, Statement, params};
 use std::{
     collections::VecDeque,
@@ -136,11 +137,11 @@ fn insert_bare(path: &Path, duration: Duration) -> Result<f64> {
         for number in 0..GROUP {
             let leaving = inside.len() >= INSIDE && number % 2 == 1;
             if let Some(pair) = if leaving { inside.pop_front() } else { None } {
-                rows.insert(pair, "check-out")?;
+                rows.insert(pair, &CHECK_OUT)?;
             } else {
                 let pair = pairs.next();
                 inside.push_back(pair);
-                rows.insert(pair, "check-in")?;
+                rows.insert(pair, &CHECK_IN)?;
             }
         }
         connection.execute_batch("COMMIT")?;
@@ -163,8 +164,8 @@ impl<'a> Rows<'a> {
         Ok(Self {
             interaction: connection.prepare(
                 "INSERT INTO interactions (interaction_type, first_delegate_id, first_device_id,
-                                           recorded_at, created_at, client_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 1)",
+                                           recorded_at, created_at, client_id, effect)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)",
             )?,
             count: connection.prepare(
                 "INSERT INTO occupancy (device_id, inside) VALUES (?1, ?2)
@@ -173,14 +174,20 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn insert(&mut self, pair: Pair, kind: &str) -> Result<()> {
+    fn insert(&mut self, pair: Pair, kind: &InteractionType) -> Result<()> {
         let delegate = i64::try_from(pair.delegate)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let now_ms = i64::try_from(now.as_millis())?;
         let recorded_at = now_ms - now_ms % 1000;
-        self.interaction
-            .execute(params![kind, delegate, pair.device, recorded_at, now_ms])?;
-        let change = if kind == "check-in" { 1 } else { -1 };
+        self.interaction.execute(params![
+            kind.name,
+            delegate,
+            pair.device,
+            recorded_at,
+            now_ms,
+            kind.presence_effect
+        ])?;
+        let change = if *kind == CHECK_IN { 1 } else { -1 };
         self.count.execute(params![pair.device, change])?;
         Ok(())
     }

@@ -10,6 +10,10 @@ use crate::{
 };
 use gatepost::{
     db::{migrate, totals},
+    domain::interactions::{
+        presence::PresenceChange,
+        types::{CHECK_IN, CHECK_OUT},
+    },
     identity::{Role, Roles},
     types::secret,
 };
@@ -252,11 +256,18 @@ const STAY_MS: i64 = 1000;
 fn insert_interactions(connection: &Connection, history: &History) -> Result<()> {
     let mut insert = connection.prepare(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, first_device_id,
-                                   recorded_at, created_at, client_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?5, 1)",
+                                   recorded_at, created_at, client_id, effect)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, 1, ?6)",
     )?;
     for delegate in 1..=history.delegates {
-        insert.execute(params![delegate, "join", delegate, EVENT, history.begin_ms])?;
+        insert.execute(params![
+            delegate,
+            "join",
+            delegate,
+            EVENT,
+            history.begin_ms,
+            PresenceChange::Join
+        ])?;
     }
     for visit in 0..history.visits {
         let (round, place) = (visit / history.delegates, visit % history.delegates);
@@ -264,8 +275,10 @@ fn insert_interactions(connection: &Connection, history: &History) -> Result<()>
         let session = (history.first_session_of(delegate) + round) % history.sessions;
         let device = EVENT + 1 + session;
         let (at, id) = history.check_in(visit);
-        insert.execute(params![id, "check-in", delegate, device, at])?;
-        insert.execute(params![id + 1, "check-out", delegate, device, at + STAY_MS])?;
+        for (id, kind, at) in [(id, CHECK_IN, at), (id + 1, CHECK_OUT, at + STAY_MS)] {
+            let effect = kind.presence_effect;
+            insert.execute(params![id, kind.name, delegate, device, at, effect])?;
+        }
     }
     Ok(())
 }

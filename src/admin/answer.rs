@@ -1,6 +1,8 @@
 //! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
 //! what every answer of the console carries.
 
+pub use crate::types::text::sentence;
+
 use super::{Console, Layout, RequestContext};
 use crate::{
     types::error::{Error, Kind, Result},
@@ -12,12 +14,13 @@ use fast_qr::{
     ECL, QRBuilder,
     convert::{Builder, Shape, svg::SvgBuilder},
 };
-use futures_util::{Stream, StreamExt};
+use futures_util::{Stream, StreamExt, stream};
 use poem::{
     Body, Response,
     http::{HeaderName, HeaderValue, StatusCode, header},
 };
-use std::{collections::HashMap, convert::Infallible, fmt::Write};
+use std::{collections::HashMap, convert::Infallible, fmt::Write, fs::File, io::Read};
+use tempfile::TempDir;
 
 /// Nothing but our own files: no script, style or picture from elsewhere, none inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -105,6 +108,24 @@ pub fn qr(text: &str) -> Result<Response> {
         .body(picture))
 }
 
+/// Bytes of a file that are sent at a time.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// A file as a body, read as the browser takes it; `folder` goes when it is done.
+pub fn file(file: File, folder: Option<TempDir>) -> Body {
+    let chunks = stream::try_unfold((file, folder), |(mut file, folder)| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut chunk = vec![0; CHUNK_BYTES];
+            let read = file.read(&mut chunk)?;
+            chunk.truncate(read);
+            Ok::<_, std::io::Error>((chunk, file))
+        });
+        let (chunk, file) = read.await.map_err(std::io::Error::other)??;
+        Ok::<_, std::io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, folder))))
+    });
+    Body::from_bytes_stream(chunks)
+}
+
 /// Something to keep: `name` is what the browser calls the file.
 #[must_use]
 pub fn download(name: &str, content_type: &str, body: impl Into<Body>) -> Response {
@@ -178,18 +199,6 @@ pub(super) fn failure(mut layout: Layout, error: &Error, request_id: &RequestId)
     };
     with_status(super::route::status(status), &page)
         .unwrap_or_else(|_| super::route::status(status).into())
-}
-
-/// A message as a sentence of a page: the domain's begin small and have no full stop.
-#[must_use]
-pub fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().map(char::to_uppercase);
-    let mut text: String = first.into_iter().flatten().chain(letters).collect();
-    if !text.ends_with(['.', '!', '?']) {
-        text.push('.');
-    }
-    text
 }
 
 /// Adds what every answer of the console carries.

@@ -6,10 +6,15 @@ use super::{
 };
 use crate::{
     core::settings,
-    db::{Tx, integrity::Condition, totals},
+    db::{integrity::Condition, totals},
     domain::{
-        apps::presence::{ONLINE_MS, is_online},
-        interactions::presence::ANYWHERE,
+        apps::state::{self, Running},
+        devices,
+        interactions::{
+            inside::{self, Occupied},
+            log::lines::{Line, newest_conflicts, newest_refusals},
+            presence::ANYWHERE,
+        },
         webhooks::state::stopped,
     },
     identity::App,
@@ -23,10 +28,10 @@ use askama::Template;
 use futures_util::stream;
 use poem::Response;
 use rusqlite::Connection;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// Lines of each list.
-const LINES: i64 = 8;
+const LINES: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -85,12 +90,12 @@ struct Now {
     most: i64,
     /// People inside anywhere, each counted once.
     people: i64,
-    inside: Vec<Inside>,
-    devices: Vec<Device>,
+    inside: Vec<Occupied>,
+    devices: Vec<Running>,
     online: usize,
     offline: usize,
-    refusals: Vec<Told>,
-    conflicts: Vec<Told>,
+    refusals: Vec<Line>,
+    conflicts: Vec<Line>,
     file: String,
     disk_free: Option<String>,
     disk_low: bool,
@@ -108,36 +113,6 @@ struct Bar {
     height: u64,
     count: u64,
     minutes_ago: usize,
-}
-
-struct Inside {
-    id: i64,
-    name: String,
-    inside: i64,
-    capacity: Option<i64>,
-}
-
-struct Device {
-    id: i64,
-    name: String,
-    seen_at: Timestamp,
-    online: bool,
-    battery: Option<i64>,
-}
-
-impl Device {
-    fn low(&self) -> bool {
-        self.battery.is_some_and(|battery| battery <= 20)
-    }
-}
-
-/// A refusal or a conflict.
-struct Told {
-    at: Timestamp,
-    delegate: String,
-    delegate_id: Option<i64>,
-    device: String,
-    message: String,
 }
 
 /// Height of the chart, in its units.
@@ -166,7 +141,7 @@ fn shown(count: Option<&u64>) -> i64 {
 impl Now {
     fn read(console: &Console, counts: &[u64], connection: &Connection) -> Result<Self> {
         let (app, now) = (console.app(), Timestamp::now());
-        let devices = devices(connection, now)?;
+        let devices = state::running(connection, now)?;
         let online = devices.iter().filter(|device| device.online).count();
         let file = [String::new(), "-wal".to_owned()]
             .iter()
@@ -193,20 +168,18 @@ impl Now {
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
             people: totals::people(connection, ANYWHERE)?,
-            inside: inside(connection)?,
+            inside: inside::fullest(connection, LINES)?,
             offline: devices.len() - online,
             online,
             devices,
-            refusals: refusals(connection)?,
-            conflicts: conflicts(connection)?,
+            refusals: newest_refusals(connection, LINES)?,
+            conflicts: newest_conflicts(connection, LINES)?,
             file: bytes(file),
             disk_low: free.is_some_and(|free| free < 1 << 30),
             disk_free: free.map(bytes),
             backup_trouble: backup_trouble(app, connection)?,
             webhooks: stopped(connection)?,
-            backup: connection
-                .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
-                .query_row([], |row| row.get(0))?,
+            backup: ledger::last_made(connection)?,
         })
     }
 }
@@ -238,103 +211,25 @@ fn backup_trouble(app: &App, connection: &Connection) -> Result<Option<String>> 
     Ok(last.and_then(|last| last.failure))
 }
 
-fn inside(connection: &Connection) -> Result<Vec<Inside>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT d.id, coalesce(d.name, d.code), o.inside,
-             iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)
-         FROM occupancy o JOIN devices d ON d.id = o.device_id
-         WHERE o.inside > 0 AND d.deleted_at IS NULL ORDER BY o.inside DESC, d.id LIMIT ?1",
-    )?;
-    let rows = statement.query_map([LINES], |row| {
-        Ok(Inside {
-            id: row.get(0)?,
-            name: row.get(1)?,
-            inside: row.get(2)?,
-            capacity: row.get(3).unwrap_or_default(),
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Devices that run an app, those in need first.
-fn devices(connection: &Connection, now: Timestamp) -> Result<Vec<Device>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT d.id, coalesce(d.name, d.code), s.seen_at, json_extract(s.ping, '$.battery')
-         FROM device_states s JOIN devices d ON d.id = s.device_id WHERE d.deleted_at IS NULL
-         ORDER BY s.seen_at > ?1, coalesce(json_extract(s.ping, '$.battery'), 101), d.id",
-    )?;
-    let rows = statement.query_map([now.0 - ONLINE_MS], |row| {
-        let seen_at: Timestamp = row.get(2)?;
-        Ok(Device {
-            id: row.get(0)?,
-            name: row.get(1)?,
-            seen_at,
-            online: is_online(Some(seen_at), now),
-            battery: row.get(3).unwrap_or_default(),
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
-const WHO: &str = "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''), p.barcode, p.company, iif(p.id IS NULL, '', 'Delegate ' || p.id))";
-
-fn refusals(connection: &Connection) -> Result<Vec<Told>> {
-    static SQL: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "SELECT r.at, coalesce(nullif({WHO}, ''), r.delegate, ''), p.id, coalesce(d.name, d.short_name, d.code, r.device, ''), r.message
-             FROM refusals r LEFT JOIN delegates p ON p.id = r.delegate_id AND p.deleted_at IS NULL
-             LEFT JOIN devices d ON d.id = r.device_id ORDER BY r.id DESC LIMIT ?1"
-        )
-    });
-    told(connection, &SQL)
-}
-
-fn conflicts(connection: &Connection) -> Result<Vec<Told>> {
-    static SQL: LazyLock<String> = LazyLock::new(|| {
-        format!(
-            "SELECT c.at, {WHO}, p.id, coalesce(d.name, d.short_name, d.code, ''), c.message
-             FROM conflicts c JOIN interactions i ON i.id = c.interaction_id
-             LEFT JOIN delegates p ON p.id = i.first_delegate_id AND p.deleted_at IS NULL
-             LEFT JOIN devices d ON d.id = i.first_device_id ORDER BY c.id DESC LIMIT ?1"
-        )
-    });
-    told(connection, &SQL)
-}
-
-fn told(connection: &Connection, sql: &str) -> Result<Vec<Told>> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([LINES], |row| {
-        Ok(Told {
-            at: row.get(0)?,
-            delegate: row.get(1)?,
-            delegate_id: row.get(2)?,
-            device: row.get(3)?,
-            message: row.get(4)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
-}
-
 fn steps(connection: &Connection) -> Result<Vec<Step>> {
-    let any = |sql: &str| -> Result<bool> { Ok(connection.prepare_cached(sql)?.exists([])?) };
     Ok(vec![
         Step {
             name: "Import attendees",
             why: "The client's list, as CSV or Excel.",
             path: "/console/import",
-            done: any("SELECT 1 FROM delegates WHERE deleted_at IS NULL")?,
+            done: totals::delegates(connection)? > 0,
         },
         Step {
             name: "Make an event",
             why: "Rooms, sessions and tickets belong to it.",
             path: "/console/devices/new?type=event",
-            done: any("SELECT 1 FROM devices WHERE device_type = 'event' AND deleted_at IS NULL")?,
+            done: devices::is_any_event(connection)?,
         },
         Step {
             name: "Connect a device",
             why: "Point a gate app at the QR code.",
             path: "/console/discovery",
-            done: any("SELECT 1 FROM device_states")?,
+            done: state::is_any_app(connection)?,
         },
     ])
 }
@@ -343,12 +238,10 @@ async fn show(request: RequestContext) -> Result<Response> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
     let (now, closed, notices) = request
-        .console
-        .store
         .read(move |connection| {
             let now = Now::read(&console, &counts, connection)?;
             let notices = settings::notices::list(connection)?;
-            Ok((now, closed_by_upgrade(connection)?, notices))
+            Ok((now, devices::closed_by_upgrade(connection)?, notices))
         })
         .await?;
     let notices = notices.into_iter();
@@ -362,32 +255,18 @@ async fn show(request: RequestContext) -> Result<Response> {
     })
 }
 
-fn closed_by_upgrade(connection: &Connection) -> Result<Vec<(i64, String)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT d.id, coalesce(d.name, d.code) FROM closed_by_upgrade c
-         JOIN devices d ON d.id = c.device_id WHERE d.deleted_at IS NULL ORDER BY d.id LIMIT 50",
-    )?;
-    let places = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(places.collect::<rusqlite::Result<_>>()?)
-}
-
 /// An administrator has seen what the upgrade closed.
 async fn dismiss_closed(request: RequestContext) -> Result<Response> {
-    request
-        .console
-        .store
-        .write(|tx| Ok(tx.execute("DELETE FROM closed_by_upgrade", [])?))
-        .await?;
+    request.write(|tx, _| devices::forget_closed(tx)).await?;
     Ok(answer::go("/console"))
 }
 
 async fn acknowledge(request: RequestContext) -> Result<Response> {
     let until = request.form.number("until")?.unwrap_or_default();
-    let ctx = request.context();
-    let write = move |tx: &Tx<'_>| settings::notices::acknowledge(tx, &ctx, Timestamp(until));
-    request.console.store.write(write).await?;
-    request.flash("Notices acknowledged");
-    Ok(answer::go("/console"))
+    request
+        .write(move |tx, ctx| settings::notices::acknowledge(tx, ctx, Timestamp(until)))
+        .await?;
+    request.done("Notices acknowledged", "/console")
 }
 
 /// The dashboard's parts whenever they are new.
@@ -423,8 +302,6 @@ async fn part(request: &RequestContext) -> Result<String> {
     let counts = request.console.live.check_ins();
     let console = Arc::clone(&request.console);
     let now = request
-        .console
-        .store
         .read(move |connection| Now::read(&console, &counts, connection))
         .await?;
     let layout = request.layout("", Some(Area::Dashboard));

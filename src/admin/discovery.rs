@@ -123,8 +123,6 @@ impl BoardPart {
     async fn read(request: &RequestContext) -> Result<Self> {
         let now = Timestamp::now();
         let (waiting, given) = request
-            .console
-            .store
             .read(move |connection| {
                 Ok((
                     list::waiting(connection, now)?,
@@ -242,12 +240,10 @@ async fn qr(request: RequestContext) -> Result<Response> {
 }
 
 async fn add(request: RequestContext) -> Result<Response> {
-    let (ctx, id) = (request.context(), request.id("id")?);
+    let id = request.id("id")?;
     let delegate_write = request.form.ticked("delegateWrite");
     let added = request
-        .console
-        .store
-        .write(move |tx| clear::add(tx, &ctx, id, delegate_write))
+        .write(move |tx, ctx| clear::add(tx, ctx, id, delegate_write))
         .await;
     match added {
         Ok(Some(_)) => {
@@ -267,11 +263,9 @@ async fn add(request: RequestContext) -> Result<Response> {
 }
 
 async fn dismiss(request: RequestContext) -> Result<Response> {
-    let (ctx, id) = (request.context(), request.id("id")?);
+    let id = request.id("id")?;
     let dismissed = request
-        .console
-        .store
-        .write(move |tx| clear::dismiss(tx, &ctx, id))
+        .write(move |tx, ctx| clear::dismiss(tx, ctx, id))
         .await?;
     if dismissed {
         done(&request, true, "Dismissed.").await
@@ -281,11 +275,9 @@ async fn dismiss(request: RequestContext) -> Result<Response> {
 }
 
 async fn again(request: RequestContext) -> Result<Response> {
-    let (ctx, id) = (request.context(), request.id("id")?);
+    let id = request.id("id")?;
     let shown_until = request
-        .console
-        .store
-        .write(move |tx| clear::give_again(tx, &ctx, id))
+        .write(move |tx, ctx| clear::give_again(tx, ctx, id))
         .await?;
     match shown_until {
         Some(_) => {
@@ -324,8 +316,7 @@ async fn done(request: &RequestContext, good: bool, told: &str) -> Result<Respon
             good,
         });
     }
-    request.flash(told);
-    Ok(answer::go(&back(request)))
+    request.done(told, &back(request))
 }
 
 /// The names of the parts' events.

@@ -1,9 +1,7 @@
-//! What the forms above lists have in common: reading them, naming what cannot be read, and the
-//! condition that they become.
+//! What the forms above lists have in common: reading them, and naming what cannot be read.
 
 use super::{Fields, answer};
 use crate::types::{Timestamp, Zone, error::Error};
-use rusqlite::types::Value;
 
 /// A form that is being read.
 pub struct Asked<'a> {
@@ -99,27 +97,4 @@ pub fn query(fields: &[(&str, &str)]) -> String {
         }
     }
     query.finish()
-}
-
-/// A condition that grows; it begins with nothing, and each part with `AND`.
-#[derive(Debug, Clone, Default)]
-pub struct Condition {
-    /// The condition.
-    pub sql: String,
-    /// What it is about, numbered from 1.
-    pub parameters: Vec<Value>,
-}
-
-impl Condition {
-    /// A value's place.
-    pub fn bind(&mut self, value: impl Into<Value>) -> String {
-        self.parameters.push(value.into());
-        format!("?{}", self.parameters.len())
-    }
-
-    /// Adds a part.
-    pub fn and(&mut self, sql: &str) {
-        self.sql += " AND ";
-        self.sql += sql;
-    }
 }

@@ -25,6 +25,7 @@ pub(super) fn is_theirs(error: &Error) -> bool {
             | Kind::CodeTaken
             | Kind::DelegateNotFound
             | Kind::DeviceNotFound
+            | Kind::UnknownIdType
             | Kind::TooManyAttempts { .. }
     )
 }

@@ -193,8 +193,6 @@ impl Layout {
             current_user: request.current_user.clone(),
             flashes,
             logo: request
-                .console
-                .store
                 .look_up(logo::since)
                 .ok()
                 .flatten()

@@ -1,8 +1,12 @@
 //! What happens, as it happens: one task counts and looks once in a while, whatever number of
 //! dashboards is open, and wakes every stream that waits. Pages that nobody looks at cost nothing.
 
-use super::{Console, CurrentUser, session};
-use crate::identity::App;
+use super::{Console, CurrentUser};
+use crate::{
+    domain::interactions::history,
+    identity::{App, sessions},
+    types::Timestamp,
+};
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
@@ -17,8 +21,6 @@ pub const MINUTES: usize = 60;
 const MINUTE_MS: i64 = 60_000;
 /// How often a stream looks whether its session goes on.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Interactions looked at to fill the chart after a start.
-const BACKFILL: i64 = 100_000;
 
 /// The beat of the console.
 pub struct Live {
@@ -77,7 +79,7 @@ impl Live {
 
     fn count(&self) {
         let total = self.app.store.stats().check_ins();
-        let minute = crate::types::Timestamp::now().0 / MINUTE_MS;
+        let minute = Timestamp::now().0 / MINUTE_MS;
         let mut minutes = self.minutes();
         let new = total.saturating_sub(minutes.total);
         minutes.total = total;
@@ -86,7 +88,7 @@ impl Live {
 
     /// Check-ins of the last [`MINUTES`] minutes, this one last.
     pub fn check_ins(&self) -> Vec<u64> {
-        let minute = crate::types::Timestamp::now().0 / MINUTE_MS;
+        let minute = Timestamp::now().0 / MINUTE_MS;
         let minutes = self.minutes();
         let first = minute - i64::try_from(MINUTES).unwrap_or_default() + 1;
         (first..=minute)
@@ -100,19 +102,8 @@ impl Live {
     /// What was checked in before this start.
     async fn backfill(&self) {
         let found = self.app.store.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT created_at / ?1, count(*) FROM interactions
-                 WHERE id > (SELECT coalesce(max(id), 0) - ?2 FROM interactions)
-                 AND interaction_type = 'check-in' AND created_at > ?3 GROUP BY 1 ORDER BY 1",
-            )?;
-            let since = crate::types::Timestamp::now().0
-                - MINUTE_MS * i64::try_from(MINUTES).unwrap_or_default();
-            let rows = statement
-                .query_map([MINUTE_MS, BACKFILL, since], |row| {
-                    Ok((row.get(0)?, row.get::<_, u64>(1)?))
-                })?
-                .collect::<rusqlite::Result<Vec<(i64, u64)>>>()?;
-            Ok(rows)
+            let since = Timestamp::now().0 - MINUTE_MS * i64::try_from(MINUTES).unwrap_or_default();
+            history::entries_by_minute(connection, Timestamp(since))
         });
         match found.await {
             Ok(rows) => {
@@ -149,10 +140,10 @@ impl Beats {
         self.beats.changed().await.ok()?;
         if self.looked.elapsed() >= LOOK_EVERY {
             self.looked = Instant::now();
-            let goes_on = self
-                .console
-                .store
-                .look_up(|connection| session::goes_on(connection, &self.current_user));
+            let goes_on = self.console.store.look_up(|connection| {
+                let me = &self.current_user;
+                sessions::lasts(connection, me.session, me.user, me.role)
+            });
             // A store that is busy ends nobody's session.
             if let Ok(false) = goes_on {
                 return None;

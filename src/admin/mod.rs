@@ -7,6 +7,7 @@
 //! - `request` is what a page is given, `upload` the file of a form; `layout` what every page shows
 //!   around its own part; `answer` what it may give back
 //! - `host`, `session`, `sign_in`, `setup`: who is there; `live`: what happens, as it happens
+//! - `engine`: forms of what an administrator sets up
 //! - `form`, `filter`: what forms, and the forms above lists, have in common; `export`: lists to take
 //!   along
 //! - the areas, a folder or file each: routes first, then what is behind them
@@ -16,7 +17,6 @@
 
 mod access;
 mod account;
-mod actor;
 pub mod answer;
 pub mod assets;
 mod audit;
@@ -26,6 +26,7 @@ mod dashboard;
 mod delegates;
 mod devices;
 mod discovery;
+mod engine;
 mod export;
 mod filter;
 mod form;

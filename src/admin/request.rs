@@ -4,6 +4,7 @@
 use super::{Area, Console, Layout, answer, live::Beats, upload::Upload};
 use crate::{
     core::Context,
+    db::Tx,
     identity::ConsoleRole,
     types::{
         UserId,
@@ -12,7 +13,8 @@ use crate::{
     },
     web::{ClientAddress, RequestId, RequestTrace},
 };
-use poem::{Body, Request, http::header};
+use poem::{Body, Request, Response, http::header};
+use rusqlite::Connection;
 use std::{net::IpAddr, sync::Arc};
 
 /// The largest form, in bytes; files go by [`RequestContext::upload`].
@@ -126,6 +128,12 @@ impl RequestContext {
             .map_err(|_| Error::new(Kind::NoSuchPath, "there is no such page"))
     }
 
+    /// The path without its query string.
+    #[must_use]
+    pub fn uri_path(&self) -> &str {
+        self.request.uri().path()
+    }
+
     /// The path with its query string.
     #[must_use]
     pub fn target(&self) -> String {
@@ -193,6 +201,44 @@ impl RequestContext {
             source: "admin",
             settings: self.console.settings(),
         }
+    }
+
+    /// Writes, as who is signed in.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>, &Context) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let ctx = self.context();
+        self.console.store.write(move |tx| work(tx, &ctx)).await
+    }
+
+    /// As [`RequestContext::write`], for what may need a schema checked beside the writer.
+    pub async fn write_prepared<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>, &Context) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let ctx = self.context();
+        let store = &self.console.store;
+        store.write_prepared(move |tx| work(tx, &ctx)).await
+    }
+
+    /// Reads more than a few records, on a thread that may wait.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.console.store.read(work).await
+    }
+
+    /// Looks a few records up.
+    pub fn look_up<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.console.store.look_up(work)
+    }
+
+    /// Goes on at another page, which says what was done.
+    pub fn done(&self, message: impl Into<String>, path: &str) -> Result<Response> {
+        self.flash(message);
+        Ok(answer::go(path))
     }
 
     /// What the page shows around its own part.

@@ -35,7 +35,7 @@ pub struct Setup(OnceLock<String>);
 impl Setup {
     /// The path of the link, where there is no administrator yet; the same each time.
     pub fn link(&self, connection: &Connection) -> Result<Option<String>> {
-        if has_administrator(connection)? {
+        if users::has_administrator(connection)? {
             return Ok(None);
         }
         let fresh = secret::fresh()?;
@@ -61,12 +61,6 @@ fn stale() -> Error {
          the current one while there is no administrator, and `gatepost user add EMAIL --admin \
          --password-stdin` makes one at any time",
     )
-}
-
-fn has_administrator(connection: &Connection) -> Result<bool> {
-    Ok(connection
-        .prepare_cached("SELECT 1 FROM users WHERE console_role = 'administrator'")?
-        .exists([])?)
 }
 
 /// How people enter: what an administrator chooses on the first run.
@@ -177,7 +171,7 @@ fn own_zone() -> String {
 async fn show(request: RequestContext) -> Result<Response> {
     let token = request.query.text("token");
     request.console.setup.check(token)?;
-    if request.console.store.look_up(has_administrator)? {
+    if request.look_up(users::has_administrator)? {
         return Err(stale());
     }
     answer::page(&Page::new(&request, token))
@@ -239,23 +233,20 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
                 .ok_or_else(|| Error::invalid("admission: choose how people enter"))?,
         ),
     };
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx: &Tx<'_>| {
+        .write(move |tx, ctx| {
             // Of two who have the link, one becomes administrator.
-            if has_administrator(tx)? {
+            if users::has_administrator(tx)? {
                 return Err(stale());
             }
-            settings::save(tx, &ctx, &named)?;
+            settings::save(tx, ctx, &named)?;
             if let Some(picture) = &picture {
-                logo::save(tx, &ctx, picture)?;
+                logo::save(tx, ctx, picture)?;
             }
             if let Some(admission) = admission {
-                create_entrance(tx, &ctx, admission)?;
+                create_entrance(tx, ctx, admission)?;
             }
-            users::create(tx, &ctx, &new)
+            users::create(tx, ctx, &new)
         })
         .await
 }

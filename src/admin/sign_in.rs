@@ -177,10 +177,8 @@ async fn check_password(request: &RequestContext, email: &str, password: String)
     let (found, right) = try_password(request, email, password).await?;
     match found {
         Some(known) if right => {
-            let role = request
-                .console
-                .store
-                .look_up(|connection| Ok(users::get(connection, known.user)?.console));
+            let role =
+                request.look_up(|connection| Ok(users::get(connection, known.user)?.console));
             // Whoever knows the password may know that it does not open this door.
             if matches!(role, Ok(None)) {
                 let account = Account::known(Endpoint::ConsolePassword, email);
@@ -297,10 +295,8 @@ pub(super) async fn opened(
     let address = request.address().to_string();
     let agent = request.header("user-agent").unwrap_or_default().to_owned();
     let (token, key) = request
-        .console
-        .store
-        .write(move |tx| {
-            let token = session::open(tx, user, &address, &agent)?;
+        .write(move |tx, _| {
+            let token = sessions::open(tx, user, &address, &agent)?;
             Ok((token, Key::find_or_make(tx)?))
         })
         .await?;
@@ -318,9 +314,7 @@ fn secure(request: &RequestContext) -> bool {
 async fn sign_out(request: RequestContext) -> Result<Response> {
     let current_user = request.current_user()?.clone();
     request
-        .console
-        .store
-        .write(move |tx| sessions::end(tx, current_user.user, current_user.session))
+        .write(move |tx, _| sessions::end(tx, current_user.user, current_user.session))
         .await?;
     let mut response = answer::go("/console/sign-in");
     if let Some(name) = request.console.session_cookie()? {

@@ -1,6 +1,6 @@
 //! `gatepost backup` (contract §10).
 
-use super::{aside::aside, print, print_json, user::changed_by_command};
+use super::{aside::aside, print, print_json, progress::Progress, user::changed_by_command};
 use crate::{
     db::migrate::CURRENT,
     ops::backup::{
@@ -33,7 +33,9 @@ pub struct Args {
 /// Makes a backup and tells of it.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let target = target(args.output.as_deref(), db);
-    let made = aside(|| backup::make(db, &target, args.force))?;
+    let made = Progress::during("Copying and checking the file", || {
+        aside(|| backup::make(db, &target, args.force))
+    })?;
     // A file of an older version would be migrated by being opened to write.
     if made.version == CURRENT {
         note(db, &made);

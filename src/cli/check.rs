@@ -47,7 +47,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
             "clean": findings.is_empty(),
             "findings": findings,
             "lastBackup": report.last_backup,
-            "mended": {"occupancies": mended.occupancies, "totals": mended.totals, "searchIndex": mended.index},
+            "mended": {"effects": mended.effects, "occupancies": mended.occupancies, "totals": mended.totals, "searchIndex": mended.index},
         }))?;
     } else {
         tell(&report, db, &mended)?;
@@ -70,6 +70,12 @@ fn tell(report: &Report, db: &Path, mended: &Mended) -> Result<()> {
     }
     if mended.totals {
         print("counted anew what lists tell")?;
+    }
+    if mended.effects > 0 {
+        print(&format!(
+            "corrected the effects of {} interactions on presence",
+            mended.effects
+        ))?;
     }
     if mended.occupancies > 0 {
         print(&format!(

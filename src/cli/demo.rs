@@ -1,6 +1,6 @@
 //! `gatepost demo`
 
-use super::{context, open, print};
+use super::{context, open, print, progress::Progress};
 use crate::{
     ops::demo::{self, Made},
     types::{
@@ -43,7 +43,9 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         let today = now.split(' ').next().unwrap_or_default();
         today.parse().map_err(Error::defect)?
     };
-    let made = demo::fill(&store, ctx, args.seed, date)?;
+    let made = Progress::during("Making up an event", || {
+        demo::fill(&store, ctx, args.seed, date)
+    })?;
     let seconds = begun.elapsed().as_secs_f64();
     if json {
         return print(&to_json(args.seed, date, &made, seconds).to_string());

@@ -1,6 +1,6 @@
 //! `gatepost export`
 
-use super::{aside::aside, context, open_existing, print, print_json};
+use super::{aside::aside, context, open_existing, print, print_json, progress::Progress};
 use crate::{
     db::{Store, open::folder_of},
     ops::export::{Counts, Export, Format, What, Which},
@@ -80,7 +80,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
     let Some(output) = &args.output else {
         return aside(|| to_standard_output(&export, format));
     };
-    let written = aside(|| to_file(&export, format, output))?;
+    let written = Progress::during("Exporting", || aside(|| to_file(&export, format, output)))?;
     tell(json, output, &[(what, written)])
 }
 
@@ -221,7 +221,8 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     ] {
         let name = format!("{}.{}", what.name(), format.extension());
         let (export, path) = (of(&store, what, None)?, folder.path().join(name));
-        counts.push((what, aside(|| to_file(&export, format, &path))?));
+        let written = Progress::during("Exporting", || aside(|| to_file(&export, format, &path)))?;
+        counts.push((what, written));
     }
     if output.exists() {
         std::fs::remove_dir(output).map_err(told)?;

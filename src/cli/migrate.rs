@@ -1,6 +1,6 @@
 //! `gatepost migrate`
 
-use super::{print, print_json};
+use super::{print, print_json, progress::Progress};
 use crate::{
     db::{Found, migrate::CURRENT, open},
     types::error::{Error, Result},
@@ -44,7 +44,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
             db.display()
         );
     }
-    drop(super::open(db)?);
+    drop(Progress::during("Migrating the file", || super::open(db))?);
     tell(json, db, CURRENT)
 }
 

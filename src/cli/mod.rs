@@ -5,6 +5,8 @@ mod backup;
 mod barcode;
 mod check;
 mod client;
+mod compact;
+mod completions;
 mod config;
 mod demo;
 mod export;
@@ -65,10 +67,12 @@ enum Command {
     User(user::UserCommand),
     Backup(backup::Args),
     Restore(restore::Args),
+    Compact(compact::Args),
     Check(check::Args),
     #[command(subcommand)]
     Barcode(barcode::BarcodeCommand),
     Openapi(openapi::Args),
+    Completions(completions::Args),
     Demo(demo::Args),
 }
 
@@ -84,6 +88,7 @@ impl Command {
                 | Self::Client(_)
                 | Self::User(_)
                 | Self::Backup(_)
+                | Self::Compact(_)
         )
     }
 }
@@ -131,6 +136,7 @@ pub fn run() -> ExitCode {
         .and_then(|store| user::run(command, &store, cli.json)),
         Command::Backup(args) => backup::run(&args, &cli.db, cli.json),
         Command::Restore(args) => restore::run(&args, &cli.db, cli.json),
+        Command::Compact(_) => compact::run(&cli.db, cli.json),
         Command::Check(args) => match check::run(&args, &cli.db, cli.json) {
             Ok(false) => return ExitCode::FAILURE,
             checked => checked.map(|_| ()),
@@ -141,6 +147,7 @@ pub fn run() -> ExitCode {
             checked => checked.map(|_| ()),
         },
         Command::Openapi(args) => openapi::run(&args),
+        Command::Completions(args) => completions::run(&args),
         Command::Demo(args) => demo::run(&args, &cli.db, cli.json),
     };
     match outcome {

@@ -59,6 +59,16 @@ impl Progress {
         self.bar.set_message(format!("{rows} rows joined"));
     }
 
+    /// Shows `what` and the time that passed while `work` is done, on a terminal only.
+    pub(super) fn during<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+        let bar = ProgressBar::new_spinner().with_style(style(TIMED));
+        bar.set_message(what);
+        bar.enable_steady_tick(TICK);
+        let outcome = work();
+        bar.finish_and_clear();
+        outcome
+    }
+
     pub(super) fn clear(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,6 +1,6 @@
 //! `gatepost restore`: a backup in the file's place.
 
-use super::{print, print_json};
+use super::{print, print_json, progress::Progress};
 use crate::{
     ops::backup::restore::{self, Restored},
     types::{Timestamp, error::Result},
@@ -30,7 +30,9 @@ pub struct Args {
 
 /// Restores a backup, and tells of it.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
-    let done = restore::restore(&args.backup, db, &args.erased_in, Timestamp::now())?;
+    let done = Progress::during("Checking and restoring the backup", || {
+        restore::restore(&args.backup, db, &args.erased_in, Timestamp::now())
+    })?;
     for (file, why) in &done.unread {
         eprintln!(
             "gatepost: {} could not be asked who was erased ({why}): people who were erased since the backup was made may be in it again",

@@ -30,6 +30,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0018_import_changes.sql")),
     M::up(include_str!("migrations/0019_order.sql")),
     M::up(include_str!("migrations/0020_pages.sql")),
+    M::up(include_str!("migrations/0021_effect.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.
@@ -195,6 +196,29 @@ mod tests {
         assert_eq!(sound, "ok");
         let kept = connection.execute("DELETE FROM delegates", []).unwrap_err();
         assert!(kept.to_string().contains("takes part"), "{kept}");
+    }
+
+    #[test]
+    fn effects_that_older_files_computed_are_kept() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        Migrations::from_slice(&STEPS[..20])
+            .to_latest(&mut connection)
+            .unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO interactions (interaction_type, second_delegate_id, recorded_at, created_at)
+                 VALUES ('check-in', NULL, 0, 0), ('check-in-override', 2, 0, 0), ('check-out', NULL, 0, 0),
+                     ('join', NULL, 0, 0), ('booking', 2, 0, 0), ('cancel-booking', 2, 0, 0),
+                     ('uninvite', NULL, 0, 0), ('uninvite', 2, 0, 0), ('lead', NULL, 0, 0)",
+            )
+            .unwrap();
+        let effects = |connection: &Connection| -> String {
+            let sql = "SELECT group_concat(coalesce(effect, '-'), ' ') FROM interactions";
+            connection.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(effects(&connection), "0 0 1 2 2 3 3 - -");
+        upgrade(&mut connection).unwrap();
+        assert_eq!(effects(&connection), "0 0 1 2 2 3 3 4 -");
     }
 
     /// A gate below an event for registered attendees was open, as nothing was inherited.

@@ -18,7 +18,6 @@ mod outside;
 pub mod references;
 pub mod salvage;
 pub mod sandbox;
-mod scrub;
 pub mod stats;
 pub mod totals;
 mod tx;
@@ -61,10 +60,6 @@ pub enum Durability {
 }
 
 type Pool = r2d2::Pool<SqliteConnectionManager>;
-
-/// How long gates go first between two slices of [`Store::scrub`], and how often it is tried in vain.
-const SCRUB_PAUSE: Duration = Duration::from_millis(30);
-const SCRUB_TRIES: u32 = 1_000;
 
 /// The open file.
 pub struct Store {
@@ -365,37 +360,6 @@ impl Store {
     /// Has the write-ahead log emptied, soon: in it stands what was deleted, until it is written over.
     pub fn wipe_log(&self) {
         self.wiper.wipe();
-    }
-
-    /// Overwrites what pages of the file keep of content that moved within it and was deleted since; and
-    /// empties the log. It looks through the whole file, beside the writer, which it holds up for some
-    /// milliseconds now and then.
-    pub async fn scrub(&self) -> Result<()> {
-        let file = self.file;
-        let mut pages = tokio::task::spawn_blocking(move || scrub::candidates(file))
-            .await
-            .map_err(Error::defect)??;
-        let mut tries = 0;
-        while !pages.is_empty() {
-            // What the thread copies of the log, the writer need not.
-            self.wipe_log();
-            tokio::time::sleep(SCRUB_PAUSE).await;
-            let log = open::beside(&self.path, "-wal");
-            let before = pages.len();
-            let work = move |tx: &Tx<'_>| {
-                scrub::clear(tx, file, &log, &mut pages)?;
-                Ok(pages)
-            };
-            pages = self.submit(Priority::Exclusive, Once::new(work)).await?;
-            tries = if pages.len() < before { 0 } else { tries + 1 };
-            if tries >= SCRUB_TRIES {
-                return Err(Error::unavailable(
-                    "something reads an old state of the file, whose pages cannot be cleared meanwhile",
-                ));
-            }
-        }
-        self.wipe_log();
-        Ok(())
     }
 
     /// Looks a few records up by index, right here: it takes microseconds, less than handing it

@@ -1,7 +1,7 @@
 //! Notices that the database file, its log or the log's index was removed, renamed, replaced or cut short
 //! while it is open. Writes would go on into files that nobody finds again, or that are ruined.
 
-use super::{open::beside, scrub::read_at, wal};
+use super::{open::beside, wal};
 use std::{
     fs::{File, Metadata},
     path::{Path, PathBuf},
@@ -80,7 +80,7 @@ impl Watch {
     pub(super) fn may_be_cut(&self, pages: u64) -> bool {
         self.log.as_ref().is_some_and(|log| {
             let length = log.log.metadata().map_or(0, |found| found.len());
-            length < pages * log.frame_bytes
+            length < pages * log.frame_bytes()
         })
     }
 
@@ -104,7 +104,7 @@ impl Watch {
 #[derive(Debug)]
 struct Log {
     log: File,
-    frame_bytes: u64,
+    frame_bytes: OnceLock<u64>,
     /// Never closed: closing it would drop SQLite's locks.
     index: &'static File,
     last: Mutex<Last>,
@@ -140,8 +140,17 @@ impl Index {
         self.word(16)
     }
 
-    /// How long the database file is once all of the log is copied into it.
+    /// Nothing was written to the log since the first process opened the file: the index knows no sizes.
+    fn is_fresh(&self) -> bool {
+        self.page_bytes() == 0
+    }
+
+    /// How long the database file is once all of the log is copied into it; without bounds while the
+    /// index knows none.
     fn database_bytes(&self) -> u64 {
+        if self.is_fresh() {
+            return u64::MAX;
+        }
         self.word(20) * self.page_bytes()
     }
 
@@ -162,14 +171,23 @@ impl Index {
 impl Log {
     fn open(database: &Path) -> Option<Self> {
         let index = File::open(beside(database, "-shm")).ok()?;
-        let mut log = Self {
+        Some(Self {
             log: File::open(beside(database, "-wal")).ok()?,
-            frame_bytes: 0,
+            frame_bytes: OnceLock::new(),
             index: Box::leak(Box::new(index)),
             last: Mutex::default(),
-        };
-        log.frame_bytes = log.index().map_or(0, |index| index.frame_bytes());
-        Some(log)
+        })
+    }
+
+    /// What a page takes in the log; 0 before anything was written to it.
+    fn frame_bytes(&self) -> u64 {
+        if let Some(bytes) = self.frame_bytes.get() {
+            return *bytes;
+        }
+        match self.index().filter(|index| !index.is_fresh()) {
+            Some(index) => *self.frame_bytes.get_or_init(|| index.frame_bytes()),
+            None => 0,
+        }
     }
 
     fn index(&self) -> Option<Index> {
@@ -230,6 +248,23 @@ type Identity = ();
 #[cfg(not(unix))]
 fn identity(_: &Metadata) -> Identity {}
 
+#[cfg(unix)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, into, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
+    let mut done = 0;
+    while done < into.len() {
+        match std::os::windows::fs::FileExt::seek_read(file, &mut into[done..], at + done as u64)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            read => done += read,
+        }
+    }
+    Ok(())
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
@@ -262,5 +297,19 @@ mod tests {
             fs::write(&path, b"x").unwrap();
             assert_eq!(watch.look(), Some(&*path), "{what}");
         }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_before_anything_went_into_its_log_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("a.db");
+        for (suffix, length) in [("", 4096), ("-wal", 0), ("-shm", 32_768)] {
+            fs::write(beside(&database, suffix), vec![0; length]).unwrap();
+        }
+        let watch = Watch::begin(&database);
+        assert_eq!(watch.look(), None);
+        let file = File::options().write(true).open(&database).unwrap();
+        file.set_len(2048).unwrap();
+        assert_eq!(watch.look(), Some(&*database));
     }
 }

@@ -1,17 +1,112 @@
-//! Sessions of the console as they stand in the file, to be listed and ended. Opening one, and whose
-//! cookie belongs to which, is the console's.
+//! Sessions of the console. The file keeps a hash of each cookie's value.
 
-use crate::core::Context;
+use super::ConsoleRole;
 use crate::{
-    core::audit::{self, Change},
+    core::{
+        Context,
+        audit::{self, Change},
+    },
     db::Tx,
-    types::{Timestamp, UserId, error::Result},
+    types::{Timestamp, UserId, error::Result, secret},
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 
 /// A session ends so long after it was last used.
 pub const IDLE_MS: i64 = 12 * 3600 * 1000;
+
+/// A session ends so long after sign-in, used or not.
+pub const LONGEST_MS: i64 = 7 * 24 * 3600 * 1000;
+
+/// Who is signed in by a session.
+pub struct SignedIn {
+    /// The session.
+    pub session: i64,
+    /// The user.
+    pub user: UserId,
+    /// The user's e-mail address.
+    pub email: String,
+    /// What the user may do in the console.
+    pub role: ConsoleRole,
+    /// When the session was used last, to a minute.
+    pub seen_at: Timestamp,
+}
+
+/// Who is signed in by a cookie's value, while the session lasts and the user has a role.
+pub fn find(connection: &Connection, token: &str, now: Timestamp) -> Result<Option<SignedIn>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT s.id, s.user_id, u.email, u.console_role, s.seen_at
+             FROM console_sessions s JOIN users u ON u.id = s.user_id
+             WHERE s.hash = ?1 AND s.expires_at > ?2 AND s.seen_at > ?2 - ?3 AND u.console_role IS NOT NULL",
+        )?
+        .query_row(params![secret::digest(token.as_bytes()), now, IDLE_MS], |row| {
+            let role: String = row.get(3)?;
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, role, row.get(4)?))
+        })
+        .optional()?;
+    found
+        .map(|(session, user, email, role, seen_at)| {
+            Ok(SignedIn {
+                session,
+                user,
+                email,
+                role: ConsoleRole::parse(&role)?,
+                seen_at,
+            })
+        })
+        .transpose()
+}
+
+/// Whether a session still lasts, and its user has the same role.
+pub fn lasts(
+    connection: &Connection,
+    session: i64,
+    user: UserId,
+    role: ConsoleRole,
+) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT 1 FROM console_sessions s JOIN users u ON u.id = s.user_id
+             WHERE s.id = ?1 AND s.user_id = ?2 AND s.expires_at > ?3 AND u.console_role = ?4",
+        )?
+        .exists(params![session, user, Timestamp::now(), role.name()])?)
+}
+
+/// Writes down that a session was used.
+pub fn touch(tx: &Tx<'_>, session: i64) -> Result<()> {
+    tx.prepare_cached("UPDATE console_sessions SET seen_at = ?2 WHERE id = ?1")?
+        .execute(params![session, tx.now()])?;
+    Ok(())
+}
+
+/// Opens a session for a user: the cookie's value.
+pub fn open(tx: &Tx<'_>, user: UserId, address: &str, agent: &str) -> Result<String> {
+    tx.prepare_cached("DELETE FROM console_sessions WHERE expires_at <= ?1 OR seen_at <= ?1 - ?2")?
+        .execute(params![tx.now(), IDLE_MS])?;
+    let token = secret::fresh()?;
+    let agent: String = agent.chars().take(200).collect();
+    tx.prepare_cached(
+        "INSERT INTO console_sessions (hash, user_id, address, agent, created_at, seen_at, expires_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)",
+    )?
+    .execute(params![
+        secret::digest(token.as_bytes()),
+        user,
+        address,
+        agent,
+        tx.now(),
+        Timestamp(tx.now().0 + LONGEST_MS),
+    ])?;
+    Ok(token)
+}
+
+/// When a user was seen last in the console.
+pub fn last_seen(connection: &Connection, user: UserId) -> Result<Option<Timestamp>> {
+    Ok(connection
+        .prepare_cached("SELECT max(seen_at) FROM console_sessions WHERE user_id = ?1")?
+        .query_row([user], |row| row.get(0))?)
+}
 
 /// A session as its owner sees it.
 pub struct Session {
@@ -62,6 +157,14 @@ impl Session {
             _ => self.agent.clone(),
         }
     }
+}
+
+/// The sessions that go on.
+pub fn ids(connection: &Connection, now: Timestamp) -> Result<Vec<i64>> {
+    let mut statement =
+        connection.prepare_cached("SELECT id FROM console_sessions WHERE expires_at > ?1")?;
+    let ids = statement.query_map([now], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The sessions of a user that go on, the newest first.

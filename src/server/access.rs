@@ -4,11 +4,7 @@
 
 use crate::web::RequestTrace;
 use poem::http::{Method, StatusCode};
-use std::{
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-    time::Instant,
-};
+use std::{net::IpAddr, sync::Arc, time::Instant};
 use tracing::Level;
 
 /// The log's target, by which it is switched on.
@@ -70,17 +66,6 @@ impl Line {
             request_id = trace.id.as_str(),
         );
     }
-}
-
-/// Writes the line of what was refused before it was a request: it has neither method nor path.
-pub fn unread(remote: SocketAddr, status: StatusCode, bytes: usize, trace: &RequestTrace) {
-    tracing::info!(
-        target: TARGET,
-        status = status.as_u16(),
-        bytes,
-        address = %remote.ip().to_canonical(),
-        request_id = trace.id.as_str(),
-    );
 }
 
 /// A path as the log shows it: codes are what tickets are made of, so `barcode:AB12` becomes

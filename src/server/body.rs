@@ -1,7 +1,7 @@
 //! Bodies on their way: a request's, which must arrive in time, and an answer's, which is counted
 //! as it leaves. Neither is ever held as a whole.
 
-use super::{access::Line, connection_state::ConnectionState, gzip::Gzip};
+use super::{access::Line, connection_state::ConnectionState};
 use crate::web::RequestTrace;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
@@ -15,6 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::time::Sleep;
+use tower_http::{BoxError, compression::CompressionBody};
 
 /// A body that keeps coming at this rate, in bytes a second, is not cut off.
 const RATE_MIN: u64 = 64 * 1024;
@@ -114,31 +115,21 @@ impl Body for Arriving {
 
 /// An answer's body. When it goes, the answer was handed over, or given up.
 pub struct Departing {
-    content: Content,
+    content: CompressionBody<BoxBody<Bytes, io::Error>>,
     bytes: u64,
     connection_state: Arc<ConnectionState>,
     line: Option<Box<Line>>,
 }
 
-enum Content {
-    Plain(BoxBody<Bytes, io::Error>),
-    Gzip(Box<Gzip>),
-}
-
 impl Departing {
-    /// A body, to be compressed or not, with the line that the log gets when it is through.
+    /// A body, with the line that the log gets when it is through.
     pub fn new(
-        body: BoxBody<Bytes, io::Error>,
-        compressed: bool,
+        body: CompressionBody<BoxBody<Bytes, io::Error>>,
         connection_state: Arc<ConnectionState>,
         line: Option<Line>,
     ) -> Self {
         Self {
-            content: if compressed {
-                Content::Gzip(Box::new(Gzip::new(body)))
-            } else {
-                Content::Plain(body)
-            },
+            content: body,
             bytes: 0,
             connection_state,
             line: line.map(Box::new),
@@ -148,16 +139,13 @@ impl Departing {
 
 impl Body for Departing {
     type Data = Bytes;
-    type Error = io::Error;
+    type Error = BoxError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let poll = match &mut self.content {
-            Content::Plain(body) => Pin::new(body).poll_frame(cx),
-            Content::Gzip(body) => Pin::new(body).poll_frame(cx),
-        };
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let poll = Pin::new(&mut self.content).poll_frame(cx);
         if let Poll::Ready(Some(Ok(frame))) = &poll {
             self.bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
         }
@@ -165,17 +153,11 @@ impl Body for Departing {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.content {
-            Content::Plain(body) => body.is_end_stream(),
-            Content::Gzip(_) => false,
-        }
+        self.content.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.content {
-            Content::Plain(body) => body.size_hint(),
-            Content::Gzip(_) => SizeHint::default(),
-        }
+        self.content.size_hint()
     }
 }
 

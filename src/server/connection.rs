@@ -5,7 +5,6 @@ use super::{
     connections::Place,
     exchange::{Exchange, Peer},
     tls::Tls,
-    unread::Unread,
 };
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::{rt::TokioIo, server::graceful::Watcher};
@@ -80,7 +79,6 @@ where
     let exchange = Arc::clone(&service.exchange);
     let remote = peer.remote;
     let peer = Arc::new(peer);
-    let stream = Unread::new(stream, Arc::clone(&exchange), Arc::clone(&peer));
     let service = service_fn(move |request| {
         let (exchange, peer) = (Arc::clone(&exchange), Arc::clone(&peer));
         async move { Ok::<_, Infallible>(exchange.answer(request, &peer).await) }

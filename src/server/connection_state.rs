@@ -144,12 +144,6 @@ impl ConnectionState {
         self.enter(Phase::Served);
     }
 
-    /// Whether a request is being answered.
-    #[must_use]
-    pub fn is_serving(&self) -> bool {
-        self.is(Phase::Served)
-    }
-
     /// The answer was handed over, if not yet taken.
     pub fn answered(&self) {
         self.enter(Phase::Idle);

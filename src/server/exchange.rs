@@ -2,30 +2,40 @@
 //! where that helps, and both are counted and, if wished, logged.
 
 use super::{
-    access::{self, Line},
+    access::Line,
     body::{Arriving, Departing},
     connection_state::ConnectionState,
-    gzip,
     traffic::Traffic,
 };
-use crate::{
-    types::error::{Error, Kind},
-    web::{self, ClientAddress, RequestId, RequestTrace, request_id::REQUEST_ID},
-};
+use crate::web::{ClientAddress, RequestId, RequestTrace, request_id::REQUEST_ID};
+use bytes::Bytes;
 use http_body::Body as _;
 use http_body_util::combinators::BoxBody;
 use hyper::body::Incoming;
 use poem::{
     Body, Endpoint, Request, RequestParts,
     endpoint::BoxEndpoint,
-    http::{HeaderValue, StatusCode, header, uri::Scheme},
+    http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header, uri::Scheme},
     web::{LocalAddr, RemoteAddr},
 };
 use std::{
+    convert::Infallible,
+    io,
     net::{IpAddr, SocketAddr},
     sync::Arc,
     time::{Duration, Instant},
 };
+use tower::{ServiceExt, service_fn};
+use tower_http::{
+    CompressionLevel,
+    compression::{
+        Compression,
+        predicate::{Predicate, SizeAbove},
+    },
+};
+
+/// Shorter answers fit into one or two packets as they are. A look-up is never compressed.
+const COMPRESSED_MIN_BYTES: u16 = 4096;
 
 /// What answers requests.
 pub struct Exchange {
@@ -65,12 +75,17 @@ impl Exchange {
         let client =
             ClientAddress::read(peer.remote.ip(), request.headers(), &self.trusted_proxies);
         let line = Line::wanted().then(|| Line::begin(&request, client.0, begun));
-        let accepted = request.headers().get(header::ACCEPT_ENCODING).cloned();
-        let mut request = self.taken(request, peer, begun, &trace);
-        request.set_data(Arc::clone(&trace));
-        request.set_data(client);
-        let response = self.endpoint.get_response(request).await;
-        let mut response: hyper::Response<BoxBody<_, _>> = response.into();
+        let answered = service_fn(async |request| {
+            let mut request = self.taken(request, peer, begun, &trace);
+            request.set_data(Arc::clone(&trace));
+            request.set_data(client);
+            let response = self.endpoint.get_response(request).await;
+            Ok::<hyper::Response<BoxBody<Bytes, io::Error>>, Infallible>(response.into())
+        });
+        let compressed = Compression::new(answered)
+            .quality(CompressionLevel::Fastest)
+            .compress_when(SizeAbove::new(COMPRESSED_MIN_BYTES).and(is_text));
+        let Ok(mut response) = compressed.oneshot(request).await;
         self.traffic
             .answered(trace.operation(), response.status(), begun.elapsed());
         if let Ok(id) = HeaderValue::from_str(trace.id.as_str()) {
@@ -80,31 +95,9 @@ impl Exchange {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
-        let compressed = gzip::prepare(&mut response, accepted.as_ref());
         let line = line.map(|line| line.answered(response.status(), &trace));
         let connection_state = Arc::clone(&peer.connection_state);
-        response.map(|body| Departing::new(body, compressed, connection_state, line))
-    }
-
-    /// What is told of something that was no request, with the id under which it is logged.
-    pub fn unread(&self, status: StatusCode, peer: &Peer) -> (String, String) {
-        let error = match status {
-            StatusCode::URI_TOO_LONG => Error::new(
-                Kind::AddressTooLong,
-                "the address may have at most 64 KiB, escapes included",
-            ),
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Error::new(
-                Kind::HeadTooLarge,
-                "address and headers may have at most 80 KiB, and 100 headers",
-            ),
-            _ => Error::invalid("the request line or a header is not valid HTTP/1.1"),
-        };
-        let trace = RequestTrace::start(RequestId::next());
-        let body = web::error::body(&error, &trace.id);
-        self.traffic
-            .answered(trace.operation(), status, Duration::ZERO);
-        access::unread(peer.remote, status, body.len(), &trace);
-        (trace.id.to_string(), body)
+        response.map(|body| Departing::new(body, connection_state, line))
     }
 
     /// The request as poem takes it.
@@ -138,4 +131,17 @@ impl Exchange {
         };
         Request::from_parts(parts, body)
     }
+}
+
+/// Whether an answer is of a kind that shrinks, and is not an endless stream of events.
+fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default();
+    kind.starts_with("application/json")
+        || kind.starts_with("application/x-ndjson")
+        || kind.starts_with("application/javascript")
+        || kind.starts_with("image/svg")
+        || (kind.starts_with("text/") && !kind.starts_with("text/event-stream"))
 }

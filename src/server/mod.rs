@@ -1,7 +1,7 @@
 //! Assembly: which address serves what (contract §1), and what surrounds every request.
 //!
 //! From the outside in: `listener` accepts, `connections` and `connection_state` limit, `tls` shakes hands,
-//! `connection` speaks HTTP, `unread` refuses what is none, `exchange` counts, logs and compresses,
+//! `connection` speaks HTTP, `exchange` counts, logs and compresses,
 //! `error_middleware` gives errors their envelope, `routes` finds the operation.
 
 mod access;
@@ -13,7 +13,6 @@ mod connections;
 mod docs;
 mod error_middleware;
 mod exchange;
-mod gzip;
 mod handbook;
 mod health;
 mod limits;
@@ -29,7 +28,6 @@ mod schedule;
 mod service;
 pub mod tls;
 mod traffic;
-mod unread;
 
 pub use access::TARGET as ACCESS_LOG;
 pub use announce::SERVICE;
@@ -114,7 +112,6 @@ pub async fn run(
             tracing::error!("purchases that were cut off: {cause}");
         }
     });
-    crate::domain::delegates::erase::wipe_soon(&app);
     let shutdown = async {
         shutdown.await;
         console.live.stop();

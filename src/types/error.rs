@@ -33,10 +33,6 @@ pub enum Kind {
     CodeTaken,
     /// The body is larger than the limit.
     TooLarge,
-    /// The address is longer than the limit.
-    AddressTooLong,
-    /// The address and the headers are.
-    HeadTooLarge,
     /// The body is not JSON.
     NotJson,
     /// The store could not take it; nothing was acknowledged.
@@ -120,7 +116,7 @@ impl Kind {
             Self::NoSuchPath => 1103,
             Self::MethodNotAllowed => 1104,
             Self::CodeTaken => 1105,
-            Self::TooLarge | Self::AddressTooLong | Self::HeadTooLarge => 1106,
+            Self::TooLarge => 1106,
             Self::NotJson => 1107,
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,

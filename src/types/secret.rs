@@ -2,8 +2,9 @@
 //! that their SHA-256 protects them at rest as well as a slow hash would.
 
 use crate::types::error::{Error, Result};
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
+use subtle::ConstantTimeEq;
 
 /// A secret as it stands in the file.
 pub type Digest = [u8; 32];
@@ -21,12 +22,7 @@ pub fn fresh() -> Result<String> {
 /// Bytes in hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    HEXLOWER.encode(bytes)
 }
 
 /// Whether a text could be a secret of ours; what could not need not be looked up.
@@ -44,11 +40,7 @@ pub fn digest(secret: &[u8]) -> Digest {
 /// Compares in a time that does not tell where two digests differ.
 #[must_use]
 pub fn same(one: &Digest, other: &Digest) -> bool {
-    let difference = one
-        .iter()
-        .zip(other)
-        .fold(0, |difference, (one, other)| difference | (one ^ other));
-    std::hint::black_box(difference) == 0
+    one.ct_eq(other).into()
 }
 
 #[cfg(test)]

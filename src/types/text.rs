@@ -154,6 +154,18 @@ pub fn contains_folded(text: &str, part: &str) -> bool {
     fold(text).contains(part)
 }
 
+/// A message as a sentence of a page: the domain's begin small and have no full stop.
+#[must_use]
+pub fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(char::to_uppercase);
+    let mut text: String = first.into_iter().flatten().chain(letters).collect();
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -103,8 +103,6 @@ pub fn status_code(kind: Kind) -> u16 {
         Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
         Kind::Refused(_) | Kind::VersionChanged => 412,
         Kind::TooLarge => 413,
-        Kind::AddressTooLong => 414,
-        Kind::HeadTooLarge => 431,
         Kind::NotJson => 415,
         Kind::TooManyAttempts { .. } => 429,
         Kind::Defect | Kind::RegionFailed => 500,

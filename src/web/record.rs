@@ -14,7 +14,7 @@ use crate::{
     core::{
         Context, Services,
         idempotency::{self, Key, Stored},
-        records::{Kind, Property, Resource, Selection, write},
+        records::{Field, Kind, Resource, Selection, write},
     },
     types::{
         error::Result,
@@ -106,12 +106,12 @@ pub fn answered(
     parts: &[(&'static str, &'static str)],
 ) -> MetaSchema {
     let properties = resource
-        .properties
+        .fields
         .iter()
         .map(|property| (property.name, answered_property(property, parts)))
         .collect();
     let required: Vec<_> = resource
-        .properties
+        .fields
         .iter()
         .filter(|property| property.kind.always_stands())
         .map(|property| property.name)
@@ -119,7 +119,7 @@ pub fn answered(
     object(about, &required, properties)
 }
 
-fn answered_property(property: &Property, parts: &[(&'static str, &'static str)]) -> MetaSchemaRef {
+fn answered_property(property: &Field, parts: &[(&'static str, &'static str)]) -> MetaSchemaRef {
     let about = property.about;
     inline(match property.kind {
         Kind::Id => id(about),
@@ -144,7 +144,7 @@ fn answered_property(property: &Property, parts: &[(&'static str, &'static str)]
 /// ignored, so that what was read can be sent back.
 #[must_use]
 pub fn sent(resource: &'static Resource, about: &'static str) -> MetaSchema {
-    let properties = resource.properties.iter().map(|property| {
+    let properties = resource.fields.iter().map(|property| {
         let about = property.about;
         let schema = match property.kind {
             Kind::Flag => plain("boolean", about),

@@ -2,19 +2,16 @@
 
 use crate::{
     admin::{Layout, RequestContext, Route, answer, route},
-    core::search::Search,
-    domain::delegates,
-    types::{error::Result, text},
+    core::records::Brief,
+    domain::{delegates, devices},
+    types::{error::Result, text::fold},
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
-use serde_json::json;
+use rusqlite::Connection;
 
 /// How many are offered.
 const MOST: usize = 8;
-/// Words of a search that count.
-const WORDS: usize = 6;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -38,13 +35,6 @@ pub(super) enum Subject {
     Device,
 }
 
-/// Something that can be chosen.
-pub(super) struct Choice {
-    pub(super) id: i64,
-    pub(super) name: String,
-    pub(super) about: String,
-}
-
 /// What a form shows to choose from.
 pub(super) struct Chooser {
     /// The field's name.
@@ -54,9 +44,9 @@ pub(super) struct Chooser {
     /// What was looked for.
     pub(super) find: String,
     /// What was chosen before.
-    pub(super) chosen: Option<Choice>,
+    pub(super) chosen: Option<Brief>,
     /// What was found.
-    pub(super) found: Option<Vec<Choice>>,
+    pub(super) found: Option<Vec<Brief>>,
 }
 
 impl Chooser {
@@ -70,8 +60,6 @@ impl Chooser {
         let find = request.query.text("find").to_owned();
         let asked = find.clone();
         let (chosen, found) = request
-            .console
-            .store
             .read(move |connection| {
                 let chosen = chosen
                     .map(|id| subject.one(connection, id))
@@ -88,6 +76,20 @@ impl Chooser {
             found,
         })
     }
+
+    pub(super) fn legend(&self) -> &'static str {
+        match self.field {
+            "device" => "Device it is bound to",
+            _ => "The attendee that this user is",
+        }
+    }
+
+    pub(super) fn find_label(&self) -> &'static str {
+        match self.field {
+            "device" => "Find a device",
+            _ => "Find an attendee",
+        }
+    }
 }
 
 impl Subject {
@@ -99,88 +101,36 @@ impl Subject {
     }
 
     /// The record of an id, a deleted one included: what is tied to it is to be seen.
-    pub(super) fn one(self, connection: &Connection, id: i64) -> Result<Option<Choice>> {
-        let sql = match self {
-            Self::Delegate => {
-                "SELECT id, trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), coalesce(barcode, public_id, ''),
-                     iif(deleted_at IS NULL, coalesce(email, ''), 'deleted')
-                 FROM delegates WHERE id = ?1"
-            }
-            Self::Device => {
-                "SELECT id, coalesce(name, ''), coalesce(code, ''), iif(deleted_at IS NULL, device_type, 'deleted')
-                 FROM devices WHERE id = ?1"
-            }
-        };
-        let found = connection.prepare_cached(sql)?.query_row([id], |row| {
-            let (name, code): (String, String) = (row.get(1)?, row.get(2)?);
-            let about: Option<String> = row.get(3)?;
-            let (name, code) = if name.is_empty() {
-                (code, String::new())
-            } else {
-                (name, code)
-            };
-            let about = [code, about.unwrap_or_default()];
-            let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty()).collect();
-            Ok(Choice {
-                id: row.get(0)?,
-                name,
-                about: about.join(", "),
-            })
-        });
-        Ok(found.optional()?)
+    pub(super) fn one(self, connection: &Connection, id: i64) -> Result<Option<Brief>> {
+        match self {
+            Self::Delegate => delegates::brief(connection, id),
+            Self::Device => devices::brief(connection, id),
+        }
     }
 
     /// What is found by a text; `None` when none was given.
-    fn find(self, connection: &Connection, find: &str) -> Result<Option<Vec<Choice>>> {
+    fn find(self, connection: &Connection, find: &str) -> Result<Option<Vec<Brief>>> {
         if find.is_empty() {
             return Ok(None);
         }
-        let ids = match self {
-            Self::Delegate => delegates_with(connection, find)?,
-            Self::Device => devices_with(connection, find)?,
+        let ids: Vec<i64> = match self {
+            Self::Delegate => delegates::matching(connection, find, MOST as u64)?,
+            Self::Device => {
+                let found = devices::matching(connection, &fold(find), MOST)?;
+                found.into_iter().map(|device| device.id).collect()
+            }
         };
         let choices = ids.iter().map(|id| self.one(connection, *id));
-        let choices: Result<Vec<Option<Choice>>> = choices.collect();
+        let choices: Result<Vec<Option<Brief>>> = choices.collect();
         Ok(Some(choices?.into_iter().flatten().collect()))
     }
-}
-
-/// Delegates that have every word somewhere.
-fn delegates_with(connection: &Connection, find: &str) -> Result<Vec<i64>> {
-    let has = |word: &str| {
-        let texts = ["firstName", "lastName", "email", "company", "barcode"];
-        let tests: Vec<_> = texts
-            .iter()
-            .map(|name| json!({"*=": [name, word]}))
-            .collect();
-        json!({"or": tests})
-    };
-    let words: Vec<_> = find.split_whitespace().take(WORDS).map(has).collect();
-    let text = json!({"and": words}).to_string();
-    let search = Search::parse(
-        &delegates::SEARCHED,
-        &text,
-        &crate::types::Zone::default(),
-        None,
-    )?;
-    Ok(search.page(connection, 0, MOST as u64)?.ids)
-}
-
-fn devices_with(connection: &Connection, find: &str) -> Result<Vec<i64>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM devices
-         WHERE deleted_at IS NULL AND (text_contains(name, ?1) OR text_contains(code, ?1))
-         ORDER BY device_type = 'event' DESC, name, id LIMIT ?2",
-    )?;
-    let ids = statement.query_map(rusqlite::params![text::fold(find), MOST], |row| row.get(0))?;
-    Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
 #[derive(Template)]
 #[template(path = "access/found.html")]
 struct Part {
     field: &'static str,
-    found: Option<Vec<Choice>>,
+    found: Option<Vec<Brief>>,
 }
 
 #[derive(Template)]
@@ -188,14 +138,12 @@ struct Part {
 struct Page {
     layout: Layout,
     field: &'static str,
-    found: Option<Vec<Choice>>,
+    found: Option<Vec<Brief>>,
 }
 
 async fn offer(request: RequestContext, subject: Subject) -> Result<Response> {
     let find = request.query.text("find").to_owned();
     let found = request
-        .console
-        .store
         .read(move |connection| subject.find(connection, &find))
         .await?;
     let field = subject.field();

@@ -3,15 +3,17 @@
 use super::{LINES, before, choice::Subject, next_page};
 use crate::{
     admin::{Area, Layout, RequestContext, Route, answer, route},
+    domain::apps::presence,
     identity::{
         clients::{self, Client},
+        last_seen::LastSeen,
         tokens,
     },
     types::{ClientId, Timestamp, error::Result},
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![Route::get(
@@ -59,12 +61,16 @@ pub(super) struct Use {
 }
 
 impl Use {
-    pub(super) fn of(connection: &Connection, client: &Client) -> Result<Self> {
+    pub(super) fn of(
+        connection: &Connection,
+        last_seen: &LastSeen,
+        client: &Client,
+    ) -> Result<Self> {
         let usage = tokens::usage_of_client(connection, client.id, Timestamp::now())?;
-        let seen: Option<Timestamp> = connection
-            .prepare_cached("SELECT seen_at FROM device_states WHERE device_id = ?1")?
-            .query_row([client.device], |row| row.get(0))
-            .optional()?;
+        let seen = match client.device {
+            Some(device) => presence::last_seen(connection, last_seen, device)?,
+            None => None,
+        };
         Ok(Self {
             live: usage.live,
             last: usage.last.max(seen),
@@ -78,14 +84,13 @@ async fn show(request: RequestContext) -> Result<Response> {
         request.query.ticked("revoked"),
     );
     let (part, from) = (q.clone(), before(&request)?.map(ClientId));
+    let console = request.console.clone();
     let mut lines = request
-        .console
-        .store
         .read(move |connection| {
             let clients = clients::page(connection, &part, revoked, from, LINES + 1)?;
             clients
                 .into_iter()
-                .map(|client| line(connection, client))
+                .map(|client| line(connection, &console.last_seen, client))
                 .collect::<Result<Vec<Line>>>()
         })
         .await?;
@@ -102,13 +107,13 @@ async fn show(request: RequestContext) -> Result<Response> {
     })
 }
 
-fn line(connection: &Connection, client: Client) -> Result<Line> {
+fn line(connection: &Connection, last_seen: &LastSeen, client: Client) -> Result<Line> {
     let device = match client.device {
         Some(device) => Subject::Device.one(connection, device.0)?,
         None => None,
     };
     Ok(Line {
-        use_: Use::of(connection, &client)?,
+        use_: Use::of(connection, last_seen, &client)?,
         device: device.map(|device| device.name),
         client,
     })

@@ -132,12 +132,11 @@ fn id(request: &RequestContext) -> Result<ClientId> {
 }
 
 async fn read(request: &RequestContext, id: ClientId) -> Result<(Client, Use)> {
+    let console = request.console.clone();
     request
-        .console
-        .store
         .read(move |connection| {
             let client = clients::get(connection, id)?;
-            let known = Use::of(connection, &client)?;
+            let known = Use::of(connection, &console.last_seen, &client)?;
             Ok((client, known))
         })
         .await
@@ -154,11 +153,9 @@ async fn blank(request: RequestContext) -> Result<Response> {
 
 async fn make(request: RequestContext) -> Result<Response> {
     let new = wanted(&request)?;
-    let (ctx, sought) = (request.context(), new.clone());
+    let sought = new.clone();
     let made = request
-        .console
-        .store
-        .write(move |tx| clients::create(tx, &ctx, &sought, &delegates::property_names()))
+        .write(move |tx, ctx| clients::create(tx, ctx, &sought, &delegates::property_names()))
         .await;
     match made {
         Ok(made) => show_once(
@@ -194,21 +191,21 @@ async fn change(request: RequestContext) -> Result<Response> {
         new.device = read(&request, id).await?.0.device;
     }
     let seen = request.form.text("state").to_owned();
-    let (ctx, sought, state) = (request.context(), new.clone(), seen.clone());
+    let (sought, state) = (new.clone(), seen.clone());
     let outcome = request
-        .console
-        .store
-        .write(move |tx| {
-            clients::change(tx, &ctx, id, &seen, &sought, &delegates::property_names())
+        .write(move |tx, ctx| {
+            clients::change(tx, ctx, id, &seen, &sought, &delegates::property_names())
         })
         .await;
     let (wanted, state, failure) = match outcome {
         Ok(Edit::Done(client)) => {
-            request.flash(format!(
-                "{} is changed. Its running tokens follow at once.",
-                client.name
-            ));
-            return Ok(answer::go(&format!("/console/access/clients/{id}")));
+            return request.done(
+                format!(
+                    "{} is changed. Its running tokens follow at once.",
+                    client.name
+                ),
+                &format!("/console/access/clients/{id}"),
+            );
         }
         Ok(Edit::Outdated(client)) => (stands(&client), client.state(), MEANWHILE.to_owned()),
         Err(error) if is_theirs(&error) => (new, state, answer::sentence(&error.message)),
@@ -222,15 +219,13 @@ async fn change(request: RequestContext) -> Result<Response> {
 
 async fn rotate(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
-    let (ctx, ends) = (request.context(), request.form.ticked("tokens"));
+    let ends = request.form.ticked("tokens");
     let (made, name) = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let client = clients::get(tx, id)?;
-            let made = clients::rotate_secret(tx, &ctx, &client.client_id)?;
+            let made = clients::rotate_secret(tx, ctx, &client.client_id)?;
             if ends {
-                clients::end_tokens(tx, &ctx, &client.client_id)?;
+                clients::end_tokens(tx, ctx, &client.client_id)?;
             }
             Ok((made, client.name))
         })
@@ -249,31 +244,29 @@ async fn rotate(request: RequestContext) -> Result<Response> {
 
 async fn end_tokens(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let client = clients::get(tx, id)?;
-            clients::end_tokens(tx, &ctx, &client.client_id)
+            clients::end_tokens(tx, ctx, &client.client_id)
         })
         .await?;
-    request.flash("Its tokens are ended. It can get new ones with its secret.");
-    Ok(answer::go(&format!("/console/access/clients/{id}")))
+    request.done(
+        "Its tokens are ended. It can get new ones with its secret.",
+        &format!("/console/access/clients/{id}"),
+    )
 }
 
 async fn revoke(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
-    let ctx = request.context();
     let name = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let client = clients::get(tx, id)?;
-            clients::revoke(tx, &ctx, &client.client_id)?;
+            clients::revoke(tx, ctx, &client.client_id)?;
             Ok(client.name)
         })
         .await?;
-    request.flash(format!("{name} is revoked: it is locked out from now on."));
-    Ok(answer::go("/console/access/clients"))
+    request.done(
+        format!("{name} is revoked: it is locked out from now on."),
+        "/console/access/clients",
+    )
 }

@@ -166,8 +166,6 @@ fn path(id: UserId) -> String {
 
 async fn read(request: &RequestContext, id: UserId) -> Result<Known> {
     request
-        .console
-        .store
         .read(move |connection| {
             let now = Timestamp::now();
             Ok(Known {
@@ -227,10 +225,7 @@ async fn make(request: RequestContext) -> Result<Response> {
     let wanted = Wanted::sent(&request)?;
     match made(&request, wanted.clone()).await {
         Ok((id, Some(password))) => show_password(&request, id, wanted.email, password),
-        Ok((id, None)) => {
-            request.flash(format!("{} is made.", wanted.email));
-            Ok(answer::go(&path(id)))
-        }
+        Ok((id, None)) => request.done(format!("{} is made.", wanted.email), &path(id)),
         Err(error) if is_theirs(&error) => {
             let mut page = Page::read(&request, None, wanted, Timestamp(0)).await?;
             page.failure = Some(answer::sentence(&error.message));
@@ -358,12 +353,10 @@ async fn set_password(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
     match password_set(&request, id).await {
         Ok((email, Some(password))) => show_password(&request, id, email, password),
-        Ok((email, None)) => {
-            request.flash(format!(
-                "{email} has a new password and is signed out everywhere."
-            ));
-            Ok(answer::go(&path(id)))
-        }
+        Ok((email, None)) => request.done(
+            format!("{email} has a new password and is signed out everywhere."),
+            &path(id),
+        ),
         Err(error) if is_theirs(&error) => {
             let user = read(&request, id).await?.user;
             let (wanted, failure) = (Wanted::stands(&user), answer::sentence(&error.message));
@@ -374,22 +367,16 @@ async fn set_password(request: RequestContext) -> Result<Response> {
 }
 
 async fn password_set(request: &RequestContext, id: UserId) -> Result<(String, Option<String>)> {
-    let user = request
-        .console
-        .store
-        .look_up(|connection| users::get(connection, id))?;
+    let user = request.look_up(|connection| users::get(connection, id))?;
     let (password, clear) = new_password(request, &user.email, user.console).await?;
     let change = UserChange {
         password,
         ..UserChange::default()
     };
-    let ctx = request.context();
     let email = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let email = users::get(tx, id)?.email;
-            users::change(tx, &ctx, &email, &change)?;
+            users::change(tx, ctx, &email, &change)?;
             Ok(email)
         })
         .await?;
@@ -398,28 +385,24 @@ async fn password_set(request: &RequestContext, id: UserId) -> Result<(String, O
 
 async fn turn_off(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
-    let ctx = request.context();
     let email = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let user = users::get(tx, id)?;
-            second_factor::remove(tx, &ctx, id)?;
+            second_factor::remove(tx, ctx, id)?;
             Ok(user.email)
         })
         .await?;
-    request.flash(format!("{email} signs in with the password alone now."));
-    Ok(answer::go(&path(id)))
+    request.done(
+        format!("{email} signs in with the password alone now."),
+        &path(id),
+    )
 }
 
 async fn end_sessions(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
-    let ctx = request.context();
     let session = request.form.number("session")?;
     let ended = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             users::get(tx, id)?;
             let ended = if let Some(session) = session {
                 usize::from(sessions::end(tx, id, session)?)
@@ -427,35 +410,34 @@ async fn end_sessions(request: RequestContext) -> Result<Response> {
                 tokens::cancel_of_user(tx, id)?;
                 sessions::end_all(tx, id, None)?
             };
-            sessions::audit_end(tx, &ctx, id, ended)?;
+            sessions::audit_end(tx, ctx, id, ended)?;
             Ok(ended)
         })
         .await?;
-    request.flash(if session.is_some() {
-        sessions::told_end(ended)
-    } else {
-        "Signed out everywhere, in the console and in apps."
-    });
-    Ok(answer::go(&path(id)))
+    request.done(
+        if session.is_some() {
+            sessions::told_end(ended)
+        } else {
+            "Signed out everywhere, in the console and in apps."
+        },
+        &path(id),
+    )
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
     let id = id(&request)?;
-    let ctx = request.context();
     let removed = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let email = users::get(tx, id)?.email;
-            users::remove(tx, &ctx, &email)?;
+            users::remove(tx, ctx, &email)?;
             Ok(email)
         })
         .await;
     match removed {
-        Ok(email) => {
-            request.flash(format!("{email} is removed and signed out everywhere."));
-            Ok(answer::go("/console/access"))
-        }
+        Ok(email) => request.done(
+            format!("{email} is removed and signed out everywhere."),
+            "/console/access",
+        ),
         Err(error) if is_theirs(&error) => {
             let user = read(&request, id).await?.user;
             let (wanted, failure) = (Wanted::stands(&user), answer::sentence(&error.message));

@@ -4,7 +4,7 @@ use super::{LINES, before, choice::Subject, next_page};
 use crate::{
     admin::{Area, Layout, RequestContext, Route, answer, route},
     identity::{
-        second_factor, tokens,
+        second_factor, sessions, tokens,
         users::{self, User},
     },
     types::{Timestamp, UserId, error::Result},
@@ -42,9 +42,7 @@ impl Line {
 
 /// When a user was heard of last: in the console, or by getting a token.
 pub(super) fn last_seen(connection: &Connection, user: UserId) -> Result<Option<Timestamp>> {
-    let seen: Option<Timestamp> = connection
-        .prepare_cached("SELECT max(seen_at) FROM console_sessions WHERE user_id = ?1")?
-        .query_row([user], |row| row.get(0))?;
+    let seen = sessions::last_seen(connection, user)?;
     let usage = tokens::usage_of_user(connection, user, Timestamp::now())?;
     Ok(seen.max(usage.last))
 }
@@ -56,8 +54,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     );
     let (part, from) = (q.clone(), before(&request)?.map(UserId));
     let mut lines = request
-        .console
-        .store
         .read(move |connection| {
             let users = users::page(connection, &part, console, from, LINES + 1)?;
             users

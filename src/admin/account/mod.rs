@@ -52,7 +52,7 @@ struct Page {
 impl Page {
     fn read(request: &RequestContext, failure: Option<(Part, String)>) -> Result<Self> {
         let current_user = request.current_user()?;
-        let (sessions, factor) = request.console.store.look_up(|connection| {
+        let (sessions, factor) = request.look_up(|connection| {
             Ok((
                 sessions::of_user(connection, current_user.user, Timestamp::now())?,
                 factor::state(connection, current_user.user)?,
@@ -107,12 +107,10 @@ fn again(request: &RequestContext, part: Part, error: Error) -> Result<Response>
 
 async fn change_password(request: RequestContext) -> Result<Response> {
     match password_changed(&request).await {
-        Ok(()) => {
-            request.flash(
-                "Your password is changed. Wherever else you were signed in, you are no more.",
-            );
-            Ok(answer::go("/console/account"))
-        }
+        Ok(()) => request.done(
+            "Your password is changed. Wherever else you were signed in, you are no more.",
+            "/console/account",
+        ),
         Err(error) => again(&request, Part::Password, error),
     }
 }
@@ -132,13 +130,10 @@ async fn password_changed(request: &RequestContext) -> Result<()> {
         session: Some(current_user.session),
         ..UserChange::default()
     };
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let email = users::get(tx, current_user.user)?.email;
-            users::change(tx, &ctx, &email, &change)
+            users::change(tx, ctx, &email, &change)
         })
         .await
 }
@@ -147,23 +142,22 @@ async fn password_changed(request: &RequestContext) -> Result<()> {
 async fn end_sessions(request: RequestContext) -> Result<Response> {
     let current_user = request.current_user()?.clone();
     let session = request.form.number("session")?;
-    let ctx = request.context();
     let ended = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let ended = match session {
                 Some(session) => usize::from(sessions::end(tx, current_user.user, session)?),
                 None => sessions::end_all(tx, current_user.user, Some(current_user.session))?,
             };
-            sessions::audit_end(tx, &ctx, current_user.user, ended)?;
+            sessions::audit_end(tx, ctx, current_user.user, ended)?;
             Ok(ended)
         })
         .await?;
-    request.flash(if session.is_some() {
-        sessions::told_end(ended)
-    } else {
-        "You are signed in here and nowhere else."
-    });
-    Ok(answer::go("/console/account"))
+    request.done(
+        if session.is_some() {
+            sessions::told_end(ended)
+        } else {
+            "You are signed in here and nowhere else."
+        },
+        "/console/account",
+    )
 }

@@ -42,10 +42,7 @@ struct Page {
 impl Page {
     fn read(request: &RequestContext, failure: Option<String>) -> Result<Self> {
         let current_user = request.current_user()?;
-        let on = request
-            .console
-            .store
-            .look_up(|connection| factor::is_on(connection, current_user.user))?;
+        let on = request.look_up(|connection| factor::is_on(connection, current_user.user))?;
         let shared = request.console.pairing.look(current_user).filter(|_| !on);
         Ok(Self {
             layout: request.layout("Authenticator app", Some(Area::Account)),
@@ -113,12 +110,10 @@ async fn confirmed(request: &RequestContext) -> Result<Vec<String>> {
     let shared = request.console.pairing.look(current_user).ok_or_else(|| {
         Error::invalid("that took too long; begin once more, and remove the entry from your app")
     })?;
-    let (user, ctx) = (current_user.user, request.context());
+    let user = current_user.user;
     let code = request.form.text("code").to_owned();
     let codes = request
-        .console
-        .store
-        .write(move |tx| factor::confirm(tx, &ctx, user, &shared, &code))
+        .write(move |tx, ctx| factor::confirm(tx, ctx, user, &shared, &code))
         .await?;
     codes.ok_or_else(|| {
         Error::invalid(
@@ -137,19 +132,19 @@ async fn turn_off(request: RequestContext) -> Result<Response> {
     store
         .write(move |tx| factor::remove(tx, &ctx, user))
         .await?;
-    request.flash("The authenticator app is off: your password alone signs you in.");
-    Ok(answer::go("/console/account"))
+    request.done(
+        "The authenticator app is off: your password alone signs you in.",
+        "/console/account",
+    )
 }
 
 async fn renew(request: RequestContext) -> Result<Response> {
     if let Err(error) = sign_in::check_own_password(&request, sent_password(&request)).await {
         return again(&request, Part::Codes, error);
     }
-    let (user, ctx) = (request.current_user()?.user, request.context());
+    let user = request.current_user()?.user;
     let renewed = request
-        .console
-        .store
-        .write(move |tx| factor::renew_codes(tx, &ctx, user))
+        .write(move |tx, ctx| factor::renew_codes(tx, ctx, user))
         .await;
     match renewed {
         Ok(codes) => {
@@ -185,10 +180,7 @@ async fn download(request: RequestContext) -> Result<Response> {
         .map(ToOwned::to_owned)
         .collect();
     let user = request.current_user()?.user;
-    let ours = request
-        .console
-        .store
-        .look_up(|connection| factor::are_codes(connection, user, &codes))?;
+    let ours = request.look_up(|connection| factor::are_codes(connection, user, &codes))?;
     if !ours || codes.is_empty() {
         return Err(Error::invalid(
             "these are not your present recovery codes; make new ones in your account",

@@ -1,6 +1,6 @@
 //! Before and after side by side: only what differs, each value by its path.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Values shown of a change; the export has them all.
 const MOST: usize = 40;
@@ -8,22 +8,22 @@ const MOST: usize = 40;
 const TEXT_MAX_CHARS: usize = 400;
 
 /// What differs.
-pub(super) struct Differences {
-    pub(super) rows: Vec<Difference>,
+pub struct Differences {
+    pub rows: Vec<Difference>,
     /// How many more there are.
-    pub(super) more: usize,
+    pub more: usize,
 }
 
 /// A value that is another, or was or is not there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Difference {
-    pub(super) what: String,
-    pub(super) before: String,
-    pub(super) after: String,
+pub struct Difference {
+    pub what: String,
+    pub before: String,
+    pub after: String,
 }
 
 /// The values in which two records differ, in the order of the records.
-pub(super) fn differences(before: Option<&Value>, after: Option<&Value>) -> Differences {
+pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Differences {
     let (before, after) = (values(before), values(after));
     let mut names: Vec<&String> = before.iter().map(|(name, _)| name).collect();
     names.extend(
@@ -60,30 +60,35 @@ fn found(values: &[(String, String)], name: &str) -> String {
 fn values(record: Option<&Value>) -> Vec<(String, String)> {
     let mut values = Vec::new();
     if let Some(record) = record {
-        gather(record, String::new(), &mut values);
+        flatten("", record, &mut values);
     }
     values
 }
 
-fn gather(value: &Value, path: String, out: &mut Vec<(String, String)>) {
-    let Value::Object(object) = value else {
-        if !value.is_null() {
-            out.push((path, text(value)));
+/// The values of a document, each by its path.
+pub fn flatten(path: &str, value: &Value, out: &mut Vec<(String, String)>) {
+    match value {
+        Value::Null => {}
+        Value::Object(object) if is_reference(object) => {
+            out.push((path.to_owned(), format!("No. {}", object["id"])));
         }
-        return;
-    };
-    for (name, value) in object {
-        // What kind of record it is stands above.
-        if name == "_type" {
-            continue;
+        Value::Object(object) => {
+            // What kind of record it is stands above.
+            for (name, value) in object.iter().filter(|(name, _)| *name != "_type") {
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path} › {name}")
+                };
+                flatten(&path, value, out);
+            }
         }
-        let path = if path.is_empty() {
-            name.clone()
-        } else {
-            format!("{path} › {name}")
-        };
-        gather(value, path, out);
+        value => out.push((path.to_owned(), text(value))),
     }
+}
+
+fn is_reference(object: &Map<String, Value>) -> bool {
+    object.len() == 2 && object.contains_key("id") && object.contains_key("_type")
 }
 
 fn text(value: &Value) -> String {

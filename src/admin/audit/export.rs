@@ -50,8 +50,6 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let of_filter = zone.clone();
     let walk = request
-        .console
-        .store
         .read(move |connection| Walk::begin(connection, asked.filter(connection, &of_filter)?))
         .await?;
     let rest = Rest {

@@ -3,9 +3,14 @@
 use super::differences::{Differences, differences};
 use crate::{
     core::audit::{Actor, Entry},
-    types::{Timestamp, error::Result},
+    domain::{delegates, devices, reports, sales, webhooks::store},
+    identity::{clients, users},
+    types::{
+        ClientId, DeviceId, Timestamp, UserId,
+        error::{Kind, Result},
+    },
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::Value;
 
 /// A change, ready to be shown.
@@ -119,23 +124,24 @@ fn in_words(connection: &Connection, entry: &Entry) -> Result<Differences> {
 
 /// What a record is called now; `None` where it is gone.
 fn name(connection: &Connection, record_type: &str, id: i64) -> Result<Option<String>> {
-    let sql = match record_type {
-        "delegate" => {
-            "SELECT coalesce(nullif(trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), ''), barcode, '')
-             FROM delegates WHERE id = ?1"
-        }
-        "device" | "event" => "SELECT coalesce(name, code, '') FROM devices WHERE id = ?1",
-        "user" => "SELECT email FROM users WHERE id = ?1",
-        "client" => "SELECT name FROM clients WHERE id = ?1",
-        "transaction" => "SELECT code FROM transactions WHERE id = ?1",
-        "report" => "SELECT label FROM reports WHERE number = ?1",
-        "webhook" => "SELECT name FROM webhooks WHERE id = ?1",
-        _ => return Ok(None),
-    };
-    Ok(connection
-        .prepare_cached(sql)?
-        .query_row([id], |row| row.get(0))
-        .optional()?)
+    Ok(match record_type {
+        "delegate" => delegates::name_of(connection, id)?,
+        "device" | "event" => devices::name_of(connection, DeviceId(id))?,
+        "user" => there(users::get(connection, UserId(id)))?.map(|user| user.email),
+        "client" => there(clients::get(connection, ClientId(id)))?.map(|client| client.name),
+        "transaction" => sales::code_of(connection, id)?,
+        "report" => reports::label_of(connection, id)?,
+        "webhook" => there(store::get(connection, id))?.map(|webhook| webhook.is.name),
+        _ => None,
+    })
+}
+
+/// What was found; `None` where it is gone.
+fn there<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(gone) if gone.kind == Kind::NoSuchPath => Ok(None),
+        found => found.map(Some),
+    }
 }
 
 /// What the record was called, as far as the change itself tells.

@@ -2,7 +2,11 @@
 
 mod differences;
 mod export;
+mod history;
 mod line;
+
+pub use differences::flatten;
+pub use history::{Change, changes};
 
 use super::{Area, Fields, Layout, RequestContext, Route, answer, route};
 use crate::{
@@ -21,8 +25,6 @@ use std::collections::BTreeSet;
 
 /// Changes on a page.
 const LINES: usize = 50;
-/// The newest changes whose actions are offered to filter by.
-const OFFERED_FROM: i64 = 2_000;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -158,8 +160,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     let layout = request.layout("Audit", Some(Area::Audit));
     let (sought, administers) = (asked.clone(), layout.administers());
     let read = request
-        .console
-        .store
         .read(move |connection| {
             let (page, failure) = match sought.filter(connection, &zone) {
                 Ok(filter) => (audit::page(connection, &filter, below, LINES)?, None),
@@ -176,7 +176,7 @@ async fn show(request: RequestContext) -> Result<Response> {
             Ok(Read {
                 lines: lines?,
                 page,
-                types: types(connection)?,
+                types: audit::types(connection)?,
                 actions: actions(connection, &sought.action)?,
                 failure,
             })
@@ -200,18 +200,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&page)
 }
 
-/// The types of records that there are changes of, each found by one step in the index.
-fn types(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "WITH RECURSIVE types (name) AS (
-             SELECT min(record_type) FROM audit
-             UNION ALL SELECT (SELECT min(record_type) FROM audit WHERE record_type > name) FROM types WHERE name IS NOT NULL)
-         SELECT name FROM types WHERE name IS NOT NULL",
-    )?;
-    let types = statement.query_map([], |row| row.get(0))?;
-    Ok(types.collect::<rusqlite::Result<_>>()?)
-}
-
 /// Actions to choose from: the usual ones, those of the newest changes, and the one chosen.
 fn actions(connection: &Connection, chosen: &str) -> Result<Vec<String>> {
     let usual = ["create", "update", "delete", "restore", "revoke"];
@@ -219,12 +207,6 @@ fn actions(connection: &Connection, chosen: &str) -> Result<Vec<String>> {
     if !chosen.is_empty() {
         actions.insert(chosen.to_owned());
     }
-    let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT action FROM audit WHERE id > (SELECT max(id) FROM audit) - ?1",
-    )?;
-    let recent = statement.query_map([OFFERED_FROM], |row| row.get::<_, String>(0))?;
-    for action in recent {
-        actions.insert(action?);
-    }
+    actions.extend(audit::recent_actions(connection)?);
     Ok(actions.into_iter().collect())
 }

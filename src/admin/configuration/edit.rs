@@ -1,12 +1,7 @@
 //! The settings of all apps, of a type or of a device. What is saved is a draft; apps get it when it
 //! is published.
 
-use super::{
-    form::Form,
-    scope::{self, Scope},
-    show::seen,
-    words,
-};
+use super::{form::Form, scope::Scope, show::seen, words};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
     domain::{
@@ -15,7 +10,7 @@ use crate::{
             configuration::{self, Draft},
             parameters::{FEATURES, PARAMETERS},
         },
-        devices::RESOURCE,
+        devices::{self, RESOURCE, record::Record},
     },
     types::{
         Timestamp, Zone,
@@ -24,7 +19,7 @@ use crate::{
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::Value;
 
 /// A parameter as the form shows it.
@@ -111,7 +106,7 @@ impl Page {
             .filter(|(name, _)| PARAMETERS.iter().all(|known| known.name != *name));
         Ok(Self {
             called: scope.called(connection)?,
-            device: scope::device(connection, scope.code())?.map(|device| device.id),
+            device: devices::with_code(connection, scope.code())?.map(|device| device.id),
             lines: lines.collect(),
             features: FEATURES,
             others: others
@@ -145,8 +140,6 @@ async fn page(request: &RequestContext, scope: Scope, form: Option<Form>) -> Res
     let layout = request.layout("App configuration", Some(Area::Configuration));
     let zone = request.console.settings().zone.clone();
     request
-        .console
-        .store
         .read(move |connection| Page::read(connection, layout, scope, form, &zone))
         .await
 }
@@ -159,13 +152,11 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 /// From a device's page: the settings of its code.
 pub async fn of_device(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let code: Option<String> = request.console.store.look_up(|connection| {
-        Ok(connection
-            .prepare_cached("SELECT code FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
-            .query_row([id], |row| row.get(0))
-            .optional()?)
-    })?;
-    let code = code.ok_or_else(|| RESOURCE.missing(&id))?;
+    let record = request.look_up(|connection| Record::find(connection, id))?;
+    if record.deleted_at.is_some() {
+        return Err(RESOURCE.missing(&id));
+    }
+    let code = record.text("code").to_owned();
     Ok(answer::go(&Scope::Device(code).path()))
 }
 
@@ -184,12 +175,10 @@ pub async fn save(request: RequestContext) -> Result<Response> {
     let draft_seen = request.form.number("seen")?.map(Timestamp);
     let version_seen = request.form.number("version")?;
     let remove = request.form.text("do") == "remove" && !scope.is_all();
-    let (ctx, typed) = (request.context(), form.clone());
+    let typed = form.clone();
     let of = scope.clone();
     let saved = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let Base {
                 mut document,
                 published,
@@ -206,25 +195,25 @@ pub async fn save(request: RequestContext) -> Result<Response> {
                 typed.settings(of.is_all(), &own, &base, &ctx.settings.zone)?
             };
             of.put(&mut document, settings);
-            if configuration::save_draft(tx, &ctx, &document, draft_seen)?.is_none() {
+            if configuration::save_draft(tx, ctx, &document, draft_seen)?.is_none() {
                 return Ok(Saved::Meanwhile);
             }
             if words::differences(&published, &document, &ctx.settings.zone).is_empty() {
-                configuration::discard_draft(tx, &ctx)?;
+                configuration::discard_draft(tx, ctx)?;
                 return Ok(Saved::Same);
             }
             Ok(Saved::Draft)
         })
         .await;
     match saved {
-        Ok(Saved::Draft) => {
-            request.flash("Kept as a draft. Apps get it when you publish it.");
-            Ok(answer::go("/console/configuration"))
-        }
-        Ok(Saved::Same) => {
-            request.flash("Nothing differs from what is in force.");
-            Ok(answer::go("/console/configuration"))
-        }
+        Ok(Saved::Draft) => request.done(
+            "Kept as a draft. Apps get it when you publish it.",
+            "/console/configuration",
+        ),
+        Ok(Saved::Same) => request.done(
+            "Nothing differs from what is in force.",
+            "/console/configuration",
+        ),
         Ok(Saved::Meanwhile) => {
             let mut page = page(&request, scope, Some(form)).await?;
             page.meanwhile = true;

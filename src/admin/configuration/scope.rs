@@ -2,10 +2,13 @@
 
 use crate::{
     admin::Fields,
-    domain::apps::{Document, Settings},
+    domain::{
+        apps::{Document, Settings},
+        devices,
+    },
     types::{error::Result, text},
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 /// Whose settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +111,10 @@ impl Scope {
                 ..Document::default()
             },
         };
-        let kind = device(connection, self.code())?.and_then(|device| device.kind);
+        let device = devices::with_code(connection, self.code())?;
+        let kind = device
+            .map(|device| device.kind)
+            .filter(|kind| !kind.is_empty());
         Ok(above.effective(kind.as_deref(), self.code()))
     }
 
@@ -117,34 +123,10 @@ impl Scope {
         Ok(match self {
             Self::All => "All apps".to_owned(),
             Self::Type(kind) => format!("Devices of the type {kind}"),
-            Self::Device(code) => match device(connection, code)? {
+            Self::Device(code) => match devices::with_code(connection, code)? {
                 Some(device) => device.name,
                 None => format!("The device with the code {code} (there is none yet)"),
             },
         })
     }
-}
-
-/// A living device.
-pub struct Device {
-    pub id: i64,
-    pub name: String,
-    kind: Option<String>,
-}
-
-/// The living device of a code.
-pub fn device(connection: &Connection, code: &str) -> Result<Option<Device>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id, coalesce(name, short_name, code), device_type FROM devices
-             WHERE code = ?1 AND deleted_at IS NULL",
-        )?
-        .query_row([code], |row| {
-            Ok(Device {
-                id: row.get(0)?,
-                name: row.get(1)?,
-                kind: row.get(2)?,
-            })
-        })
-        .optional()?)
 }

@@ -5,11 +5,13 @@ use super::{
     words::{self, Changed},
 };
 use crate::{
-    admin::{Area, Layout, RequestContext, actor, answer},
+    admin::{Area, Layout, RequestContext, answer},
+    core::audit,
     domain::apps::{
         Document,
         configuration::{self, Draft, Holder, Published},
         parameters::PARAMETERS,
+        state,
     },
     types::{
         Zone,
@@ -120,8 +122,6 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let layout = request.layout("App configuration", Some(Area::Configuration));
     let zone = request.console.settings().zone.clone();
     let page = request
-        .console
-        .store
         .read(move |connection| Page::read(connection, layout, &zone))
         .await?;
     answer::page(&page)
@@ -134,7 +134,7 @@ impl Page {
         let current = draft
             .as_ref()
             .map_or(&published.document, |draft| &draft.document);
-        let who = |actor: &str| actor::called(connection, actor);
+        let who = |actor: &str| audit::actor_name(connection, actor);
         Ok(Self {
             by: published.actor.as_deref().map(who).transpose()?,
             draft_by: match &draft {
@@ -144,7 +144,7 @@ impl Page {
             changes: named(connection, &published.document, current, zone)?,
             lines: lines(current, zone),
             overrides: overrides(connection, current)?,
-            kinds: kinds(connection)?,
+            kinds: state::types(connection)?.into_iter().collect(),
             holders: Holders::read(connection)?,
             layout,
             draft,
@@ -213,19 +213,6 @@ fn overrides(connection: &Connection, document: &Document) -> Result<Vec<Overrid
         .collect()
 }
 
-/// Types of devices that run apps.
-fn kinds(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT DISTINCT d.device_type FROM devices d WHERE d.device_type IS NOT NULL AND d.deleted_at IS NULL
-         AND (EXISTS (SELECT 1 FROM device_states s WHERE s.device_id = d.id)
-              OR EXISTS (SELECT 1 FROM clients c WHERE c.device_id = d.id))",
-    )?;
-    let used = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let mut kinds = used.collect::<rusqlite::Result<BTreeSet<_>>>()?;
-    kinds.extend(["regoapp", "mobileapp"].map(ToOwned::to_owned));
-    Ok(kinds.into_iter().collect())
-}
-
 /// Who has the version in force, whenever that changes.
 pub async fn stream(request: RequestContext) -> Result<Response> {
     let beats = request.beats()?;
@@ -248,7 +235,7 @@ pub async fn stream(request: RequestContext) -> Result<Response> {
 }
 
 async fn part(request: &RequestContext) -> Result<String> {
-    let holders = request.console.store.read(Holders::read).await?;
+    let holders = request.read(Holders::read).await?;
     let layout = request.layout("", Some(Area::Configuration));
     Part {
         layout: &layout,

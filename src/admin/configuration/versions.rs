@@ -2,26 +2,17 @@
 
 use super::show::{Named, named, seen};
 use crate::{
-    admin::{Area, Layout, RequestContext, actor, answer},
-    domain::apps::{Document, configuration},
-    types::{
-        Timestamp,
-        error::{Error, Kind, Result},
+    admin::{Area, Layout, RequestContext, answer},
+    core::audit,
+    domain::apps::{
+        configuration,
+        versions::{self as history, Version},
     },
+    types::error::{Error, Result},
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
-
-/// Versions listed.
-const LISTED: i64 = 100;
-
-/// A version as it was published.
-pub struct Version {
-    pub version: i64,
-    pub by: String,
-    pub published_at: Timestamp,
-}
+use rusqlite::Connection;
 
 #[derive(Template)]
 #[template(path = "configuration/versions.html")]
@@ -45,9 +36,14 @@ struct Page {
 
 pub async fn list(request: RequestContext) -> Result<Response> {
     let (versions, current) = request
-        .console
-        .store
-        .read(|connection| Ok((newest(connection)?, configuration::version(connection)?)))
+        .read(|connection| {
+            let versions = history::newest(connection)?.into_iter();
+            let versions = versions.map(|version| named_by(connection, version));
+            Ok((
+                versions.collect::<Result<_>>()?,
+                configuration::version(connection)?,
+            ))
+        })
         .await?;
     answer::page(&List {
         layout: request.layout(
@@ -59,54 +55,10 @@ pub async fn list(request: RequestContext) -> Result<Response> {
     })
 }
 
-fn newest(connection: &Connection) -> Result<Vec<Version>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT version, actor, published_at FROM app_config ORDER BY version DESC LIMIT ?1",
-    )?;
-    let rows = statement.query_map([LISTED], |row| {
-        Ok(Version {
-            version: row.get(0)?,
-            by: row.get(1)?,
-            published_at: row.get(2)?,
-        })
-    })?;
-    let mut versions = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    for version in &mut versions {
-        version.by = actor::called(connection, &version.by)?;
-    }
-    Ok(versions)
-}
-
-/// A version with its document.
-///
-/// # Errors
-/// [`Kind::NoSuchPath`] where there is none.
-pub fn find(connection: &Connection, version: i64) -> Result<(Version, Document)> {
-    connection
-        .prepare_cached(
-            "SELECT version, actor, published_at, document FROM app_config WHERE version = ?1",
-        )?
-        .query_row([version], |row| {
-            let found = Version {
-                version: row.get(0)?,
-                by: row.get(1)?,
-                published_at: row.get(2)?,
-            };
-            Ok((found, Document::stored(&row.get::<_, String>(3)?)))
-        })
-        .optional()?
-        .ok_or_else(|| Error::new(Kind::NoSuchPath, format!("there is no version {version}")))
-}
-
-/// What was in force before a version.
-fn before(connection: &Connection, version: i64) -> Result<Document> {
-    let text: Option<String> = connection
-        .prepare_cached(
-            "SELECT document FROM app_config WHERE version < ?1 ORDER BY version DESC LIMIT 1",
-        )?
-        .query_row([version], |row| row.get(0))
-        .optional()?;
-    Ok(text.map_or_else(Document::built_in, |text| Document::stored(&text)))
+/// With who published it as people know them.
+fn named_by(connection: &Connection, mut version: Version) -> Result<Version> {
+    version.by = audit::actor_name(connection, &version.by)?;
+    Ok(version)
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
@@ -114,12 +66,10 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let layout = request.layout(&format!("Version {number}"), Some(Area::Configuration));
     let zone = request.console.settings().zone.clone();
     let page = request
-        .console
-        .store
         .read(move |connection| {
-            let (mut version, document) = find(connection, number)?;
-            version.by = actor::called(connection, &version.by)?;
-            let earlier = before(connection, number)?;
+            let (version, document) = history::find(connection, number)?;
+            let version = named_by(connection, version)?;
+            let earlier = history::before(connection, number)?;
             let draft = configuration::draft(connection)?;
             Ok(Page {
                 layout,

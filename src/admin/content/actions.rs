@@ -13,11 +13,9 @@ pub async fn publish(request: RequestContext) -> Result<Response> {
     let path = request.form.text("path").to_owned();
     let seen = request.form.number("seen")?.unwrap_or_default();
     let online = request.form.text("do") == "publish";
-    let (ctx, of) = (request.context(), path.clone());
+    let of = path.clone();
     let saved = request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let Some(region) = Region::find(tx, &of)? else {
                 return Ok(Saved::Meanwhile(None));
             };
@@ -30,7 +28,7 @@ pub async fn publish(request: RequestContext) -> Result<Response> {
             } else {
                 offline(region.now, tx.now())
             };
-            content::save(tx, &ctx, seen, &Checked::as_stored(draft))
+            content::save(tx, ctx, seen, &Checked::as_stored(draft))
         })
         .await?;
     match saved {
@@ -60,12 +58,9 @@ pub(super) fn offline(draft: Draft, now: Timestamp) -> Draft {
 
 pub async fn remove(request: RequestContext) -> Result<Response> {
     let path = request.form.text("path").to_owned();
-    let (ctx, of) = (request.context(), path.clone());
+    let of = path.clone();
     request
-        .console
-        .store
-        .write(move |tx| content::remove(tx, &ctx, &of))
+        .write(move |tx, ctx| content::remove(tx, ctx, &of))
         .await?;
-    request.flash(format!("{path} is gone, with all its versions."));
-    Ok(answer::go(HERE))
+    request.done(format!("{path} is gone, with all its versions."), HERE)
 }

@@ -27,7 +27,7 @@ struct List {
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let regions = request.console.store.read(Region::all).await?;
+    let regions = request.read(Region::all).await?;
     let layout = layout(&request, "Content");
     let line = |region: Region| Line {
         link: page("region", &region.now.path),

@@ -2,13 +2,11 @@
 //! record, and every version of it.
 //!
 //! - `list`; `show`: one region; `versions`: what a save changed, and taking it up again
-//! - `edit`: the form's way in and out; `form`: what was typed; `preview`: with which record, and what
-//!   comes out
+//! - `edit`: the form; `preview`: with which record, and what comes out
 //! - `actions`: publishing, taking offline, removing
 
 mod actions;
 mod edit;
-mod form;
 mod list;
 mod preview;
 mod show;
@@ -82,8 +80,6 @@ fn standing(region: &Region, layout: &Layout) -> (&'static str, String) {
 /// The region that a page is about.
 fn found(request: &RequestContext, path: &str) -> Result<Region> {
     request
-        .console
-        .store
         .look_up(|connection| Region::find(connection, path))?
         .ok_or_else(|| gone(path))
 }

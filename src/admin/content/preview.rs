@@ -9,10 +9,9 @@ use crate::{
     types::{
         DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
         error::{Error, Kind, Result},
-        text::fold,
     },
 };
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 /// What a template makes of a record.
 pub(super) struct Preview {
@@ -46,31 +45,23 @@ pub(super) fn of(
     settings: &Settings,
 ) -> Result<Preview> {
     let of = Of::path(path)?;
-    let (subject, with) = match of {
+    let (subject, brief) = match of {
         Of::Delegate => {
             let id = delegate(connection, record)?;
-            let name = connection
-                .prepare_cached(
-                    "SELECT coalesce(nullif(trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')), ''), barcode, 'no. ' || id)
-                     FROM delegates WHERE id = ?1",
-                )?
-                .query_row([id], |row| row.get(0))?;
-            (Subject::delegate(connection, id, None, settings)?, name)
+            let brief = delegates::brief(connection, id.0)?;
+            (Subject::delegate(connection, id, None, settings)?, brief)
         }
         Of::Device => {
             let id = device(connection, record)?;
-            let name = connection
-                .prepare_cached(
-                    "SELECT coalesce(name, code, 'no. ' || id) FROM devices WHERE id = ?1",
-                )?
-                .query_row([id], |row| row.get(0))?;
-            (Subject::device(connection, id, settings)?, name)
+            let brief = devices::brief(connection, id.0)?;
+            (Subject::device(connection, id, settings)?, brief)
         }
     };
     let made = of
         .check(content)
         .and_then(|()| subject.rendered(content, settings, Timestamp::now()))
         .map_err(|fault| told(content, &fault));
+    let with = brief.map_or_else(String::new, |brief| brief.name);
     Ok(Preview { with, made })
 }
 
@@ -107,17 +98,7 @@ fn delegate(connection: &Connection, record: &str) -> Result<DelegateId> {
     {
         return delegates::find(connection, &selector);
     }
-    connection
-        .prepare_cached(
-            "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR barcode = ?1
-                 OR rfid = ?1 OR external_id = ?1 OR public_id = ?1 OR code = ?1 OR uhf_id = ?1 OR slug = ?1
-                 OR text_contains(coalesce(first_name, '') || ' ' || coalesce(last_name, ''), ?2)
-                 OR lower(email) = lower(?1))
-             ORDER BY id = ?1 DESC, id DESC LIMIT 1",
-        )?
-        .query_row([record, &fold(record)], |row| row.get(0))
-        .optional()?
-        .ok_or_else(|| none(Of::Delegate, record))
+    delegates::newest_named(connection, record)?.ok_or_else(|| none(Of::Delegate, record))
 }
 
 fn device(connection: &Connection, record: &str) -> Result<DeviceId> {
@@ -126,14 +107,5 @@ fn device(connection: &Connection, record: &str) -> Result<DeviceId> {
     {
         return devices::find(connection, &selector);
     }
-    connection
-        .prepare_cached(
-            "SELECT id FROM devices WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR code = ?1
-                 OR external_id = ?1 OR public_id = ?1 OR rfid = ?1 OR slug = ?1
-                 OR text_contains(coalesce(name, ''), ?2))
-             ORDER BY id = ?1 DESC, id DESC LIMIT 1",
-        )?
-        .query_row([record, &fold(record)], |row| row.get(0))
-        .optional()?
-        .ok_or_else(|| none(Of::Device, record))
+    devices::newest_named(connection, record)?.ok_or_else(|| none(Of::Device, record))
 }

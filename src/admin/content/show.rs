@@ -2,7 +2,8 @@
 
 use super::{found, layout, page, standing};
 use crate::{
-    admin::{Layout, RequestContext, actor, answer},
+    admin::{Layout, RequestContext, answer},
+    core::audit,
     domain::content::{Region, Version},
     types::{Timestamp, error::Result},
 };
@@ -42,13 +43,11 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let region = found(&request, request.query.text("path"))?;
     let path = region.now.path.clone();
     let versions = request
-        .console
-        .store
         .read(move |connection| {
             let line = |version: Version| {
                 Ok(Line {
                     link: format!("{}&version={}", page("version", &path), version.version),
-                    by: actor::called(connection, &version.actor)?,
+                    by: audit::actor_name(connection, &version.actor)?,
                     version: version.version,
                     at: version.at,
                 })

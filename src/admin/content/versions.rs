@@ -2,7 +2,8 @@
 
 use super::{found, gone, layout, page};
 use crate::{
-    admin::{Layout, RequestContext, actor, answer},
+    admin::{Layout, RequestContext, answer},
+    core::audit,
     domain::content::{self, Version, edit::Saved},
     types::error::{Error, Kind, Result},
 };
@@ -85,8 +86,6 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let path = region.now.path.clone();
     let number = request.query.number("version")?.unwrap_or(region.version);
     let (version, by, before) = request
-        .console
-        .store
         .read(move |connection| {
             let version = Version::find(connection, &path, number)?.ok_or_else(|| {
                 Error::new(
@@ -94,7 +93,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
                     format!("there is no version {number} of {path}"),
                 )
             })?;
-            let by = actor::called(connection, &version.actor)?;
+            let by = audit::actor_name(connection, &version.actor)?;
             let before = Version::find(connection, &path, number - 1)?;
             Ok((version, by, before))
         })
@@ -118,11 +117,9 @@ pub async fn restore(request: RequestContext) -> Result<Response> {
     let path = request.form.text("path").to_owned();
     let seen = request.form.number("seen")?.unwrap_or_default();
     let version = request.form.number("version")?.unwrap_or_default();
-    let (ctx, of) = (request.context(), path.clone());
+    let of = path.clone();
     let saved = request
-        .console
-        .store
-        .write(move |tx| content::restore(tx, &ctx, &of, seen, version))
+        .write(move |tx, ctx| content::restore(tx, ctx, &of, seen, version))
         .await?;
     match saved {
         Saved::Version(new) => request.flash(format!(

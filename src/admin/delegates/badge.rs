@@ -2,9 +2,10 @@
 
 use super::{
     super::{Area, Layout, RequestContext, Route, answer, route},
-    history, label, list, record, text,
+    label, list, record, text,
 };
 use crate::{
+    core::audit::Actor,
     domain::delegates::blocked::{self, REASONS},
     types::{
         DelegateCode, DelegateId, Timestamp,
@@ -51,7 +52,7 @@ pub(super) fn blocks(connection: &Connection, id: i64) -> Result<Vec<Block>> {
     let blocked = blocked::of(connection, id)?;
     let shown = |blocked: blocked::Blocked| {
         Ok(Block {
-            by: history::called(connection, &blocked.actor)?,
+            by: Actor::of(connection, &blocked.actor)?.name(),
             kind: blocked.kind,
             value: blocked.value,
             reason: blocked.reason,
@@ -81,7 +82,7 @@ fn code(request: &RequestContext) -> Result<Code> {
     let kind = blocked::code_named(&request.path("kind")?)
         .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such code"))?;
     let zone = request.console.settings().zone.clone();
-    request.console.store.look_up(|connection| {
+    request.look_up(|connection| {
         let found = record::properties(connection, id, &zone)?.ok_or_else(|| list::missing(id))?;
         let value = text(&found, kind.name());
         if value.is_empty() {
@@ -170,22 +171,21 @@ async fn block(request: RequestContext) -> Result<Response> {
     };
     let new = request.form.filled("new").map(ToOwned::to_owned);
     let (id, kind) = (code.id, code.kind);
-    let ctx = request.context();
     let replaced = new.is_some();
     let done = request
-        .console
-        .store
-        .write(move |tx| blocked::block(tx, &ctx, DelegateId(id), kind, &reason, new.as_deref()))
+        .write(move |tx, ctx| {
+            blocked::block(tx, ctx, DelegateId(id), kind, &reason, new.as_deref())
+        })
         .await;
     match done {
-        Ok(value) => {
-            request.flash(if replaced {
+        Ok(value) => request.done(
+            if replaced {
                 format!("{value} is blocked, the new code is valid from now on.")
             } else {
                 format!("{value} is blocked. Give this person another before they come back.")
-            });
-            Ok(answer::go(&format!("/console/delegates/{id}")))
-        }
+            },
+            &format!("/console/delegates/{id}"),
+        ),
         Err(cause) if matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) => {
             let failure = answer::sentence(&cause.message);
             answer::form_again(&Page::new(&request, code, Some(failure)))
@@ -204,12 +204,8 @@ async fn unblock(request: RequestContext) -> Result<Response> {
     } else {
         format!("{value} is not blocked any more.")
     };
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx| blocked::unblock(tx, &ctx, &kind, &value, back))
+        .write(move |tx, ctx| blocked::unblock(tx, ctx, &kind, &value, back))
         .await?;
-    request.flash(told);
-    Ok(answer::go(&format!("/console/delegates/{id}")))
+    request.done(told, &format!("/console/delegates/{id}"))
 }

@@ -34,7 +34,7 @@ async fn export(request: RequestContext) -> Result<Response> {
                 let search = filters.search(connection, &zone)?;
                 search.ids(connection, SEARCH_MAX)
             };
-            request.console.store.read(find).await?
+            request.read(find).await?
         };
         Which::Ids(found)
     } else {

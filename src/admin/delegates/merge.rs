@@ -1,13 +1,17 @@
 //! Two records of one person: choosing the other, seeing both side by side, and making them one.
 
 use super::{
-    super::{Area, Layout, RequestContext, Route, answer, route},
-    history::flatten,
-    label, list,
+    super::{Area, Layout, RequestContext, Route, answer, audit::flatten, route},
+    label,
 };
 use crate::{
-    db::Tx,
-    domain::delegates::merge::{chosen, combined, merge, record},
+    domain::{
+        delegates::{
+            merge::{chosen, combined, merge, record},
+            overview::{self, Line},
+        },
+        interactions::history::count_of_delegate,
+    },
     types::{
         DelegateId, Zone,
         error::{Error, Kind, Result},
@@ -33,7 +37,7 @@ struct Page {
     id: i64,
     name: String,
     q: String,
-    candidates: Vec<(i64, String, String)>,
+    candidates: Vec<Line>,
     pair: Option<Pair>,
     failure: Option<String>,
 }
@@ -106,13 +110,16 @@ fn rows(
         .collect()
 }
 
+/// What tells somebody from others of the name.
+fn about(line: &Line) -> String {
+    let about = [&line.company, &line.email, &line.barcode];
+    let about: Vec<&str> = about.into_iter().flatten().map(String::as_str).collect();
+    about.join(" · ")
+}
+
 /// What a form was made from: when both were changed last.
 fn seen(connection: &Connection, kept: i64, other: i64) -> Result<String> {
-    let updated_at = |id: i64| -> Result<i64> {
-        Ok(connection
-            .prepare_cached("SELECT updated_at FROM delegates WHERE id = ?1")?
-            .query_row([id], |row| row.get(0))?)
-    };
+    let updated_at = |id| Ok::<_, Error>(overview::stamps(connection, id)?.1.0);
     Ok(format!("{}-{}", updated_at(kept)?, updated_at(other)?))
 }
 
@@ -136,12 +143,7 @@ fn pair(
         name: super::name_of(connection, other)?.unwrap_or_default(),
         rows: rows(&kept, &theirs, take),
         seen: seen(connection, id, other)?,
-        interactions: connection
-            .prepare_cached(
-                "SELECT count(*) FROM interactions
-                 WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1",
-            )?
-            .query_row([other], |row| row.get(0))?,
+        interactions: count_of_delegate(connection, other)?,
         blocked: lost
             .into_iter()
             .map(|(code, value)| format!("{} {value}", label(code.name())))
@@ -158,7 +160,7 @@ fn page(
     let id = request.id("id")?;
     let q = request.query.text("q").to_owned();
     let zone = request.console.settings().zone.clone();
-    let (name, candidates, pair) = request.console.store.look_up(|connection| {
+    let (name, candidates, pair) = request.look_up(|connection| {
         // Only records that are there can be merged.
         record(connection, DelegateId(id), &zone)?;
         let name = super::name_of(connection, id)?.unwrap_or_default();
@@ -166,7 +168,7 @@ fn page(
             Some(other) => Some(pair(connection, id, other, take, &zone)?),
             None => None,
         };
-        Ok((name, list::candidates(connection, &q, id)?, pair))
+        Ok((name, overview::candidates(connection, &q, id)?, pair))
     })?;
     Ok(Page {
         layout: request.layout(&format!("Merge {name}"), Some(Area::Delegates)),
@@ -194,28 +196,26 @@ async fn join(request: RequestContext) -> Result<Response> {
         .filter(|name| request.form.text(&format!("take-{name}")) == "other")
         .map(ToOwned::to_owned)
         .collect();
-    let (ctx, wanted) = (request.context(), take.clone());
+    let wanted = take.clone();
     let was_seen = request.form.text("seen").to_owned();
     let done = request
-        .console
-        .store
-        .write_prepared(move |tx: &Tx<'_>| {
+        .write_prepared(move |tx, ctx| {
             record(tx, DelegateId(id), &ctx.settings.zone)?;
             record(tx, DelegateId(other), &ctx.settings.zone)?;
             if seen(tx, id, other)? != was_seen {
                 return Ok(None);
             }
-            merge(tx, &ctx, DelegateId(id), DelegateId(other), &wanted).map(Some)
+            merge(tx, ctx, DelegateId(id), DelegateId(other), &wanted).map(Some)
         })
         .await;
     match done {
-        Ok(Some(merged)) => {
-            request.flash(format!(
+        Ok(Some(merged)) => request.done(
+            format!(
                 "Merged: {} interactions came over, {} codes are blocked.",
                 merged.interactions, merged.blocked
-            ));
-            Ok(answer::go(&format!("/console/delegates/{id}")))
-        }
+            ),
+            &format!("/console/delegates/{id}"),
+        ),
         Ok(None) => {
             let failure = "Somebody changed one of the two meanwhile; nothing is merged. Look at what is there now.";
             answer::form_again(&page(

@@ -1,7 +1,7 @@
 //! The people: finding them among many, their records, and what the crew does about them.
 //!
 //! - `list`, `export`: searching, and taking along what was found
-//! - `record`, `history`: one person, with all that happened
+//! - `record`: one person, with all that happened
 //! - `form`: making and changing a record
 //! - `passage`: letting in by hand, and what the gate shows
 //! - `badge`: codes, their pictures, lost badges
@@ -10,7 +10,6 @@
 mod badge;
 mod export;
 mod form;
-mod history;
 mod list;
 mod merge;
 mod passage;
@@ -18,13 +17,8 @@ mod record;
 mod remove;
 
 use super::Route;
-use rusqlite::Connection;
+use crate::domain::delegates::{RESOURCE, name_of};
 use serde_json::{Map, Value};
-
-/// `SELECT`s a delegate's name: first and last, otherwise a code or the id.
-pub(super) const NAME: &str =
-    "coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
-    p.email, p.barcode, p.external_id, 'No. ' || p.id)";
 
 pub(super) fn routes() -> Vec<Route> {
     [
@@ -44,29 +38,10 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// What people call a property.
 fn label(property: &str) -> &str {
-    match property {
-        "firstName" => "First name",
-        "lastName" => "Last name",
-        "email" => "E-mail",
-        "phone" => "Phone",
-        "jobTitle" => "Job title",
-        "company" => "Company",
-        "delegateType" => "Type",
-        "rawFlags" => "Flags",
-        "barcode" => "Barcode",
-        "rfid" => "RFID",
-        "externalId" => "External ID",
-        "publicId" => "Public ID",
-        "code" => "Code",
-        "uhfId" => "UHF ID",
-        "slug" => "Slug",
-        "parent" => "Belongs to",
-        "previous" => "Replaces",
-        "owner" => "Owner",
-        "sources" => "Came from",
-        "gateNote" => "Gate note",
-        "data" => "Details",
-        other => other,
+    match RESOURCE.property(property) {
+        Some(field) if !field.label.is_empty() => field.label,
+        None if property == "gateNote" => "Gate note",
+        _ => property,
     }
 }
 
@@ -90,13 +65,4 @@ fn text<'a>(record: &'a Map<String, Value>, property: &str) -> &'a str {
         .get(property)
         .and_then(Value::as_str)
         .unwrap_or_default()
-}
-
-/// A delegate's name, deleted or not.
-fn name_of(connection: &Connection, id: i64) -> crate::types::error::Result<Option<String>> {
-    use rusqlite::OptionalExtension;
-    Ok(connection
-        .prepare_cached(&format!("SELECT {NAME} FROM delegates p WHERE p.id = ?1"))?
-        .query_row([id], |row| row.get(0))
-        .optional()?)
 }

@@ -1,39 +1,49 @@
 //! One person: codes, details, note, what happened, what was refused, what was changed.
 
 use super::{
-    super::{Area, Layout, RequestContext, Route, answer, route},
-    NAME,
+    super::{
+        Area, Layout, RequestContext, Route, answer,
+        audit::{Change, changes, flatten},
+        route,
+    },
     badge::{Block, blocks},
-    flag_meaning,
-    history::{self, Change},
-    label, list, passage, text,
+    flag_meaning, label, list, name_of, passage, text,
 };
 use crate::{
-    core::records::{Kind, Selection},
+    core::{
+        audit::HistoryOf,
+        records::{Kind, Selection},
+    },
     domain::{
         delegates::{
             RESOURCE,
             note::{self, Level, Note},
+            overview,
         },
-        interactions::{device_cache::DeviceCache, presence},
+        devices::Offer,
+        interactions::{
+            history::{self, Happening},
+            refusals::{self, Refused},
+        },
+        sales,
     },
     types::{
         DelegateId, Timestamp, Zone,
         error::{Error, Result},
+        json::pretty,
     },
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::{Map, Value};
-use std::cmp::Reverse;
 
+/// Texts that the page's head shows.
+const IN_HEAD: [&str; 4] = ["firstName", "lastName", "delegateType", "rawFlags"];
 /// Lines of each list.
-const LINES: i64 = 20;
+const LINES: usize = 20;
 /// Refusals shown.
-const REFUSALS: i64 = 20;
-/// Children shown.
-const CHILDREN: i64 = 50;
+const REFUSALS: usize = 20;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![Route::get("/console/delegates/:id", route::VIEWER, show)]
@@ -45,14 +55,14 @@ struct Page {
     layout: Layout,
     person: Person,
     /// What was just refused: why, the device, and what was tried.
-    refused: Option<Refused>,
+    refused: Option<JustRefused>,
     /// What is wrong with the choice of the place.
     nowhere: Option<&'static str>,
     levels: &'static [Level],
 }
 
 /// A refusal that the page tells.
-pub(super) struct Refused {
+pub(super) struct JustRefused {
     /// Why.
     pub message: String,
     /// Where.
@@ -76,11 +86,11 @@ struct Person {
     note: Option<Note>,
     blocks: Vec<Block>,
     inside: Vec<(i64, String, Timestamp)>,
-    devices: Vec<passage::Place>,
+    devices: Vec<Offer>,
     device: Option<i64>,
-    interactions: Vec<Interaction>,
+    interactions: Vec<Happening>,
     interactions_next: Option<i64>,
-    refusals: Vec<Refusal>,
+    refusals: Vec<Refused>,
     changes: Vec<Change>,
     changes_next: Option<i64>,
     created_at: Timestamp,
@@ -89,6 +99,18 @@ struct Person {
 }
 
 impl Person {
+    fn read_interactions(&mut self, connection: &Connection, before: Option<i64>) -> Result<()> {
+        let mut found = history::of_delegate(connection, self.id, before, LINES + 1)?;
+        let more = found.len() > LINES;
+        found.truncate(LINES);
+        for one in &mut found {
+            one.data = one.data.as_deref().map(pretty);
+        }
+        self.interactions_next = found.last().map(|last| last.id).filter(|_| more);
+        self.interactions = found;
+        Ok(())
+    }
+
     #[expect(
         clippy::trivially_copy_pass_by_ref,
         reason = "templates give references"
@@ -149,25 +171,6 @@ struct Section {
     values: Vec<(String, String)>,
 }
 
-struct Interaction {
-    id: i64,
-    kind: String,
-    at: Timestamp,
-    places: Vec<(i64, String)>,
-    others: Vec<(i64, String)>,
-    by: String,
-    admitted: bool,
-    data: Option<String>,
-}
-
-struct Refusal {
-    at: Timestamp,
-    kind: String,
-    scanned: String,
-    device: String,
-    message: String,
-}
-
 async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     answer::page(&page(&request, id, None).await?)
@@ -177,7 +180,7 @@ async fn show(request: RequestContext) -> Result<Response> {
 pub(super) async fn refused(
     request: &RequestContext,
     id: i64,
-    refused: Refused,
+    refused: JustRefused,
 ) -> Result<Response> {
     answer::form_again(&page(request, id, Some(refused)).await?)
 }
@@ -193,7 +196,7 @@ pub(super) async fn nowhere(
     answer::form_again(&page)
 }
 
-async fn page(request: &RequestContext, id: i64, refused: Option<Refused>) -> Result<Page> {
+async fn page(request: &RequestContext, id: i64, refused: Option<JustRefused>) -> Result<Page> {
     let zone = request.console.settings().zone.clone();
     let before = request.query.number("before")?;
     let changes_before = request.query.number("changes")?;
@@ -202,14 +205,11 @@ async fn page(request: &RequestContext, id: i64, refused: Option<Refused>) -> Re
         .as_ref()
         .map_or(device, |refused| Some(refused.device));
     let person = request
-        .console
-        .store
         .read(move |connection| {
             let mut person = read(connection, id, &zone)?;
             person.device = device;
-            (person.interactions, person.interactions_next) = interactions(connection, id, before)?;
-            (person.changes, person.changes_next) =
-                history::changes(connection, RESOURCE.name, id, changes_before)?;
+            person.read_interactions(connection, before)?;
+            (person.changes, person.changes_next) = changes_of(connection, id, changes_before)?;
             Ok(person)
         })
         .await?;
@@ -220,6 +220,20 @@ async fn page(request: &RequestContext, id: i64, refused: Option<Refused>) -> Re
         nowhere: None,
         levels: Level::ALL,
     })
+}
+
+/// The changes of a record, the newest first, and where older ones begin.
+pub(super) fn changes_of(
+    connection: &Connection,
+    id: i64,
+    before: Option<i64>,
+) -> Result<(Vec<Change>, Option<i64>)> {
+    let of = HistoryOf {
+        types: [RESOURCE.name; 2],
+        table: RESOURCE.table,
+        id,
+    };
+    changes(connection, of, before, LINES)
 }
 
 /// The properties of a delegate that is there, deleted or not, as the API shows them.
@@ -235,16 +249,16 @@ pub(super) fn properties(
 
 fn read(connection: &Connection, id: i64, zone: &Zone) -> Result<Person> {
     let record = properties(connection, id, zone)?.ok_or_else(|| list::missing(id))?;
-    let stamps: (Timestamp, Timestamp, Option<Timestamp>) = connection
-        .prepare_cached("SELECT created_at, updated_at, deleted_at FROM delegates WHERE id = ?1")?
-        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let about = ["email", "phone", "jobTitle", "company"]
-        .into_iter()
-        .filter(|name| !text(&record, name).is_empty())
-        .map(|name| (name, text(&record, name).to_owned()))
+    let (created_at, updated_at, deleted_at) = overview::stamps(connection, id)?;
+    let about = RESOURCE
+        .fields
+        .iter()
+        .filter(|field| field.kind == Kind::Text && !IN_HEAD.contains(&field.name))
+        .filter(|field| !text(&record, field.name).is_empty())
+        .map(|field| (field.name, text(&record, field.name).to_owned()))
         .collect();
     let codes = RESOURCE
-        .properties
+        .fields
         .iter()
         .filter(|property| property.kind == Kind::Code && record.contains_key(property.name))
         .map(|property| Code {
@@ -255,32 +269,28 @@ fn read(connection: &Connection, id: i64, zone: &Zone) -> Result<Person> {
     let flags = text(&record, "rawFlags").chars();
     Ok(Person {
         id,
-        name: super::name_of(connection, id)?.unwrap_or_default(),
+        name: name_of(connection, id)?.unwrap_or_default(),
         kind: text(&record, "delegateType").to_owned(),
         about,
         flags: flags.map(|flag| (flag, flag_meaning(flag))).collect(),
         codes,
         sections: sections(&record),
-        relatives: relatives(connection, id)?,
-        purchases: purchases(connection, id)?,
-        children: connection
-            .prepare_cached(
-                "SELECT count(*) FROM delegates WHERE parent_id = ?1 AND deleted_at IS NULL",
-            )?
-            .query_row([id], |row| row.get(0))?,
+        relatives: overview::relatives(connection, id)?,
+        purchases: sales::of_delegate(connection, id)?,
+        children: overview::count_children(connection, id)?,
         note: note::of(connection, DelegateId(id))?,
         blocks: blocks(connection, id)?,
-        inside: inside(connection, id)?,
+        inside: history::inside(connection, DelegateId(id))?,
         devices: passage::places(connection)?,
         device: None,
         interactions: Vec::new(),
         interactions_next: None,
-        refusals: refusals(connection, id)?,
+        refusals: refusals::of_delegate(connection, id, REFUSALS)?,
         changes: Vec::new(),
         changes_next: None,
-        created_at: stamps.0,
-        updated_at: stamps.1,
-        deleted_at: stamps.2,
+        created_at,
+        updated_at,
+        deleted_at,
     })
 }
 
@@ -290,7 +300,7 @@ fn sections(record: &Map<String, Value>) -> Vec<Section> {
     };
     let section = |(name, value): (&String, &Value)| {
         let mut values = Vec::new();
-        history::flatten("", value, &mut values);
+        flatten("", value, &mut values);
         Section {
             name: if name == "Data" {
                 "Details".to_owned()
@@ -301,151 +311,4 @@ fn sections(record: &Map<String, Value>) -> Vec<Section> {
         }
     };
     data.iter().map(section).collect()
-}
-
-/// The purchases that made a ticket of this record.
-fn purchases(connection: &Connection, id: i64) -> Result<Vec<(i64, String)>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT t.id, t.code FROM transaction_delegates d JOIN transactions t ON t.id = d.transaction_id
-         WHERE d.delegate_id = ?1 ORDER BY t.id DESC LIMIT 10",
-    )?;
-    let purchases = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(purchases.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Whom the person belongs to, and the first of those who belong to the person.
-fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64, String)>> {
-    let mut relatives = Vec::new();
-    // Those that are deleted, too: a merged record can be looked at.
-    let above: [Option<i64>; 3] = connection
-        .prepare_cached("SELECT parent_id, owner_id, previous_id FROM delegates WHERE id = ?1")?
-        .query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
-    for (name, other) in ["parent", "owner", "previous"].into_iter().zip(above) {
-        if let Some(other) = other
-            && let Some(called) = super::name_of(connection, other)?
-        {
-            relatives.push((name, other, called));
-        }
-    }
-    for (title, column) in [
-        ("Has", "parent_id"),
-        ("Owns", "owner_id"),
-        ("Replaced by", "previous_id"),
-    ] {
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT p.id, {NAME} FROM delegates p WHERE p.{column} = ?1 AND p.deleted_at IS NULL
-             ORDER BY p.id LIMIT ?2"
-        ))?;
-        let mut rows = statement.query([id, CHILDREN])?;
-        while let Some(row) = rows.next()? {
-            relatives.push((title, row.get(0)?, row.get(1)?));
-        }
-    }
-    Ok(relatives)
-}
-
-fn inside(connection: &Connection, id: i64) -> Result<Vec<(i64, String, Timestamp)>> {
-    let history = presence::History::of(connection, DelegateId(id))?;
-    let mut inside = history.entered(connection, &DeviceCache::default())?;
-    inside.sort_unstable_by_key(|(_, since)| Reverse(*since));
-    let mut name =
-        connection.prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?;
-    inside
-        .into_iter()
-        .map(|(device, since)| {
-            let name = name.query_row([device], |row| row.get(0))?;
-            Ok((device.0, name, presence::recorded_at(connection, since)?))
-        })
-        .collect()
-}
-
-/// What happened, the newest first, and where older lines begin.
-fn interactions(
-    connection: &Connection,
-    id: i64,
-    before: Option<i64>,
-) -> Result<(Vec<Interaction>, Option<i64>)> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, interaction_type, recorded_at, first_delegate_id, second_delegate_id, third_delegate_id,
-             first_device_id, second_device_id, third_device_id, client_id, user_id, admitted, data
-         FROM interactions
-         WHERE (first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1) AND id < ?2
-         ORDER BY id DESC LIMIT ?3",
-    )?;
-    let mut rows = statement.query([id, before.unwrap_or(i64::MAX), LINES + 1])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let mut others = Vec::new();
-        for column in 3..6 {
-            if let Some(other) = row
-                .get::<_, Option<i64>>(column)?
-                .filter(|other| *other != id)
-            {
-                others.push((
-                    other,
-                    super::name_of(connection, other)?.unwrap_or_default(),
-                ));
-            }
-        }
-        let mut places = Vec::new();
-        for column in 6..9 {
-            if let Some(device) = row.get::<_, Option<i64>>(column)? {
-                places.push((device, passage::device_name(connection, device)?));
-            }
-        }
-        found.push(Interaction {
-            id: row.get(0)?,
-            kind: row.get(1)?,
-            at: row.get(2)?,
-            places,
-            others,
-            by: origin(connection, row.get(9)?, row.get(10)?)?,
-            admitted: row.get(11)?,
-            data: row.get::<_, Option<String>>(12)?.map(|data| pretty(&data)),
-        });
-    }
-    let more = found.len() > usize::try_from(LINES).unwrap_or_default();
-    if more {
-        found.pop();
-    }
-    let next = found.last().map(|last| last.id).filter(|_| more);
-    Ok((found, next))
-}
-
-/// Who sent it: a client by its name, otherwise a user.
-fn origin(connection: &Connection, client: Option<i64>, user: Option<i64>) -> Result<String> {
-    let client: Option<String> = connection
-        .prepare_cached("SELECT name FROM clients WHERE id = ?1")?
-        .query_row([client], |row| row.get(0))
-        .optional()?;
-    let user: Option<String> = connection
-        .prepare_cached("SELECT email FROM users WHERE id = ?1")?
-        .query_row([user], |row| row.get(0))
-        .optional()?;
-    Ok(client.or(user).unwrap_or_default())
-}
-
-/// JSON on several lines; as it is where it is none.
-fn pretty(json: &str) -> String {
-    serde_json::from_str::<Value>(json)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| json.to_owned())
-}
-
-fn refusals(connection: &Connection, id: i64) -> Result<Vec<Refusal>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT r.at, r.interaction_type, coalesce(r.delegate, ''), coalesce(d.name, d.code, r.device, ''), r.message
-         FROM refusals r LEFT JOIN devices d ON d.id = r.device_id
-         WHERE r.delegate_id = ?1 ORDER BY r.id DESC LIMIT ?2",
-    )?;
-    let refusals = statement.query_map([id, REFUSALS], |row| {
-        Ok(Refusal {
-            at: row.get(0)?,
-            kind: row.get(1)?,
-            scanned: row.get(2)?,
-            device: row.get(3)?,
-            message: row.get(4)?,
-        })
-    })?;
-    Ok(refusals.collect::<rusqlite::Result<_>>()?)
 }

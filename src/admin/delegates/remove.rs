@@ -6,12 +6,14 @@ use super::{
 };
 use crate::{
     core::records::write,
-    domain::delegates::{RESOURCE, copies_with, erase, restore},
+    domain::{
+        delegates::{RESOURCE, copies_with, erase, restore},
+        interactions::history::count_of_delegate,
+    },
     types::error::{Kind, Result},
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::Connection;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -32,14 +34,13 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn delete(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx| write::delete(tx, &ctx, &RESOURCE, id))
+        .write(move |tx, ctx| write::delete(tx, ctx, &RESOURCE, id))
         .await?;
-    request.flash("Deleted. It can be restored from here.");
-    Ok(answer::go(&format!("/console/delegates/{id}")))
+    request.done(
+        "Deleted. It can be restored from here.",
+        &format!("/console/delegates/{id}"),
+    )
 }
 
 #[derive(Template)]
@@ -52,17 +53,14 @@ struct NotRestored {
 
 async fn bring_back(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let ctx = request.context();
     let done = request
-        .console
-        .store
-        .write(move |tx| restore::restore(tx, &ctx, id))
+        .write(move |tx, ctx| restore::restore(tx, ctx, id))
         .await;
     match done {
-        Ok(()) => {
-            request.flash("Restored. Its codes are valid again.");
-            Ok(answer::go(&format!("/console/delegates/{id}")))
-        }
+        Ok(()) => request.done(
+            "Restored. Its codes are valid again.",
+            &format!("/console/delegates/{id}"),
+        ),
         Err(cause) if cause.kind == Kind::CodeTaken => answer::form_again(&NotRestored {
             layout: request.layout("Not restored", Some(Area::Delegates)),
             id,
@@ -88,10 +86,10 @@ impl Page {
     fn read(request: &RequestContext, failure: Option<String>) -> Result<Self> {
         let id = request.id("id")?;
         let database = request.console.store.path();
-        let (name, interactions, copies) = request.console.store.look_up(|connection| {
+        let (name, interactions, copies) = request.look_up(|connection| {
             let name = super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?;
             let copies = copies_with(connection, database, id)?;
-            Ok((name, interactions(connection, id)?, copies))
+            Ok((name, count_of_delegate(connection, id)?, copies))
         })?;
         Ok(Self {
             layout: request.layout(&format!("Delete {name} for good"), Some(Area::Delegates)),
@@ -102,15 +100,6 @@ impl Page {
             failure,
         })
     }
-}
-
-fn interactions(connection: &Connection, id: i64) -> Result<i64> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(*) FROM interactions
-             WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1",
-        )?
-        .query_row([id], |row| row.get(0))?)
 }
 
 async fn ask(request: RequestContext) -> Result<Response> {
@@ -124,7 +113,7 @@ async fn erase_one(request: RequestContext) -> Result<Response> {
         return answer::form_again(&Page::read(&request, Some(failure))?);
     }
     let copies = erase::erase(request.console.app(), request.context(), id, None).await?;
-    request.flash(if copies.is_empty() {
+    request.done(if copies.is_empty() {
         "Attendee deleted permanently.".to_owned()
     } else {
         format!(
@@ -132,6 +121,5 @@ async fn erase_one(request: RequestContext) -> Result<Response> {
              them out of a backup that it puts in place.",
             copies.join(", ")
         )
-    });
-    Ok(answer::go("/console/delegates"))
+    }, "/console/delegates")
 }

@@ -1,17 +1,15 @@
 //! Deleting a device and putting it back, and shutting out the apps that sign in as it.
 
-use super::record::Record;
 use crate::{
-    admin::{RequestContext, answer},
-    domain::devices::{self, deleted},
+    admin::RequestContext,
+    domain::devices::{self, deleted, record::Record},
     identity::clients,
     types::{
-        DeviceId,
+        ClientId, DeviceId,
         error::{Error, Kind, Result},
     },
 };
 use poem::Response;
-use rusqlite::OptionalExtension;
 
 fn page_of(id: DeviceId) -> String {
     format!("/console/devices/{id}")
@@ -19,81 +17,66 @@ fn page_of(id: DeviceId) -> String {
 
 fn found(request: &RequestContext) -> Result<Record> {
     let id = request.id("id")?;
-    request
-        .console
-        .store
-        .look_up(|connection| Record::find(connection, id))
+    request.look_up(|connection| Record::find(connection, id))
 }
 
 pub async fn delete(request: RequestContext) -> Result<Response> {
     let record = found(&request)?;
-    let (ctx, id) = (request.context(), record.id);
+    let id = record.id;
     let revoked = request
-        .console
-        .store
-        .write(move |tx| devices::delete(tx, &ctx, id))
+        .write(move |tx, ctx| devices::delete(tx, ctx, id))
         .await?;
     let shut_out = if revoked > 0 {
         " Its app is shut out."
     } else {
         ""
     };
-    request.flash(format!(
-        "{} is deleted.{shut_out} It can be restored from here.",
-        record.name
-    ));
-    Ok(answer::go(&page_of(id)))
+    request.done(
+        format!(
+            "{} is deleted.{shut_out} It can be restored from here.",
+            record.name
+        ),
+        &page_of(id),
+    )
 }
 
 pub async fn restore(request: RequestContext) -> Result<Response> {
     let record = found(&request)?;
-    let (ctx, id) = (request.context(), record.id);
+    let id = record.id;
     request
-        .console
-        .store
-        .write(move |tx| deleted::restore(tx, &ctx, id))
+        .write(move |tx, ctx| deleted::restore(tx, ctx, id))
         .await?;
-    request.flash(format!("{} is restored.", record.name));
-    Ok(answer::go(&page_of(id)))
+    request.done(format!("{} is restored.", record.name), &page_of(id))
 }
 
 pub async fn erase(request: RequestContext) -> Result<Response> {
     let record = found(&request)?;
-    let (ctx, id) = (request.context(), record.id);
+    let id = record.id;
     request
-        .console
-        .store
-        .write(move |tx| deleted::erase(tx, &ctx, id))
+        .write(move |tx, ctx| deleted::erase(tx, ctx, id))
         .await?;
-    request.flash(format!("{} deleted permanently.", record.name));
-    Ok(answer::go("/console/devices?show=deleted"))
+    request.done(
+        format!("{} deleted permanently.", record.name),
+        "/console/devices?show=deleted",
+    )
 }
 
 /// Revokes a client of the device: its tokens end at once.
 pub async fn revoke(request: RequestContext) -> Result<Response> {
     let record = found(&request)?;
-    let (ctx, id, client) = (request.context(), record.id, request.id("client")?);
+    let (id, client) = (record.id, ClientId(request.id("client")?));
     let name = request
-        .console
-        .store
-        .write(move |tx| {
-            let (client_id, name): (String, String) = tx
-                .prepare_cached(
-                    "SELECT client_id, name FROM clients WHERE id = ?1 AND device_id = ?2",
-                )?
-                .query_row(rusqlite::params![client, id], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })
-                .optional()?
-                .ok_or_else(|| {
-                    Error::new(Kind::NoSuchPath, "this device has no such credentials")
-                })?;
-            clients::revoke(tx, &ctx, &client_id)?;
-            Ok(name)
+        .write(move |tx, ctx| {
+            let mut own = clients::of_device(tx, id)?.into_iter();
+            let client = own.find(|own| own.id == client).ok_or_else(|| {
+                Error::new(Kind::NoSuchPath, "this device has no such credentials")
+            })?;
+            clients::revoke(tx, ctx, &client.client_id)?;
+            Ok(client.name)
         })
         .await?;
-    request.flash(format!(
-        "The credentials of {name} are revoked. It is shut out from now on."
-    ));
-    Ok(answer::go(&page_of(id)))
+    request.done(
+        format!("The credentials of {name} are revoked. It is shut out from now on."),
+        &page_of(id),
+    )
 }

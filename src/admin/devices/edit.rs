@@ -2,14 +2,22 @@
 //! there by then, and nothing is written.
 
 use super::{
-    EVENT, TYPES, access,
-    form::{self, Draft, FIELDS, Field, NUMBERS},
-    record::Record,
+    TYPES, access,
+    form::{self, Draft, NUMBERS},
 };
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    core::{records::write, rules::AccessRules},
-    domain::{devices, events},
+    core::{
+        records::{self, Field, write},
+        rules::AccessRules,
+    },
+    domain::{
+        devices::{
+            self, EVENT,
+            record::{Record, form_fields},
+        },
+        events,
+    },
     types::{
         DeviceId, Timestamp,
         error::{Error, Kind, Result},
@@ -102,8 +110,7 @@ impl Page {
     }
 
     fn fields(&self, wanted: fn(&Field) -> bool) -> Vec<Shown> {
-        FIELDS
-            .iter()
+        form_fields()
             .filter(|field| wanted(field))
             .map(|field| Shown {
                 name: field.name,
@@ -111,8 +118,8 @@ impl Page {
                 help: field.help.to_owned(),
                 value: self.draft.get(field.name).to_owned(),
                 kind: match field {
-                    field if field.is_time() => "time",
-                    field if field.is_long() => "long",
+                    field if field.kind == records::Kind::Time => "time",
+                    field if field.is_multiline => "long",
                     _ => "text",
                 },
                 wrong: self.wrong == Some(field.name),
@@ -121,19 +128,19 @@ impl Page {
     }
 
     fn plain(&self) -> Vec<Shown> {
-        self.fields(Field::is_plain)
+        self.fields(|field| field.kind == records::Kind::Text && !form::is_of_event(field))
     }
 
     fn times(&self) -> Vec<Shown> {
-        self.fields(Field::is_time)
+        self.fields(|field| field.kind == records::Kind::Time)
     }
 
     fn codes(&self) -> Vec<Shown> {
-        self.fields(Field::is_code)
+        self.fields(|field| field.kind == records::Kind::Code)
     }
 
     fn of_event(&self) -> Vec<Shown> {
-        self.fields(Field::is_of_event)
+        self.fields(form::is_of_event)
     }
 
     fn is_wrong(&self, name: &str) -> bool {
@@ -232,10 +239,8 @@ pub fn unreadable(record: &Record) -> Option<String> {
 /// An empty form, of the type and under the parent that the link says.
 pub async fn new(request: RequestContext) -> Result<Response> {
     let parent = request.query.number("parent")?;
-    let parent = request
-        .console
-        .store
-        .look_up(|connection| parent.map(|id| Record::find(connection, id)).transpose())?;
+    let parent =
+        request.look_up(|connection| parent.map(|id| Record::find(connection, id)).transpose())?;
     let parent = parent.filter(|parent| parent.deleted_at.is_none());
     let draft = Draft::fresh(request.query.text("type"), parent.as_ref());
     answer::page(&Page::new(&request, None, draft))
@@ -243,27 +248,24 @@ pub async fn new(request: RequestContext) -> Result<Response> {
 
 pub async fn create(request: RequestContext) -> Result<Response> {
     let draft = Draft::sent(&request.form);
-    let ctx = request.context();
     let typed = draft.clone();
     let made = request
-        .console
-        .store
-        .write_prepared(move |tx| {
+        .write_prepared(move |tx, ctx| {
             let changes = typed.changes(tx, &Draft::default(), None)?;
             let mut body = changes.device;
             body.entry("available").or_insert(false.into());
-            let id = write::create(tx, &ctx, &devices::RESOURCE, body)?;
+            let id = write::create(tx, ctx, &devices::RESOURCE, body)?;
             if typed.get("deviceType").trim() == EVENT && !changes.event.is_empty() {
-                write::patch(tx, &ctx, &events::RESOURCE, id, changes.event)?;
+                write::patch(tx, ctx, &events::RESOURCE, id, changes.event)?;
             }
             Record::find(tx, id)
         })
         .await;
     match made {
-        Ok(record) => {
-            request.flash(format!("{} is made.", record.name));
-            Ok(answer::go(&format!("/console/devices/{}", record.id)))
-        }
+        Ok(record) => request.done(
+            format!("{} is made.", record.name),
+            &format!("/console/devices/{}", record.id),
+        ),
         Err(error) if is_told(&error) => Page::new(&request, None, draft).failed(&error),
         Err(error) => Err(error),
     }
@@ -283,10 +285,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
 /// The living device of the path.
 fn found(request: &RequestContext) -> Result<Record> {
     let id = request.id("id")?;
-    let record = request
-        .console
-        .store
-        .look_up(|connection| Record::find(connection, id))?;
+    let record = request.look_up(|connection| Record::find(connection, id))?;
     if record.deleted_at.is_some() {
         return Err(Error::new(
             Kind::DeviceNotFound,
@@ -310,11 +309,9 @@ pub async fn save(request: RequestContext) -> Result<Response> {
     let record = found(&request)?;
     let seen = Timestamp(request.form.number("seen")?.unwrap_or_default());
     let draft = Draft::sent(&request.form);
-    let (ctx, id, typed) = (request.context(), record.id, draft.clone());
+    let (id, typed) = (record.id, draft.clone());
     let saved = request
-        .console
-        .store
-        .write_prepared(move |tx| {
+        .write_prepared(move |tx, ctx| {
             let record = Record::find(tx, id.0)?;
             if record.updated_at != seen || record.deleted_at.is_some() {
                 return Ok(Saved::Meanwhile);
@@ -322,19 +319,19 @@ pub async fn save(request: RequestContext) -> Result<Response> {
             let before = Draft::of(&record, &ctx.settings.zone);
             let changes = typed.changes(tx, &before, Some(&record))?;
             if !changes.device.is_empty() {
-                write::patch(tx, &ctx, &devices::RESOURCE, id.0, changes.device)?;
+                write::patch(tx, ctx, &devices::RESOURCE, id.0, changes.device)?;
             }
             if typed.get("deviceType").trim() == EVENT && !changes.event.is_empty() {
-                write::patch(tx, &ctx, &events::RESOURCE, id.0, changes.event)?;
+                write::patch(tx, ctx, &events::RESOURCE, id.0, changes.event)?;
             }
             Ok(Saved::Done)
         })
         .await;
     match saved {
-        Ok(Saved::Done) => {
-            request.flash(format!("{} saved.", record.name));
-            Ok(answer::go(&format!("/console/devices/{}", record.id)))
-        }
+        Ok(Saved::Done) => request.done(
+            format!("{} saved.", record.name),
+            &format!("/console/devices/{}", record.id),
+        ),
         Ok(Saved::Meanwhile) => changed_meanwhile(&request, id, draft),
         Err(error) if is_told(&error) => Page::new(&request, Some(record), draft)
             .with_seen(seen)
@@ -355,10 +352,7 @@ impl Page {
 
 /// The form with what was typed, and what is there now; saved again, it overwrites that knowingly.
 fn changed_meanwhile(request: &RequestContext, id: DeviceId, draft: Draft) -> Result<Response> {
-    let record = request
-        .console
-        .store
-        .look_up(|connection| Record::find(connection, id.0))?;
+    let record = request.look_up(|connection| Record::find(connection, id.0))?;
     if record.deleted_at.is_some() {
         return Err(Error::new(
             Kind::DeviceNotFound,

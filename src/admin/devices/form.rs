@@ -4,12 +4,18 @@
 use super::{
     document::{ACCESS, Document, difference},
     parent,
-    record::Record,
 };
 use crate::{
     admin::Fields,
-    core::rules::{AccessRules, Entry, RuleSet},
+    core::{
+        records::{Field, Kind},
+        rules::{AccessRules, Entry, RuleSet},
+    },
     db::Tx,
+    domain::devices::{
+        MANAGER,
+        record::{Record, form_fields},
+    },
     types::{
         Timestamp, Zone,
         error::{Error, Result},
@@ -18,87 +24,10 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// A line of the form.
-pub struct Field {
-    /// Its name in the API.
-    pub name: &'static str,
-    pub column: &'static str,
-    pub label: &'static str,
-    pub help: &'static str,
-    kind: Kind,
+/// Whether only events have a field.
+pub fn is_of_event(field: &Field) -> bool {
+    MANAGER.iter().any(|known| known.name == field.name)
 }
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Line,
-    Long,
-    Time,
-    Code,
-    /// Of an event only, under the event's name for it.
-    Event,
-}
-
-impl Field {
-    const fn new(
-        kind: Kind,
-        name: &'static str,
-        column: &'static str,
-        label: &'static str,
-        help: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            column,
-            label,
-            help,
-            kind,
-        }
-    }
-
-    /// Whether it holds a time.
-    pub fn is_time(&self) -> bool {
-        self.kind == Kind::Time
-    }
-
-    /// Whether it takes several lines.
-    pub fn is_long(&self) -> bool {
-        self.kind == Kind::Long
-    }
-
-    /// Whether it is a unique code.
-    pub fn is_code(&self) -> bool {
-        self.kind == Kind::Code
-    }
-
-    /// Whether only events have it.
-    pub fn is_of_event(&self) -> bool {
-        self.kind == Kind::Event
-    }
-
-    /// Whether it stands among the first fields.
-    pub fn is_plain(&self) -> bool {
-        matches!(self.kind, Kind::Line | Kind::Long)
-    }
-}
-
-/// What the form has beside type, parent, availability, rules and data.
-#[rustfmt::skip]
-pub const FIELDS: &[Field] = &[
-    Field::new(Kind::Line, "name", "name", "Name", "What stewards call it. Guests who are turned away are told it."),
-    Field::new(Kind::Line, "shortName", "short_name", "Short name", "For small screens."),
-    Field::new(Kind::Line, "category", "category", "Category", ""),
-    Field::new(Kind::Line, "deviceTags", "device_tags", "Tags", "Words by which apps and reports pick devices."),
-    Field::new(Kind::Long, "description", "description", "Description", ""),
-    Field::new(Kind::Time, "startAt", "start_at", "Starts", ""),
-    Field::new(Kind::Time, "endAt", "end_at", "Ends", ""),
-    Field::new(Kind::Event, "eventManagerEmail", "manager_email", "Manager's e-mail", ""),
-    Field::new(Kind::Event, "eventManagerPhone", "manager_phone", "Manager's phone", ""),
-    Field::new(Kind::Code, "code", "code", "Code", "How gates and apps call it. Made by itself when empty."),
-    Field::new(Kind::Code, "externalId", "external_id", "External ID", "Its number in the client's system."),
-    Field::new(Kind::Code, "rfid", "rfid", "Radio tag (RFID)", ""),
-    Field::new(Kind::Code, "slug", "slug", "Slug", "Its name in addresses."),
-    Field::new(Kind::Code, "publicId", "public_id", "Public ID", "Made by itself when empty."),
-];
 
 /// The rules whose value is a number.
 pub const NUMBERS: [&str; 4] = ["maxCheckIns", "capacity", "opensBefore", "closesAfter"];
@@ -135,7 +64,7 @@ impl Draft {
             document: Document::of(&record.document()),
             ..Self::default()
         };
-        for field in FIELDS {
+        for field in form_fields() {
             let text = match field.name {
                 "startAt" => local(record.start_at, zone),
                 "endAt" => local(record.end_at, zone),
@@ -166,9 +95,9 @@ impl Draft {
     /// What was sent.
     pub fn sent(form: &Fields) -> Self {
         let mut draft = Self::default();
-        for field in FIELDS {
+        for field in form_fields() {
             let text = unix(form.sent(field.name).unwrap_or_default());
-            let text = if field.is_time() && text.len() == "2026-11-21T09:02".len() {
+            let text = if field.kind == Kind::Time && text.len() == "2026-11-21T09:02".len() {
                 text + ":00"
             } else {
                 text
@@ -248,8 +177,8 @@ impl Draft {
             "" => Value::Null,
             text => Value::from(text),
         };
-        for field in FIELDS.iter().filter(|field| changed(field.name)) {
-            let body = if field.is_of_event() {
+        for field in form_fields().filter(|field| changed(field.name)) {
+            let body = if is_of_event(field) {
                 &mut changes.event
             } else {
                 &mut changes.device
@@ -333,8 +262,7 @@ pub fn labels() -> impl Iterator<Item = (&'static str, &'static str)> {
         ("rows", "More about it"),
         ("rest", "As JSON"),
     ];
-    FIELDS
-        .iter()
+    form_fields()
         .map(|field| (field.name, field.label))
         .chain(OTHERS)
 }

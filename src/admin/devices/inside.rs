@@ -1,10 +1,9 @@
 //! Who is inside a device now, those who came last first.
 
-use super::record::Record;
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
     db::totals,
-    domain::interactions::inside,
+    domain::{delegates::overview, devices::record::Record, interactions::inside},
     types::{DeviceId, InteractionId, Timestamp, error::Result},
 };
 use askama::Template;
@@ -40,8 +39,6 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let before = request.query.number("before")?.map(InteractionId);
     let (record, count, people) = request
-        .console
-        .store
         .read(move |connection| {
             let record = Record::find(connection, id)?;
             let count = totals::people(connection, record.id)?;
@@ -70,26 +67,19 @@ pub fn people(
     before: Option<InteractionId>,
     limit: usize,
 ) -> Result<Vec<Person>> {
-    let mut person = connection.prepare_cached(
-        "SELECT coalesce(p.company, ''), p.deleted_at IS NOT NULL,
-                coalesce(nullif(trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')), ''),
-                         p.barcode, 'Delegate ' || p.id)
-         FROM delegates p WHERE p.id = ?1",
-    )?;
     let inside = inside::people(connection, device, before, limit)?;
-    inside
-        .into_iter()
-        .map(|inside| {
-            Ok(person.query_row([inside.delegate], |row| {
-                Ok(Person {
-                    interaction: inside.interaction,
-                    id: inside.delegate.0,
-                    since: inside.since,
-                    company: row.get(0)?,
-                    deleted: row.get(1)?,
-                    name: row.get(2)?,
-                })
-            })?)
+    let ids: Vec<i64> = inside.iter().map(|one| one.delegate.0).collect();
+    let lines = overview::lines(connection, &ids)?;
+    let person = |inside: inside::Inside| {
+        let line = lines.iter().find(|line| line.id == inside.delegate.0)?;
+        Some(Person {
+            interaction: inside.interaction,
+            id: line.id,
+            since: inside.since,
+            company: line.company.clone().unwrap_or_default(),
+            deleted: line.deleted_at.is_some(),
+            name: line.name.clone(),
         })
-        .collect()
+    };
+    Ok(inside.into_iter().filter_map(person).collect())
 }

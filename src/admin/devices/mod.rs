@@ -10,7 +10,6 @@
 
 mod access;
 mod actions;
-mod app;
 mod document;
 mod edit;
 mod form;
@@ -18,13 +17,12 @@ mod history;
 mod inside;
 mod page;
 mod parent;
-mod record;
 mod tree;
 
-use super::route::{ADMINISTRATOR, OPERATOR, Route, VIEWER};
+pub use tree::opened;
 
-/// The type of an event.
-const EVENT: &str = "event";
+use super::route::{ADMINISTRATOR, OPERATOR, Route, VIEWER};
+use crate::domain::devices::EVENT;
 
 /// Types of devices that are known everywhere, with what they mean (spec: Device types); others may
 /// be used as well.

@@ -1,9 +1,9 @@
 //! What a device belongs to, chosen by search: what is typed is a name that was offered, with the
 //! id behind it, or an id, a code or a name by itself.
 
-use super::record::NAME;
 use crate::{
     admin::{RequestContext, answer},
+    domain::devices::{self, Offer},
     types::{
         error::{Error, Result},
         text,
@@ -11,16 +11,10 @@ use crate::{
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::Connection;
 
 /// Devices offered at once.
-const OFFERED: i64 = 20;
-
-/// A device that is offered.
-struct Offer {
-    value: String,
-    about: String,
-}
+const OFFERED: usize = 20;
 
 #[derive(Template)]
 #[template(path = "devices/parents.html")]
@@ -37,29 +31,7 @@ pub fn shown(id: i64, name: &str) -> String {
 pub async fn options(request: RequestContext) -> Result<Response> {
     let typed = text::fold(request.query.text("parent"));
     let offers = request
-        .console
-        .store
-        .read(move |connection| {
-            let sql = format!(
-                "SELECT d.id, {NAME}, d.code, coalesce(d.device_type, 'device') FROM devices d
-                 WHERE d.deleted_at IS NULL AND (text_contains(d.name, :typed) OR text_contains(d.code, :typed)
-                       OR text_contains(d.short_name, :typed))
-                 ORDER BY d.device_type IS NOT 'event', 2 COLLATE NOCASE, d.id LIMIT :limit"
-            );
-            let mut statement = connection.prepare_cached(&sql)?;
-            let rows = statement.query_map(
-                named_params! {":typed": typed, ":limit": OFFERED},
-                |row| {
-                    let (id, name): (i64, String) = (row.get(0)?, row.get(1)?);
-                    let (code, kind): (String, String) = (row.get(2)?, row.get(3)?);
-                    Ok(Offer {
-                        value: shown(id, &name),
-                        about: format!("{kind}, {code}"),
-                    })
-                },
-            )?;
-            Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?)
-        })
+        .read(move |connection| devices::matching(connection, &typed, OFFERED))
         .await?;
     answer::page(&Options { offers })
 }
@@ -75,27 +47,7 @@ pub fn read(connection: &Connection, typed: &str) -> Result<i64> {
         .and_then(|text| text.rsplit_once("(#"))
         .map_or(typed, |(_, id)| id)
         .trim_start_matches('#');
-    if let Ok(id) = id.parse::<i64>() {
-        let alive = connection
-            .prepare_cached("SELECT 1 FROM devices WHERE id = ?1 AND deleted_at IS NULL")?
-            .exists([id])?;
-        if alive {
-            return Ok(id);
-        }
-    }
-    let by_code = connection
-        .prepare_cached("SELECT id FROM devices WHERE code = ?1 AND deleted_at IS NULL")?
-        .query_row([typed], |row| row.get(0))
-        .optional()?;
-    if let Some(id) = by_code {
-        return Ok(id);
-    }
-    let mut statement = connection.prepare_cached(
-        "SELECT id FROM devices WHERE name = ?1 COLLATE NOCASE AND deleted_at IS NULL LIMIT 2",
-    )?;
-    let named: Vec<i64> = statement
-        .query_map([typed], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let named = devices::find_typed(connection, id, typed)?;
     let typed = text::shortened(typed);
     match named.as_slice() {
         [id] => Ok(*id),

@@ -3,13 +3,22 @@
 use super::{
     Work,
     glance::words,
-    uploads::{Joined, Phase, TakenBack},
-    wizard::{Device, Progress, devices},
+    uploads::{BatchOutcome, Joined, Phase, TakenBack},
+    wizard::Progress,
     work,
 };
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    ops::import::{Batch, What, batches},
+    core::audit,
+    domain::{
+        delegates::overview,
+        devices::{self, Offer},
+        interactions::rows,
+    },
+    ops::import::{
+        Batch, What,
+        batches::{self, State},
+    },
     types::{
         DeviceId,
         error::{Error, Kind, Result},
@@ -17,7 +26,7 @@ use crate::{
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 /// Batches on a page.
 const PAGE: u32 = 50;
@@ -49,7 +58,7 @@ struct BatchPage {
     /// What joining its delegates came to.
     joined: Option<Joined>,
     /// The devices that its delegates can be joined with.
-    devices: Vec<Device>,
+    devices: Vec<Offer>,
     failure: Option<String>,
     /// What could not be taken back, by name.
     left: Vec<Left>,
@@ -71,114 +80,55 @@ struct Line {
     state: State,
 }
 
-/// Where a batch stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Running,
-    Complete,
-    Interrupted,
-    BeingTakenBack,
-    TakenBack,
-    PartlyTakenBack,
-}
-
 /// A record that an undone import could not take back.
 struct Left {
     name: String,
     path: Option<String>,
-    reason: Option<&'static str>,
-}
-
-impl State {
-    fn of(batch: &Batch, rows_left: u64, work: Option<&Work>) -> Self {
-        let works = work.is_some_and(|work| work.batch == Some(batch.id));
-        match (batch.undone_at, batch.finished_at) {
-            _ if works && work.is_some_and(|work| work.phase == Phase::TakingBack) => {
-                Self::BeingTakenBack
-            }
-            _ if works && work.is_some_and(|work| work.upload.is_some()) => Self::Running,
-            (Some(_), _) if rows_left > 0 => Self::PartlyTakenBack,
-            (Some(_), _) => Self::TakenBack,
-            (None, Some(_)) => Self::Complete,
-            (None, None) => Self::Interrupted,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Complete => "complete",
-            Self::Interrupted => "interrupted",
-            Self::BeingTakenBack => "being taken back",
-            Self::TakenBack => "taken back",
-            Self::PartlyTakenBack => "taken back in part",
-        }
-    }
-
-    fn tag(self) -> &'static str {
-        match self {
-            Self::Complete => "tag good",
-            Self::Interrupted | Self::PartlyTakenBack => "tag warn",
-            _ => "tag",
-        }
-    }
-
-    fn is_interrupted(self) -> bool {
-        self == Self::Interrupted
-    }
-
-    /// Whether there is something to take back, and nobody who does.
-    fn can_be_undone(self) -> bool {
-        matches!(
-            self,
-            Self::Complete | Self::Interrupted | Self::PartlyTakenBack
-        )
-    }
-
-    fn is_complete(self) -> bool {
-        self == Self::Complete
-    }
-
-    fn is_partly_undone(self) -> bool {
-        self == Self::PartlyTakenBack
-    }
+    reason: Option<String>,
 }
 
 impl Line {
     fn read(connection: &Connection, batch: Batch, work: Option<&Work>) -> Result<Self> {
-        // Of a batch that stands, rows need not be counted: it has hundreds of thousands.
-        let left = match batch.undone_at {
-            Some(_) => u64::from(!batches::records(connection, batch.id, 1)?.is_empty()),
-            None => 1,
+        let work = work.filter(|work| work.batch == Some(batch.id));
+        let state = match work.map(|work| work.phase) {
+            Some(Phase::TakingBack) => State::BeingTakenBack,
+            Some(Phase::Checking | Phase::Writing) => State::Running,
+            Some(Phase::Joining) | None => batch.state(),
         };
         Ok(Self {
-            who: who(connection, &batch.actor)?,
+            who: audit::actor_name(connection, &batch.actor)?,
             done: i64::try_from(batch.done).unwrap_or(i64::MAX),
             total: i64::try_from(batch.total).unwrap_or(i64::MAX),
-            state: State::of(&batch, left, work),
+            state,
             batch,
         })
     }
-}
 
-/// Who an actor of the audit is.
-fn who(connection: &Connection, actor: &str) -> Result<String> {
-    let Some(user) = actor.strip_prefix("user:") else {
-        return Ok("the command line".into());
-    };
-    let email: Option<String> = connection
-        .prepare_cached("SELECT email FROM users WHERE id = ?1")?
-        .query_row([user], |row| row.get(0))
-        .optional()?;
-    Ok(email.unwrap_or_else(|| format!("user {user}, who is gone")))
+    fn tag(&self) -> &'static str {
+        match self.state {
+            State::Complete => "tag good",
+            State::Interrupted | State::PartlyTakenBack => "tag warn",
+            _ => "tag",
+        }
+    }
+
+    fn is(&self, state: State) -> bool {
+        self.state == state
+    }
+
+    /// Whether there is something to take back, and nobody who does.
+    fn can_be_undone(&self) -> bool {
+        matches!(
+            self.state,
+            State::Complete | State::Interrupted | State::PartlyTakenBack
+        )
+    }
 }
 
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let before = request.query.number("before")?.unwrap_or(i64::MAX);
     let work = request.console.imports.work();
     let rows = request
-        .console
-        .store
         .read(move |connection| {
             let found = batches::older(connection, before, PAGE + 1)?;
             found
@@ -225,22 +175,14 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
     let id = request.id("id")?;
     let progress = progress_of(request, id);
     let work = progress.as_ref().map(|progress| progress.work.clone());
-    let remembered = request.console.imports.taken_back(id);
-    let (taken_back, failed) = match remembered {
-        Some(Ok(taken_back)) => (Some(taken_back), None),
-        Some(Err(failed)) => (None, Some(failed)),
-        None => (None, None),
+    let (taken_back, joined, failed) = match request.console.imports.outcome(id) {
+        Some(BatchOutcome::TakenBack(taken_back)) => (Some(taken_back), None, None),
+        Some(BatchOutcome::Joined(joined)) => (None, Some(joined), None),
+        Some(BatchOutcome::Failed(failed)) => (None, None, Some(failed)),
+        None => (None, None, None),
     };
-    let (joined, not_joined) = match request.console.imports.joined(id) {
-        Some(Ok(joined)) => (Some(joined), None),
-        Some(Err(failed)) => (None, Some(failed)),
-        None => (None, None),
-    };
-    let failed = failed.or(not_joined);
     let reasons = taken_back.clone();
     let (line, rows_left, settings, left, devices) = request
-        .console
-        .store
         .read(move |connection| {
             let batch = batches::find(connection, id).map_err(|cause| match cause.kind {
                 Kind::Invalid => Error::new(Kind::NoSuchPath, cause.message),
@@ -260,7 +202,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
             };
             let can_join = batch.what == What::Delegates && batch.finished_at.is_some();
             let devices = if can_join && work.is_none() {
-                devices(connection)?
+                devices::offers(connection)?
             } else {
                 Vec::new()
             };
@@ -275,7 +217,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
         rows_left: i64::try_from(rows_left).unwrap_or(i64::MAX),
         failure: failure.or(failed.filter(|_| progress.is_none())),
         taken_back: taken_back.filter(|_| progress.is_none()),
-        joined: joined.filter(|_| progress.is_none() && line.state.is_complete()),
+        joined: joined.filter(|_| progress.is_none() && line.is(State::Complete)),
         devices,
         line,
         settings,
@@ -287,13 +229,7 @@ async fn page(request: &RequestContext, failure: Option<String>) -> Result<Batch
 /// How it was asked for.
 fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str, String)>> {
     let mut settings = Vec::new();
-    let device = |id: i64| -> Result<String> {
-        let name: Option<String> = connection
-            .prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        Ok(name.unwrap_or_else(|| id.to_string()))
-    };
+    let device = |id| devices::called(connection, DeviceId(id));
     if let Some(key) = &batch.options.key {
         settings.push(("Rows matched by", words(key)));
     }
@@ -318,36 +254,38 @@ fn settings(connection: &Connection, batch: &Batch) -> Result<Vec<(&'static str,
     Ok(settings)
 }
 
+/// An attendee with the barcode.
+fn named(line: overview::Line) -> String {
+    match line.barcode {
+        Some(barcode) => format!("{} ({barcode})", line.name),
+        None => line.name,
+    }
+}
+
 /// What could not be taken back, by name.
 fn left(connection: &Connection, batch: &Batch, reasons: Option<&TakenBack>) -> Result<Vec<Left>> {
-    let (sql, folder) = match batch.what {
-        What::Delegates => (
-            "SELECT trim(coalesce(first_name, '') || ' ' || coalesce(last_name, '')
-                 || coalesce(' (' || barcode || ')', '')) FROM delegates WHERE id = ?1",
-            "delegates",
-        ),
-        What::Devices => (
-            "SELECT coalesce(name, code) FROM devices WHERE id = ?1",
-            "devices",
-        ),
-        What::Interactions => (
-            "SELECT interaction_type FROM interactions WHERE id = ?1",
-            "interactions",
-        ),
-    };
-    let mut statement = connection.prepare_cached(sql)?;
     let records = batches::records(connection, batch.id, NAMED_MAX)?;
     records
         .into_iter()
         .map(|id| {
-            let name: Option<String> = statement.query_row([id], |row| row.get(0)).optional()?;
+            let (name, folder) = match batch.what {
+                What::Delegates => {
+                    let line = overview::lines(connection, &[id])?.pop();
+                    (line.map(named), "delegates")
+                }
+                What::Devices => (devices::name_of(connection, DeviceId(id))?, "devices"),
+                What::Interactions => {
+                    let found = rows::find(connection, id)?;
+                    (found.map(|found| found.kind), "interactions")
+                }
+            };
             let reason = reasons.and_then(|back| back.told.iter().find(|one| one.record == id));
             Ok(Left {
                 path: name.as_ref().map(|_| format!("/console/{folder}/{id}")),
                 name: name
                     .filter(|name| !name.is_empty())
                     .unwrap_or_else(|| format!("{} {id}", batch.what.name())),
-                reason: reason.map(|one| one.reason),
+                reason: reason.map(|one| one.reason.clone()),
             })
         })
         .collect()
@@ -363,14 +301,8 @@ pub(super) async fn progress(request: RequestContext) -> Result<Response> {
 
 pub(super) async fn undo(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    match work::begin_undo(&request, id) {
-        Ok(()) => Ok(answer::go(&path(id))),
-        Err(cause) if cause.kind == Kind::Defect => Err(cause),
-        Err(cause) => {
-            let failure = answer::sentence(&cause.message);
-            answer::form_again(&page(&request, Some(failure)).await?)
-        }
-    }
+    let begun = work::begin_undo(&request, id);
+    after(&request, id, begun).await
 }
 
 pub(super) async fn join(request: RequestContext) -> Result<Response> {
@@ -380,12 +312,18 @@ pub(super) async fn join(request: RequestContext) -> Result<Response> {
             .map(DeviceId)
             .ok_or_else(|| Error::invalid("choose what the attendees are joined with"))
     });
-    match device.and_then(|device| work::begin_join(&request, id, device)) {
+    let begun = device.and_then(|device| work::begin_join(&request, id, device));
+    after(&request, id, begun).await
+}
+
+/// The page once work was begun, or with what kept it from that.
+async fn after(request: &RequestContext, id: i64, begun: Result<()>) -> Result<Response> {
+    match begun {
         Ok(()) => Ok(answer::go(&path(id))),
         Err(cause) if cause.kind == Kind::Defect => Err(cause),
         Err(cause) => {
             let failure = answer::sentence(&cause.message);
-            answer::form_again(&page(&request, Some(failure)).await?)
+            answer::form_again(&page(request, Some(failure)).await?)
         }
     }
 }

@@ -21,7 +21,7 @@ use tempfile::{NamedTempFile, TempPath};
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 /// Lists that wait at a time.
 const WAITING_MAX: usize = 5;
-/// Results that are remembered, of imports and of undoings each.
+/// Results that are remembered, of uploads and of batches each.
 const RESULTS_MAX: usize = 20;
 
 /// The wizard's lists and its work.
@@ -36,8 +36,19 @@ struct Inner {
     last: i64,
     uploads: BTreeMap<i64, Upload>,
     work: Option<Work>,
-    taken_back: BTreeMap<i64, Result<TakenBack, String>>,
-    joined: BTreeMap<i64, Result<Joined, String>>,
+    /// What came of work on batches.
+    outcomes: BTreeMap<i64, BatchOutcome>,
+}
+
+/// What the last work on a batch came to.
+#[derive(Clone)]
+pub enum BatchOutcome {
+    /// It was taken back.
+    TakenBack(TakenBack),
+    /// Its delegates were joined.
+    Joined(Joined),
+    /// Neither, and why.
+    Failed(String),
 }
 
 /// A list that was uploaded.
@@ -320,34 +331,19 @@ impl UploadStore {
         }
     }
 
-    /// Keeps what taking a batch back came to.
-    pub fn keep(&self, batch: i64, outcome: Result<TakenBack, String>) {
+    /// Keeps what work on a batch came to.
+    pub fn keep(&self, batch: i64, outcome: BatchOutcome) {
         let mut inner = self.inner();
-        inner.taken_back.insert(batch, outcome);
-        while inner.taken_back.len() > RESULTS_MAX {
-            inner.taken_back.pop_first();
+        inner.outcomes.insert(batch, outcome);
+        while inner.outcomes.len() > RESULTS_MAX {
+            inner.outcomes.pop_first();
         }
     }
 
-    /// Keeps what joining the delegates of a batch came to.
-    pub fn keep_joined(&self, batch: i64, outcome: Result<Joined, String>) {
-        let mut inner = self.inner();
-        inner.joined.insert(batch, outcome);
-        while inner.joined.len() > RESULTS_MAX {
-            inner.joined.pop_first();
-        }
-    }
-
-    /// What joining the delegates of a batch came to, if it is remembered.
+    /// What the last work on a batch came to, if it is remembered.
     #[must_use]
-    pub fn joined(&self, batch: i64) -> Option<Result<Joined, String>> {
-        self.inner().joined.get(&batch).cloned()
-    }
-
-    /// What taking a batch back came to, if it is remembered.
-    #[must_use]
-    pub fn taken_back(&self, batch: i64) -> Option<Result<TakenBack, String>> {
-        self.inner().taken_back.get(&batch).cloned()
+    pub fn outcome(&self, batch: i64) -> Option<BatchOutcome> {
+        self.inner().outcomes.get(&batch).cloned()
     }
 }
 

@@ -9,20 +9,13 @@ use super::{
 };
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
+    domain::devices::{self, Offer},
     ops::import::{Batch, What, batches, source::Reading},
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
-use bytes::Bytes;
-use futures_util::stream;
-use poem::{Body, Response};
-use rusqlite::Connection;
-use std::{io::Read, sync::Arc};
-
-/// Devices that are offered for a choice.
-const DEVICES_MAX: i64 = 2_000;
-/// A file is sent in pieces of so many bytes.
-const PIECE_BYTES: usize = 128 * 1024;
+use poem::Response;
+use std::sync::Arc;
 
 #[derive(Template)]
 #[template(path = "import/list.html")]
@@ -36,7 +29,7 @@ struct ListPage {
     /// The same file, imported before.
     earlier: Option<Batch>,
     keys: Vec<(&'static str, String)>,
-    devices: Vec<Device>,
+    devices: Vec<Offer>,
     /// What is doubtful about the columns.
     warnings: Vec<String>,
 }
@@ -67,12 +60,6 @@ struct DonePage {
     upload: Upload,
     outcome: Outcome,
     report: Option<Arc<Report>>,
-}
-
-/// A device that is offered.
-pub(super) struct Device {
-    pub(super) id: i64,
-    pub(super) name: String,
 }
 
 impl Progress {
@@ -156,12 +143,10 @@ impl ListPage {
     async fn of(request: &RequestContext, upload: Upload, failure: Option<String>) -> Result<Self> {
         let (kind, list) = (upload.what, upload.glance.list.clone());
         let (earlier, devices) = request
-            .console
-            .store
             .read(move |connection| {
                 Ok((
                     batches::of_list(connection, kind, &list)?,
-                    devices(connection)?,
+                    devices::offers(connection)?,
                 ))
             })
             .await?;
@@ -203,22 +188,6 @@ impl ListPage {
     fn delegates(&self) -> bool {
         self.upload.what == What::Delegates
     }
-}
-
-/// The devices that are offered, events first.
-pub(super) fn devices(connection: &Connection) -> Result<Vec<Device>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, coalesce(name, code) || iif(device_type IS NULL, '', ' (' || device_type || ')')
-         FROM devices WHERE deleted_at IS NULL
-         ORDER BY device_type IS NOT 'event', coalesce(name, code) COLLATE NOCASE, id LIMIT ?1",
-    )?;
-    let rows = statement.query_map([DEVICES_MAX], |row| {
-        Ok(Device {
-            id: row.get(0)?,
-            name: row.get(1)?,
-        })
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Shows the list again with what is wrong.
@@ -300,8 +269,6 @@ async fn deal(request: RequestContext, go: Go) -> Result<Response> {
 /// A list that is imported twice by mistake would make everybody twice.
 fn refuse_again(request: &RequestContext, upload: &Upload) -> Result<()> {
     let earlier = request
-        .console
-        .store
         .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?;
     match earlier {
         Some(_) => Err(Error::invalid(
@@ -329,8 +296,6 @@ pub(super) async fn resume(request: RequestContext) -> Result<Response> {
 
 fn batch_to_resume(request: &RequestContext, upload: &Upload) -> Result<Batch> {
     request
-        .console
-        .store
         .look_up(|connection| batches::of_list(connection, upload.what, &upload.glance.list))?
         .filter(|batch| batch.finished_at.is_none())
         .ok_or_else(|| Error::invalid("there is no interrupted import of this file"))
@@ -364,8 +329,10 @@ pub(super) async fn discard(request: RequestContext) -> Result<Response> {
         return Err(Error::invalid("it is being dealt with; cancel that first"));
     }
     request.console.imports.forget(id);
-    request.flash("The list is thrown away; nothing of it was kept.");
-    Ok(answer::go("/console/import"))
+    request.done(
+        "The list is thrown away; nothing of it was kept.",
+        "/console/import",
+    )
 }
 
 /// All bad rows, as CSV.
@@ -376,26 +343,6 @@ pub(super) async fn bad(request: RequestContext) -> Result<Response> {
     let report = report.ok_or_else(gone)?;
     let path = report.file.as_ref().ok_or_else(gone)?;
     let file = std::fs::File::open(path).map_err(Error::unavailable)?;
-    let pieces = stream::unfold(file, |mut file| async move {
-        let read = tokio::task::spawn_blocking(move || {
-            let mut piece = vec![0; PIECE_BYTES];
-            let length = file.read(&mut piece)?;
-            piece.truncate(length);
-            Ok::<_, std::io::Error>((file, piece))
-        });
-        match read.await.map_err(std::io::Error::other).flatten() {
-            Ok((_, piece)) if piece.is_empty() => None,
-            Ok((file, piece)) => Some((Ok(Bytes::from(piece)), file)),
-            Err(cause) => {
-                tracing::warn!("the list of bad rows: {cause}");
-                None
-            }
-        }
-    });
-    let pieces = Box::pin(pieces)
-        as std::pin::Pin<
-            Box<dyn futures_util::Stream<Item = Result<Bytes, std::io::Error>> + Send>,
-        >;
     let name = upload
         .name
         .rsplit_once('.')
@@ -403,6 +350,6 @@ pub(super) async fn bad(request: RequestContext) -> Result<Response> {
     Ok(answer::download(
         &format!("{name}-bad-rows.csv"),
         "text/csv; charset=utf-8",
-        Body::from_bytes_stream(pieces),
+        answer::file(file, None),
     ))
 }

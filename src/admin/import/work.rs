@@ -3,7 +3,7 @@
 
 use super::{
     Choice, Glance, Upload, UploadStore,
-    uploads::{Busy, Joined, Phase, TakenBack, Work},
+    uploads::{BatchOutcome, Busy, Joined, Phase, TakenBack, Work},
 };
 use crate::{
     admin::{Console, RequestContext, answer::sentence},
@@ -329,9 +329,13 @@ impl Bad {
     }
 }
 
+fn failed(cause: Error) -> BatchOutcome {
+    BatchOutcome::Failed(told(&cause))
+}
+
 /// Begins to take a batch back.
 pub fn begin_undo(request: &RequestContext, id: i64) -> Result<()> {
-    let (batch, rows) = request.console.store.look_up(|connection| {
+    let (batch, rows) = request.look_up(|connection| {
         let batch = batches::find(connection, id)?;
         let rows = match batch.undone_at {
             Some(_) => batches::rows_left(connection, id)?,
@@ -363,27 +367,26 @@ pub fn begin_undo(request: &RequestContext, id: i64) -> Result<()> {
         if undone.is_ok() {
             uploads.forget_batch(id);
         }
-        let outcome = undone.map_err(|cause| told(&cause)).map(|undo| TakenBack {
-            removed: count(undo.removed),
-            restored: count(undo.restored),
-            left: count(undo.left),
-            told: undo.told.into_iter().take(TOLD_MAX).collect(),
-            finished: !stop.is_stopped(),
+        let outcome = undone.map(|undo| {
+            BatchOutcome::TakenBack(TakenBack {
+                removed: count(undo.removed),
+                restored: count(undo.restored),
+                left: count(undo.left),
+                told: undo.told.into_iter().take(TOLD_MAX).collect(),
+                finished: !stop.is_stopped(),
+            })
         });
-        uploads.keep(id, outcome);
+        uploads.keep(id, outcome.unwrap_or_else(failed));
     });
     Ok(())
 }
 
 /// Begins to join all delegates of a batch with a device.
 pub fn begin_join(request: &RequestContext, id: i64, device: DeviceId) -> Result<()> {
-    let (batch, name) = request.console.store.look_up(|connection| {
+    let (batch, name) = request.look_up(|connection| {
         let batch = batches::find(connection, id)?;
         devices::find(connection, &DeviceSelector::Id(device))?;
-        let name: Option<String> = connection
-            .prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?
-            .query_row([device], |row| row.get(0))?;
-        Ok((batch, name.unwrap_or_else(|| device.to_string())))
+        Ok((batch, devices::called(connection, device)?))
     })?;
     let stop = Stop::default();
     let uploads = Arc::clone(&request.console.imports);
@@ -403,13 +406,15 @@ pub fn begin_join(request: &RequestContext, id: i64, device: DeviceId) -> Result
         let joined = join(&console.store, ctx, id, device, stop, |join| {
             uploads.tell(|work| work.done = count(join.joined + join.skipped));
         });
-        let outcome = joined.map_err(|cause| told(&cause)).map(|join| Joined {
-            device: name,
-            joined: count(join.joined),
-            skipped: count(join.skipped),
-            finished: join.finished,
+        let outcome = joined.map(|join| {
+            BatchOutcome::Joined(Joined {
+                device: name,
+                joined: count(join.joined),
+                skipped: count(join.skipped),
+                finished: join.finished,
+            })
         });
-        uploads.keep_joined(id, outcome);
+        uploads.keep(id, outcome.unwrap_or_else(failed));
     });
     Ok(())
 }

@@ -1,18 +1,14 @@
 //! The newest lines as they come in, for who looks at them.
 
-use super::{
-    filter::{Filter, Finder},
-    lines::{self, Line},
-    tail::{PAGE, Place, find, is_about_search},
-};
+use super::{filter::Filter, tail::is_about_search};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
+    domain::interactions::log::{PAGE, Place, find, lines::Line, since},
     types::{Zone, error::Result},
 };
 use askama::Template;
 use futures_util::stream;
 use poem::Response;
-use rusqlite::Connection;
 use std::collections::VecDeque;
 
 #[derive(Template)]
@@ -105,22 +101,4 @@ impl Told {
             .inspect_err(|cause| tracing::error!("live interactions: {cause}"))
             .ok()
     }
-}
-
-/// What came in after a place, up to another: the newest of it, the newest first.
-fn since(connection: &Connection, finder: &Finder, after: Place, upto: Place) -> Result<Vec<Line>> {
-    let mut lines = Vec::new();
-    if finder.wants_interactions() && upto.interaction > after.interaction {
-        let ids = after.interaction + 1..=upto.interaction;
-        let ids = finder.interactions(connection, ids, PAGE)?;
-        lines.extend(lines::interactions(connection, &ids)?);
-    }
-    if finder.wants_refusals() && upto.refusal > after.refusal {
-        let ids = after.refusal + 1..=upto.refusal;
-        let ids = finder.refusals(connection, ids, PAGE)?;
-        lines.extend(lines::refusals(connection, &ids)?);
-    }
-    lines.sort_by_key(|line| std::cmp::Reverse(line.at));
-    lines.truncate(PAGE);
-    Ok(lines)
 }

@@ -1,16 +1,12 @@
 //! What happened: the live tail and the way back through it, what was refused, where gates and rules
 //! disagreed, and each interaction by itself.
 //!
-//! - `filter`: what is asked for, as SQL; `look`: looking back through a long table in bounded time
-//! - `lines`: interactions and refusals as they are shown; `tail`: both, newest first; `live`: as
-//!   they come
+//! - `filter`: what is asked for; `tail`: interactions and refusals, newest first; `live`: as they come
 //! - `refusals`, `conflicts`, `one`: the other pages
 
 mod conflicts;
 mod filter;
-mod lines;
 mod live;
-mod look;
 mod one;
 mod refusals;
 mod tail;

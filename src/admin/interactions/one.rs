@@ -1,11 +1,14 @@
 //! One interaction: everything that is kept of it.
 
-use super::lines::WHO;
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    domain::interactions::{
-        remove,
-        rows::{self, Interaction},
+    domain::{
+        delegates, devices,
+        interactions::{
+            origin::{self, Sender},
+            remove,
+            rows::{self, Interaction},
+        },
     },
     types::{
         Timestamp,
@@ -14,7 +17,7 @@ use crate::{
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 use serde_json::Value;
 
 /// The longest data that is shown in full, in bytes.
@@ -47,18 +50,10 @@ struct Participant {
     path: String,
 }
 
-struct Sender {
-    client: Option<String>,
-    user: Option<String>,
-    admitted: bool,
-}
-
 pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let layout = request.layout(&format!("Interaction {id}"), Some(Area::Interactions));
     let page = request
-        .console
-        .store
         .read(move |connection| Page::read(connection, layout, id))
         .await?;
     answer::page(&page)
@@ -86,9 +81,12 @@ impl Page {
             layout,
             id,
             participants: participants(connection, &found)?,
-            sender: sender(connection, id)?,
-            conflicts: conflicts(connection, id)?,
-            batch: batch(connection, id)?,
+            sender: origin::sender(connection, id)?,
+            conflicts: origin::conflicts(connection, id)?
+                .iter()
+                .map(|message| answer::sentence(message))
+                .collect(),
+            batch: origin::batch(connection, id)?,
             answers,
             data_bytes: (length > DATA_MAX).then(|| i64::try_from(length).unwrap_or(i64::MAX)),
             data: text.filter(|_| length <= DATA_MAX),
@@ -129,81 +127,33 @@ fn answers(data: &Value) -> Vec<(String, String)> {
 
 fn participants(connection: &Connection, found: &Interaction) -> Result<Vec<Participant>> {
     let mut participants = Vec::new();
-    let delegate = format!("SELECT {WHO} FROM delegates p WHERE p.id = ?1");
-    let device = "SELECT coalesce(name, code) FROM devices WHERE id = ?1".to_owned();
-    let delegates = found.delegates.iter().flatten().map(|id| id.0);
-    let devices = found.devices.iter().flatten().map(|id| id.0);
-    let all = delegates
-        .zip(["Attendee", "Second attendee", "Third attendee"])
-        .map(|(id, role)| (id, role, "delegates", &delegate))
-        .chain(
-            devices
-                .zip(["Device", "Second device", "Third device"])
-                .map(|(id, role)| (id, role, "devices", &device)),
-        );
-    for (id, role, folder, sql) in all {
-        let name: Option<Option<String>> = connection
-            .prepare_cached(sql)?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
+    let delegates = found.delegates.into_iter().flatten();
+    for (id, role) in delegates.zip(["Attendee", "Second attendee", "Third attendee"]) {
+        let name = delegates::name_of(connection, id.0)?;
         participants.push(Participant {
             role,
-            name: name.flatten().unwrap_or_else(|| id.to_string()),
-            path: format!("/console/{folder}/{id}"),
+            name: name.unwrap_or_else(|| id.to_string()),
+            path: format!("/console/delegates/{id}"),
+        });
+    }
+    let devices = found.devices.into_iter().flatten();
+    for (id, role) in devices.zip(["Device", "Second device", "Third device"]) {
+        participants.push(Participant {
+            role,
+            name: devices::called(connection, id)?,
+            path: format!("/console/devices/{id}"),
         });
     }
     Ok(participants)
 }
 
-fn sender(connection: &Connection, id: i64) -> Result<Sender> {
-    // Whoever sent it may be gone by now; then the number is what is left.
-    Ok(connection
-        .prepare_cached(
-            "SELECT iif(i.client_id IS NULL, NULL, coalesce(c.name, 'client ' || i.client_id || ', which is gone')),
-                 iif(i.user_id IS NULL, NULL, coalesce(u.email, 'user ' || i.user_id || ', who is gone')),
-                 i.admitted
-             FROM interactions i LEFT JOIN clients c ON c.id = i.client_id
-             LEFT JOIN users u ON u.id = i.user_id WHERE i.id = ?1",
-        )?
-        .query_row([id], |row| {
-            Ok(Sender {
-                client: row.get(0)?,
-                user: row.get(1)?,
-                admitted: row.get(2)?,
-            })
-        })?)
-}
-
-fn conflicts(connection: &Connection, id: i64) -> Result<Vec<String>> {
-    let mut statement = connection
-        .prepare_cached("SELECT message FROM conflicts WHERE interaction_id = ?1 ORDER BY id")?;
-    let messages = statement.query_map([id], |row| row.get::<_, String>(0))?;
-    let messages = messages.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(messages
-        .iter()
-        .map(|message| answer::sentence(message))
-        .collect())
-}
-
-/// The import that brought it.
-fn batch(connection: &Connection, id: i64) -> Result<Option<i64>> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT b.id FROM batch_rows r JOIN batches b ON b.id = r.batch_id
-             WHERE r.record_id = ?1 AND b.kind = 'interactions' LIMIT 1",
-        )?
-        .query_row([id], |row| row.get(0))
-        .optional()?)
-}
-
 pub(super) async fn delete(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx| remove::remove(tx, &ctx, id))
+        .write(move |tx, ctx| remove::remove(tx, ctx, id))
         .await?;
-    request.flash(format!("Interaction {id} is deleted."));
-    Ok(answer::go("/console/interactions"))
+    request.done(
+        format!("Interaction {id} is deleted."),
+        "/console/interactions",
+    )
 }

@@ -1,12 +1,12 @@
 //! The log of what was refused: what the crew looks at when a guest complains.
 
-use super::{
-    filter::{Filter, Finder},
-    lines::{self, Line},
-    look,
-};
+use super::filter::Filter;
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
+    domain::{
+        devices::{self, Offer},
+        interactions::log::{find_refusals, lines::Line},
+    },
     types::{
         Zone,
         error::{Error, Result},
@@ -17,7 +17,6 @@ use askama::Template;
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response};
-use rusqlite::Connection;
 
 /// Lines on a page.
 const PAGE: usize = 50;
@@ -42,7 +41,7 @@ struct Page {
     filter: Filter,
     failure: Option<String>,
     codes: [(i64, &'static str); 7],
-    devices: Vec<(i64, String)>,
+    devices: Vec<Offer>,
     lines: Vec<Line>,
     next: Option<String>,
     newest: bool,
@@ -59,38 +58,16 @@ impl Page {
     }
 }
 
-/// Refusals up to an id, as many as are wanted.
-fn find(
-    connection: &Connection,
-    finder: &Finder,
-    from: Option<i64>,
-    most: usize,
-) -> Result<(Vec<Line>, Option<i64>)> {
-    let (high, low) = finder.span_of_refusals(connection)?;
-    let from = from.map_or(high, |from| from.min(high));
-    let found = look::back(from, most, |ids, most| {
-        if *ids.end() < low {
-            return Ok(Vec::new());
-        }
-        finder.refusals(connection, ids, most)
-    })?;
-    let next = found.reached.map(|reached| reached - 1);
-    let lines = lines::refusals(connection, &found.ids)?;
-    Ok((lines, next.filter(|next| *next >= low)))
-}
-
 pub(super) async fn list(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let (filter, failure) = Filter::read(&request.query, &zone);
     let from = request.query.number("from").ok().flatten();
     let asked = filter.clone();
     let ((lines, next), devices) = request
-        .console
-        .store
         .read(move |connection| {
             let finder = asked.prepare(connection, &zone)?;
-            let found = find(connection, &finder, from, PAGE)?;
-            Ok((found, lines::devices(connection)?))
+            let found = find_refusals(connection, &finder, from, PAGE)?;
+            Ok((found, devices::offers(connection)?))
         })
         .await?;
     let query = filter.query();
@@ -130,9 +107,9 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let slices = stream::unfold(state, |(request, filter, zone, from, first)| async move {
         let from: Option<i64> = from?;
         let (asked, of_slice) = (filter.clone(), zone.clone());
-        let written = request.console.store.read(move |connection| {
+        let written = request.read(move |connection| {
             let finder = asked.prepare(connection, &of_slice)?;
-            let (lines, next) = find(connection, &finder, from, SLICE)?;
+            let (lines, next) = find_refusals(connection, &finder, from, SLICE)?;
             Ok((csv(&lines, &of_slice, first)?, next))
         });
         match written.await {

@@ -3,18 +3,24 @@
 use super::{hindrance, layout};
 use crate::{
     admin::{
-        Fields, Layout, RequestContext, Route, answer,
-        form::{mark, told},
+        Area, Fields, Layout, RequestContext, Route, answer,
+        engine::{self, Choice, Editor, Group, Input},
         route,
     },
+    core::Context,
+    db::Tx,
     domain::{
-        interactions::USUAL_TYPES,
+        delegates, devices,
+        interactions::types::{CHECK_IN, TYPES},
         messages::{
             automations::{self, Automation, Entry},
             templates,
         },
     },
-    types::error::{Error, Kind, Result},
+    types::{
+        DeviceId,
+        error::{Error, Kind, Result},
+    },
 };
 use askama::Template;
 use poem::Response;
@@ -23,23 +29,13 @@ use rusqlite::Connection;
 const HERE: &str = "/console/messages/automations";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
+    let mut routes = engine::routes::<Automations>(
+        "/console/messages/automations/new",
+        "/console/messages/automations/:id",
+        route::ADMINISTRATOR,
+    );
+    routes.extend([
         Route::get(HERE, route::VIEWER, list),
-        Route::get(
-            "/console/messages/automations/new",
-            route::ADMINISTRATOR,
-            new,
-        ),
-        Route::get(
-            "/console/messages/automations/:id",
-            route::ADMINISTRATOR,
-            show,
-        ),
-        Route::post(
-            "/console/messages/automations/save",
-            route::ADMINISTRATOR,
-            save,
-        ),
         Route::post(
             "/console/messages/automations/:id/remove",
             route::ADMINISTRATOR,
@@ -50,7 +46,8 @@ pub(super) fn routes() -> Vec<Route> {
             route::OPERATOR,
             switch,
         ),
-    ]
+    ]);
+    routes
 }
 
 #[derive(Template)]
@@ -63,11 +60,14 @@ struct List {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let automations = request.console.store.look_up(|connection| {
+    let automations = request.look_up(|connection| {
         automations::all(connection)?
             .into_iter()
             .map(|automation| {
-                let at = device_name(connection, automation.device)?;
+                let at = match automation.device {
+                    Some(device) => devices::called(connection, DeviceId(device))?,
+                    None => "anywhere".to_owned(),
+                };
                 Ok((automation, at))
             })
             .collect::<Result<Vec<_>>>()
@@ -80,228 +80,167 @@ async fn list(request: RequestContext) -> Result<Response> {
     })
 }
 
-fn device_name(connection: &Connection, device: Option<i64>) -> Result<String> {
-    let Some(device) = device else {
-        return Ok("anywhere".to_owned());
-    };
-    Ok(connection
-        .prepare_cached("SELECT coalesce(name, code) FROM devices WHERE id = ?1")?
-        .query_row([device], |row| row.get(0))?)
-}
+struct Automations;
 
-#[derive(Template)]
-#[template(path = "messages/automation.html")]
-struct Editor {
-    layout: Layout,
-    tab: &'static str,
-    failure: String,
-    id: Option<i64>,
-    seen: String,
-    entry: Entry,
-    /// The template as the form has it: `sms:order-cleared`.
-    chosen: String,
-    /// Templates to choose from.
-    templates: Vec<(String, String)>,
-    /// Devices to choose from: code and name.
-    devices: Vec<(String, String)>,
-    /// Types of interactions that are known.
-    kinds: &'static [&'static str],
-    types: Vec<String>,
-}
+impl Editor for Automations {
+    type Draft = Entry;
+    type Created = i64;
+    const LIST: &'static str = HERE;
+    const NOUN: &'static str = "automation";
+    const AREA: Area = Area::Messages;
+    const TABS: (&'static [(&'static str, &'static str)], &'static str) =
+        (super::TABS, "Automations");
 
-impl Editor {
-    fn new(request: &RequestContext, id: Option<i64>, seen: String, entry: Entry) -> Result<Self> {
-        let title = if id.is_none() {
-            "New automation"
-        } else {
-            "Automation"
-        };
-        let (templates, devices, types) = request.console.store.look_up(choices)?;
-        Ok(Self {
-            layout: layout(request, title),
-            tab: "Automations",
-            failure: String::new(),
-            id,
-            seen,
-            chosen: format!("{}:{}", entry.channel, entry.template),
-            entry,
-            templates,
-            devices,
-            kinds: USUAL_TYPES,
-            types,
+    fn blank() -> Entry {
+        Entry {
+            name: String::new(),
+            active: true,
+            interaction_type: CHECK_IN.name.into(),
+            device: None,
+            delegate_type: None,
+            channel: String::new(),
+            template: String::new(),
+            within_minutes: 60,
+        }
+    }
+
+    fn find(connection: &Connection, id: i64) -> Result<Entry> {
+        find(connection, id)
+    }
+
+    fn name(draft: &Entry) -> &str {
+        &draft.name
+    }
+
+    fn groups(connection: &Connection, draft: &Entry) -> Result<Vec<Group>> {
+        let at = draft.device.as_deref();
+        let anywhere = Choice::new("", "anywhere", at.is_none());
+        let places = devices::offers(connection)?.into_iter();
+        let places = places.filter(devices::Offer::is_place);
+        let places = places.map(|device| {
+            let chosen = at == Some(&device.code);
+            Choice::new(device.code, device.name, chosen)
+        });
+        let chosen = (draft.channel.as_str(), draft.template.as_str());
+        let templates = templates::all(connection)?.into_iter().map(|known| {
+            let entry = known.entry;
+            let noun = entry.channel().map_or("message", |channel| channel.noun());
+            Choice::new(
+                format!("{}:{}", entry.channel, entry.slug),
+                format!("{noun}: {}", entry.slug),
+                chosen == (&entry.channel, &entry.slug),
+            )
+        });
+        let delegate_type = draft.delegate_type.as_deref().unwrap_or_default();
+        let minutes = draft.within_minutes.to_string();
+        let inputs = vec![
+            Input::text("name", "Name", &draft.name)
+                .wide()
+                .max(100)
+                .placeholder("Welcome at the door"),
+            Input::text(
+                "interactionType",
+                "When this interaction comes in",
+                &draft.interaction_type,
+            )
+            .max(64)
+            .offered(TYPES.iter().map(|known| known.name)),
+            Input::select(
+                "device",
+                "At",
+                std::iter::once(anywhere).chain(places).collect(),
+            )
+            .help("What belongs to it counts too: rooms of an event, sessions in a room."),
+            Input::text("delegateType", "Of attendees of this type", delegate_type)
+                .placeholder("any")
+                .offered(delegates::types(connection)?),
+            Input::select("template", "Send", templates.collect())
+                .help("One of the templates for e-mails, texts or push messages."),
+            Input::line(
+                "number",
+                "withinMinutes",
+                "But not later than (minutes)",
+                &minutes,
+            )
+            .attribute("min", "1")
+            .attribute("max", "10080")
+            .help(
+                "An app that was offline uploads what happened hours ago; nobody wants a message \
+                     about it then.",
+            ),
+            Input::flag("active", "Active", draft.active),
+        ];
+        Ok(vec![Group::new("", inputs)])
+    }
+
+    fn typed(form: &Fields) -> Result<Entry> {
+        let filled = |name: &str| form.filled(name).map(ToOwned::to_owned);
+        let template = form.text("template").split_once(':');
+        let (channel, template) = template.ok_or_else(|| {
+            Error::invalid("template: choose one; write one first if there is none")
+        })?;
+        Ok(Entry {
+            name: form.text("name").to_owned(),
+            active: form.ticked("active"),
+            interaction_type: form.text("interactionType").to_owned(),
+            device: filled("device"),
+            delegate_type: filled("delegateType"),
+            channel: channel.to_owned(),
+            template: template.to_owned(),
+            within_minutes: form.number("withinMinutes")?.unwrap_or(60),
         })
     }
 
-    fn is_at(&self, code: &str) -> bool {
-        self.entry.device.as_deref() == Some(code)
+    fn create(tx: &Tx<'_>, ctx: &Context, draft: &Entry) -> Result<i64> {
+        automations::save(tx, ctx, None, draft)
     }
 
-    fn delegate_type(&self) -> &str {
-        self.entry.delegate_type.as_deref().unwrap_or_default()
+    fn update(tx: &Tx<'_>, ctx: &Context, id: i64, draft: &Entry) -> Result<()> {
+        automations::save(tx, ctx, Some(id), draft).map(|_| ())
     }
-}
 
-type Choices = (Vec<(String, String)>, Vec<(String, String)>, Vec<String>);
-
-fn choices(connection: &Connection) -> Result<Choices> {
-    let templates = templates::all(connection)?.into_iter().map(|known| {
-        let entry = known.entry;
-        let noun = entry.channel().map_or("message", |channel| channel.noun());
-        (
-            format!("{}:{}", entry.channel, entry.slug),
-            format!("{noun}: {}", entry.slug),
+    fn created(request: &RequestContext, draft: Entry, _: i64) -> Result<Response> {
+        request.done(
+            format!("{} created. It counts from now on.", draft.name),
+            HERE,
         )
-    });
-    let mut devices = connection.prepare_cached(
-        "SELECT code, coalesce(name, code) FROM devices WHERE deleted_at IS NULL
-         AND coalesce(device_type, '') NOT IN ('regoapp', 'mobileapp')
-         ORDER BY device_type IS NOT 'event', coalesce(name, code) COLLATE NOCASE, id LIMIT 2000",
-    )?;
-    let devices = devices
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut types = connection.prepare_cached(
-        "SELECT DISTINCT delegate_type FROM delegates
-         WHERE delegate_type IS NOT NULL AND deleted_at IS NULL LIMIT 200",
-    )?;
-    let types = types
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok((templates.collect(), devices, types))
-}
+    }
 
-fn find(connection: &Connection, id: i64) -> Result<Automation> {
-    automations::of_id(connection, id)?.ok_or_else(|| {
-        Error::new(
-            Kind::NoSuchPath,
-            "there is no such automation any more; somebody removed it",
-        )
-    })
-}
-
-async fn new(request: RequestContext) -> Result<Response> {
-    let entry = Entry {
-        name: String::new(),
-        active: true,
-        interaction_type: "check-in".into(),
-        device: None,
-        delegate_type: None,
-        channel: String::new(),
-        template: String::new(),
-        within_minutes: 60,
-    };
-    answer::page(&Editor::new(&request, None, String::new(), entry)?)
-}
-
-async fn show(request: RequestContext) -> Result<Response> {
-    let id = request.id("id")?;
-    let known = request
-        .console
-        .store
-        .look_up(|connection| find(connection, id))?;
-    let seen = mark(&known.entry);
-    answer::page(&Editor::new(&request, Some(id), seen, known.entry)?)
-}
-
-fn typed(form: &Fields) -> Result<Entry> {
-    let filled = |name: &str| form.filled(name).map(ToOwned::to_owned);
-    let (channel, template) = form
-        .text("template")
-        .split_once(':')
-        .ok_or_else(|| Error::invalid("choose a template; write one first where there is none"))?;
-    Ok(Entry {
-        name: form.text("name").to_owned(),
-        active: form.ticked("active"),
-        interaction_type: form.text("interactionType").to_owned(),
-        device: filled("device"),
-        delegate_type: filled("delegateType"),
-        channel: channel.to_owned(),
-        template: template.to_owned(),
-        within_minutes: form.number("withinMinutes")?.unwrap_or(60),
-    })
-}
-
-async fn save(request: RequestContext) -> Result<Response> {
-    match store(&request).await {
-        Ok(()) => {
-            request.flash("The automation is saved; it counts from now on.");
-            Ok(answer::go(HERE))
-        }
-        Err(cause) => {
-            let form = &request.form;
-            let entry = typed(form).unwrap_or_else(|_| Entry {
-                name: form.text("name").to_owned(),
-                active: form.ticked("active"),
-                interaction_type: form.text("interactionType").to_owned(),
-                device: form.filled("device").map(ToOwned::to_owned),
-                delegate_type: form.filled("delegateType").map(ToOwned::to_owned),
-                channel: String::new(),
-                template: String::new(),
-                within_minutes: 60,
-            });
-            let id = form.number("id").ok().flatten();
-            let mut page = Editor::new(&request, id, form.text("seen").to_owned(), entry)?;
-            page.failure = told(cause)?;
-            answer::form_again(&page)
-        }
+    fn page(_: i64) -> String {
+        HERE.to_owned()
     }
 }
 
-async fn store(request: &RequestContext) -> Result<()> {
-    let entry = typed(&request.form)?;
-    let id = request.form.number("id")?;
-    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
-    request
-        .console
-        .store
-        .write(move |tx| {
-            if let Some(id) = id
-                && mark(&find(tx, id)?.entry) != seen
-            {
-                return Err(Error::invalid(
-                    "somebody else changed this automation meanwhile, and nothing of yours was saved; open it again",
-                ));
-            }
-            automations::save(tx, &ctx, id, &entry).map(|_| ())
-        })
-        .await
+fn find(connection: &Connection, id: i64) -> Result<Entry> {
+    let found = automations::of_id(connection, id)?;
+    found
+        .map(|known| known.entry)
+        .ok_or_else(|| Error::new(Kind::NoSuchPath, "this automation was removed"))
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     request
-        .console
-        .store
-        .write(move |tx| automations::remove(tx, &ctx, id))
+        .write(move |tx, ctx| automations::remove(tx, ctx, id))
         .await?;
-    request.flash("Automation removed.");
-    Ok(answer::go(HERE))
+    request.done("Automation removed.", HERE)
 }
 
 /// Switches one on or off: what somebody has to be able to do at once when it sends nonsense.
 async fn switch(request: RequestContext) -> Result<Response> {
-    let (id, ctx, on) = (
-        request.id("id")?,
-        request.context(),
-        request.form.text("active") == "on",
-    );
+    let (id, on) = (request.id("id")?, request.form.text("active") == "on");
     let name = request
-        .console
-        .store
-        .write(move |tx| {
-            let mut entry = find(tx, id)?.entry;
+        .write(move |tx, ctx| {
+            let mut entry = find(tx, id)?;
             entry.active = on;
-            automations::save(tx, &ctx, Some(id), &entry)?;
+            automations::save(tx, ctx, Some(id), &entry)?;
             Ok(entry.name)
         })
         .await?;
-    request.flash(format!(
-        "“{name}” is {}.",
-        if on {
-            "on; it counts from now on"
-        } else {
-            "off"
-        }
-    ));
-    Ok(answer::go(HERE))
+    let state = if on {
+        "on; it counts from now on"
+    } else {
+        "off"
+    };
+    request.done(format!("“{name}” is {state}."), HERE)
 }

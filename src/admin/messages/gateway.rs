@@ -5,7 +5,8 @@ use super::{gateways::HERE, layout, tried};
 use crate::{
     admin::{
         Fields, Layout, RequestContext, Route, answer,
-        form::{mark, told},
+        engine::{Choice, Form, Group, Input},
+        form::{is_theirs, mark, told},
         route,
     },
     domain::messages::{
@@ -48,126 +49,62 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Kinds of push gateways.
-const PUSH_KINDS: [(&str, &str); 2] = [
-    ("fcm", "Firebase Cloud Messaging"),
-    ("http", "A service of your own (HTTP)"),
-];
-
 #[derive(Template)]
 #[template(path = "messages/gateway.html")]
 struct Page {
     layout: Layout,
     tab: &'static str,
-    failure: String,
     channel: Channel,
+    /// Providers or services to choose from: label, address, and whether it is this one.
+    kinds: Vec<(&'static str, String, bool)>,
+    form: Form,
+    /// Why no test was sent.
+    test_failure: String,
     /// Whether it is set up.
     is_set: bool,
-    has_secret: bool,
-    seen: String,
-    smtp: Option<Smtp>,
-    http: Option<Http>,
-    fcm: Option<Fcm>,
-    /// The preset that is filled in, or was.
-    preset: Option<&'static Preset>,
+    has_places: bool,
     /// Where a test goes.
     address: String,
 }
 
-#[expect(clippy::unused_self, reason = "templates call it so")]
 impl Page {
     fn new(request: &RequestContext, channel: Channel) -> Result<Self> {
-        let known = request
-            .console
-            .store
-            .look_up(|connection| gateways::find(connection, channel))?;
+        let known = request.look_up(|connection| gateways::find(connection, channel))?;
         let definition = match asked(request, channel) {
             Some(asked) => asked,
             None => known
                 .as_ref()
                 .map_or_else(|| fresh(channel), |known| known.definition.clone()),
         };
-        Ok(Self::of(request, channel, known.as_ref(), definition))
-    }
-
-    fn of(
-        request: &RequestContext,
-        channel: Channel,
-        known: Option<&Gateway>,
-        definition: Definition,
-    ) -> Self {
         let title = match channel {
             Channel::Email => "Mail server",
             Channel::Sms => "Provider of texts",
             Channel::Push => "Push service",
         };
-        let mut page = Self {
+        let has_secret = known.as_ref().is_some_and(|known| known.has_secret);
+        Ok(Self {
             layout: layout(request, title),
             tab: "Gateways",
-            failure: String::new(),
             channel,
+            kinds: kinds(channel, &definition),
+            form: Form {
+                action: request.target(),
+                version: version(known.as_ref()),
+                groups: vec![Group::new(
+                    "Connection",
+                    inputs(channel, &definition, has_secret),
+                )],
+                ..Form::default()
+            },
+            test_failure: String::new(),
             is_set: known.is_some(),
-            has_secret: known.is_some_and(|known| known.has_secret),
-            seen: mark(&known.map(|known| known.definition.to_json())),
-            smtp: None,
-            http: None,
-            fcm: None,
-            preset: None,
+            has_places: matches!(definition, Definition::Http(_)),
             address: String::new(),
-        };
-        match definition {
-            Definition::Smtp(smtp) => page.smtp = Some(smtp),
-            Definition::Fcm(fcm) => page.fcm = Some(fcm),
-            Definition::Http(http) => {
-                page.preset = http.preset.as_deref().and_then(Preset::named);
-                page.http = Some(http);
-            }
-        }
-        page
+        })
     }
 
-    fn presets(&self) -> &'static [Preset] {
-        PRESETS
-    }
-
-    fn push_kinds(&self) -> [(&'static str, &'static str); 2] {
-        PUSH_KINDS
-    }
-
-    fn is_kind(&self, kind: &str) -> bool {
-        (kind == "fcm") == self.fcm.is_some()
-    }
-
-    fn is_preset(&self, name: &str) -> bool {
-        self.preset.is_some_and(|preset| preset.name == name)
-    }
-
-    fn places(&self) -> [(&'static str, &'static str); 8] {
-        PLACES
-    }
-
-    fn user_label(&self) -> &'static str {
-        match self.preset.map(|preset| preset.user) {
-            Some(label) if !label.is_empty() => label,
-            _ => "User",
-        }
-    }
-
-    fn secret_label(&self) -> &'static str {
-        match (&self.smtp, &self.fcm, self.preset) {
-            (Some(_), _, _) => "Password",
-            (_, Some(_), _) => "Service account's key (JSON)",
-            (_, _, Some(preset)) => preset.secret,
-            _ => "Secret",
-        }
-    }
-
-    fn headers(&self) -> String {
-        let headers = self.http.iter().flat_map(|http| &http.headers);
-        let lines: Vec<_> = headers
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect();
-        lines.join("\n")
+    fn places(&self) -> &'static [(&'static str, &'static str)] {
+        if self.has_places { &PLACES } else { &[] }
     }
 
     fn address_label(&self) -> &'static str {
@@ -177,14 +114,178 @@ impl Page {
             Channel::Push => "To this push token",
         }
     }
+}
 
-    fn is_security(&self, name: &str) -> bool {
-        let known = self.smtp.as_ref().map(|smtp| smtp.security);
-        known == security(name)
+fn version(known: Option<&Gateway>) -> String {
+    mark(&known.map(|known| known.definition.to_json()))
+}
+
+/// What can be chosen in place of a definition.
+fn kinds(channel: Channel, definition: &Definition) -> Vec<(&'static str, String, bool)> {
+    let link = |fill: &str| format!("{HERE}/{}?fill={fill}", channel.name());
+    match (channel, definition) {
+        (Channel::Sms, Definition::Http(http)) => {
+            let preset = http.preset.as_deref().and_then(Preset::named);
+            let is_preset = |name: &str| preset.is_some_and(|preset| preset.name == name);
+            let presets = PRESETS.iter();
+            let presets =
+                presets.map(|known| (known.label, link(known.name), is_preset(known.name)));
+            let own = ("Another one", link("own"), preset.is_none());
+            presets.chain([own]).collect()
+        }
+        (Channel::Push, definition) => {
+            let is_fcm = matches!(definition, Definition::Fcm(_));
+            let own = "A service of your own (HTTP)";
+            vec![
+                ("Firebase Cloud Messaging", link("fcm"), is_fcm),
+                (own, link("http"), !is_fcm),
+            ]
+        }
+        _ => Vec::new(),
     }
 }
 
-fn security(name: &str) -> Option<Security> {
+fn secret(label: &'static str, has_secret: bool) -> Input {
+    let input = Input::line("password", "secret", label, "");
+    let input = input.help("Kept in the database file, shown to nobody, and never exported.");
+    if has_secret {
+        input.placeholder("kept; type a new one to change it")
+    } else {
+        input
+    }
+}
+
+fn inputs(channel: Channel, definition: &Definition, has_secret: bool) -> Vec<Input> {
+    let mut inputs = match definition {
+        Definition::Smtp(smtp) => smtp_inputs(smtp, has_secret),
+        Definition::Fcm(fcm) => fcm_inputs(fcm, has_secret),
+        Definition::Http(http) => http_inputs(channel, http, has_secret),
+    };
+    if has_secret {
+        inputs.push(Input::flag("noSecret", "Forget the secret that is kept", false).wide());
+    }
+    inputs
+}
+
+fn smtp_inputs(smtp: &Smtp, has_secret: bool) -> Vec<Input> {
+    let security = [
+        ("starttls", "begins TLS by STARTTLS (mostly port 587)"),
+        ("tls", "is TLS from the start (mostly port 465)"),
+        ("none", "is not protected"),
+    ];
+    let security = security
+        .map(|(name, label)| Choice::new(name, label, security_named(name) == Some(smtp.security)));
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    vec![
+        Input::text("host", "Mail server", &smtp.host).placeholder("mail.example.org"),
+        Input::line("number", "port", "Port", &smtp.port.to_string())
+            .attribute("min", "1")
+            .attribute("max", "65535"),
+        Input::select("security", "The connection", security.to_vec())
+            .wide()
+            .help("Without TLS, password and e-mails cross the network as they are."),
+        Input::text("from", "Sender", &smtp.from).placeholder("Summit <summit@example.org>"),
+        Input::text("replyTo", "Answers go to", &text(&smtp.reply_to)).placeholder("the sender"),
+        Input::text("user", "User", &text(&smtp.user)).placeholder("none"),
+        secret("Password", has_secret),
+        Input::area(
+            "certificate",
+            "Trusted certificate (PEM)",
+            4,
+            &text(&smtp.certificate),
+        )
+        .wide()
+        .code()
+        .placeholder("-----BEGIN CERTIFICATE-----")
+        .help(
+            "Only if the mail server's certificate is signed by an authority of your own, or by \
+                 itself. It is trusted then, and nothing else.",
+        ),
+    ]
+}
+
+fn fcm_inputs(fcm: &Fcm, has_secret: bool) -> Vec<Input> {
+    let key = Input::area("secret", "Service account's key (JSON)", 6, "")
+        .wide()
+        .code()
+        .secret()
+        .help(
+            "From the Firebase console: Project settings, Service accounts, Generate new private key. \
+             The whole file's text. Kept in the database file, shown to nobody, and never exported.",
+        );
+    let key = if has_secret {
+        key.placeholder("kept; paste a new one to change it")
+    } else {
+        key
+    };
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    vec![
+        Input::hidden("kind", "fcm"),
+        key,
+        Input::text("project", "Project", &text(&fcm.project))
+            .placeholder("that of the service account"),
+        Input::text("url", "Address", &text(&fcm.url)).placeholder("https://fcm.googleapis.com"),
+    ]
+}
+
+fn http_inputs(channel: Channel, http: &Http, has_secret: bool) -> Vec<Input> {
+    const TYPES: [&str; 3] = [
+        "application/json",
+        "application/x-www-form-urlencoded",
+        "text/plain; charset=utf-8",
+    ];
+    let preset = http.preset.as_deref().and_then(Preset::named);
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    let user = preset.map_or("", |preset| preset.user);
+    let methods = ["POST", "PUT", "GET"].map(|name| Choice::new(name, name, name == http.method));
+    let headers = http.headers.iter();
+    let headers: Vec<String> = headers
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let success = http.success.as_ref();
+    let mut inputs = vec![
+        Input::hidden("kind", "http"),
+        Input::hidden("preset", http.preset.as_deref().unwrap_or_default()),
+    ];
+    if channel == Channel::Sms {
+        let from = Input::text("from", "Sender", &text(&http.from));
+        inputs.push(
+            from.placeholder("+4940123456, or Summit")
+                .help("A number of yours, or a name, as the provider allows."),
+        );
+    }
+    inputs.extend([
+        Input::text(
+            "user",
+            if user.is_empty() { "User" } else { user },
+            &text(&http.user),
+        )
+        .placeholder("none"),
+        secret(preset.map_or("Secret", |preset| preset.secret), has_secret),
+        Input::select("method", "Method", methods.to_vec()),
+        Input::text("contentType", "Type of the body", &http.content_type).offered(TYPES),
+        Input::text("url", "Address", &http.url).wide(),
+        Input::area("headers", "Headers, one a line", 3, &headers.join("\n"))
+            .wide()
+            .code(),
+        Input::area("body", "Body", 5, &http.body).wide().code(),
+        Input::text(
+            "successPath",
+            "It worked if the answer says, at",
+            success.map_or("", |success| &success.path),
+        )
+        .placeholder("any answer 2xx")
+        .help("Such as messages.0.status, in a JSON answer."),
+        Input::text(
+            "successEquals",
+            "this",
+            success.map_or("", |success| &success.equals),
+        ),
+    ]);
+    inputs
+}
+
+fn security_named(name: &str) -> Option<Security> {
     match name {
         "none" => Some(Security::None),
         "starttls" => Some(Security::Starttls),
@@ -265,7 +366,7 @@ fn typed(form: &Fields, channel: Channel) -> Result<Definition> {
         return Ok(Definition::Smtp(Smtp {
             host: text("host"),
             port: port.ok_or_else(|| Error::invalid("port: must be from 1 to 65535"))?,
-            security: security(form.text("security"))
+            security: security_named(form.text("security"))
                 .ok_or_else(|| Error::invalid("security: must be none, starttls or tls"))?,
             user: filled("user"),
             from: text("from"),
@@ -311,23 +412,24 @@ fn headers(text: &str) -> Result<BTreeMap<String, String>> {
 async fn save(request: RequestContext) -> Result<Response> {
     let channel = channel(&request)?;
     match store(&request, channel).await {
-        Ok(()) => {
-            request.flash("The gateway is set. Send a test to see whether it works.");
-            Ok(answer::go(&format!("{HERE}/{}", channel.name())))
-        }
-        Err(cause) => {
+        Ok(()) => request.done(
+            "The gateway is set. Send a test to see whether it works.",
+            &format!("{HERE}/{}", channel.name()),
+        ),
+        Err(cause) if is_theirs(&cause) => {
             let mut page = Page::new(&request, channel)?;
             if let Ok(definition) = typed(&request.form, channel) {
-                let known = request
-                    .console
-                    .store
-                    .look_up(|connection| gateways::find(connection, channel))?;
-                page = Page::of(&request, channel, known.as_ref(), definition);
-                request.form.text("seen").clone_into(&mut page.seen);
+                let has_secret = request.look_up(|connection| {
+                    Ok(gateways::find(connection, channel)?.is_some_and(|known| known.has_secret))
+                })?;
+                page.kinds = kinds(channel, &definition);
+                let inputs = inputs(channel, &definition, has_secret);
+                page.form.groups = vec![Group::new("Connection", inputs)];
             }
-            page.failure = told(cause)?;
+            page.form.reject(&request.form, &cause);
             answer::form_again(&page)
         }
+        Err(cause) => Err(cause),
     }
 }
 
@@ -339,15 +441,13 @@ async fn store(request: &RequestContext, channel: Channel) -> Result<()> {
         None if request.form.ticked("noSecret") => Secret::Set(String::new()),
         None => Secret::Keep,
     };
-    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
+    let begun_on = request.form.text("version").to_owned();
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let known = gateways::find(tx, channel)?;
-            if mark(&known.as_ref().map(|known| known.definition.to_json())) != seen {
+            if version(known.as_ref()) != begun_on {
                 return Err(Error::invalid(
-                    "somebody else changed this gateway meanwhile, and nothing of yours was saved; open it again",
+                    "somebody else changed this gateway meanwhile. Nothing of yours is saved; open it again",
                 ));
             }
             let goes_elsewhere = known.is_some_and(|known| {
@@ -355,23 +455,21 @@ async fn store(request: &RequestContext, channel: Channel) -> Result<()> {
             });
             if goes_elsewhere && secret == Secret::Keep {
                 return Err(Error::invalid(
-                    "messages would go somewhere else from now on: type the secret for it, too, as the one that is kept is not given to somebody else",
+                    "secret: messages would go somewhere else from now on, and the secret that is kept is \
+                     not given to somebody else: type the secret for the new place",
                 ));
             }
-            gateways::save(tx, &ctx, channel, Some(&definition), &secret)
+            gateways::save(tx, ctx, channel, Some(&definition), &secret)
         })
         .await
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
-    let (channel, ctx) = (channel(&request)?, request.context());
+    let channel = channel(&request)?;
     request
-        .console
-        .store
-        .write(move |tx| gateways::save(tx, &ctx, channel, None, &Secret::Keep))
+        .write(move |tx, ctx| gateways::save(tx, ctx, channel, None, &Secret::Keep))
         .await?;
-    request.flash("The gateway is gone, and its secret with it.");
-    Ok(answer::go(HERE))
+    request.done("The gateway is gone, and its secret with it.", HERE)
 }
 
 /// Puts a test into the outbox, which shows what becomes of it.
@@ -392,7 +490,7 @@ async fn test(request: RequestContext) -> Result<Response> {
         Err(cause) => {
             let mut page = Page::new(&request, channel)?;
             page.address = said;
-            page.failure = told(cause)?;
+            page.test_failure = told(cause)?;
             answer::form_again(&page)
         }
     }

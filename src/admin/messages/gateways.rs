@@ -4,7 +4,7 @@ use super::layout;
 use crate::{
     admin::{
         Fields, Layout, RequestContext, Route, answer,
-        form::{mark, told},
+        engine::{Form, Input, SettingsForm},
         route,
     },
     core::settings::{self, Communications},
@@ -19,7 +19,6 @@ use poem::Response;
 use serde_json::{Map, Value, json};
 
 pub(super) const HERE: &str = "/console/messages/gateways";
-const SETTING: &str = "communications";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -45,11 +44,8 @@ struct Way {
 struct Page {
     layout: Layout,
     tab: &'static str,
-    failure: String,
     ways: Vec<Way>,
-    switches: Communications,
-    country: String,
-    seen: String,
+    switches: Form,
     public: bool,
 }
 
@@ -69,8 +65,8 @@ fn in_words(definition: &Definition) -> String {
 }
 
 impl Page {
-    fn new(request: &RequestContext) -> Result<Self> {
-        let (known, stored) = request.console.store.look_up(|connection| {
+    fn new(request: &RequestContext, again: Option<Form>) -> Result<Self> {
+        let (known, stored) = request.look_up(|connection| {
             Ok((gateways::all(connection)?, settings::stored(connection)?))
         })?;
         let ways = Channel::ALL.iter().map(|channel| {
@@ -93,81 +89,70 @@ impl Page {
                 gateway,
             }
         });
-        let settings = request.console.settings();
         Ok(Self {
             layout: layout(request, "Gateways"),
             tab: "Gateways",
-            failure: String::new(),
             ways: ways.collect(),
-            country: settings
-                .communications
-                .country_code
-                .clone()
-                .unwrap_or_default(),
-            switches: settings.communications.clone(),
-            seen: seen(&stored),
+            switches: again.unwrap_or_else(|| SWITCHES.form(&stored)),
             public: request.console.public_url().is_some(),
         })
     }
 }
 
-fn seen(stored: &Map<String, Value>) -> String {
-    mark(&stored.get(SETTING))
-}
-
 async fn show(request: RequestContext) -> Result<Response> {
-    answer::page(&Page::new(&request)?)
+    answer::page(&Page::new(&request, None)?)
 }
 
-fn typed(form: &Fields) -> Communications {
-    Communications {
+async fn switches(request: RequestContext) -> Result<Response> {
+    match SWITCHES.save(&request).await? {
+        None => request.done(SWITCHES.saved, HERE),
+        Some(again) => answer::form_again(&Page::new(&request, Some(again))?),
+    }
+}
+
+static SWITCHES: SettingsForm = SettingsForm {
+    heading: "Messages to attendees",
+    help: "One-time passwords and tests go in any case.",
+    path: "/console/messages/gateways/switches",
+    page: HERE,
+    keys: &["communications"],
+    inputs,
+    changes: |form| Ok(changes(form)),
+    saved: "Saved. It counts from now on.",
+};
+
+fn inputs(stored: &Map<String, Value>) -> Vec<Input> {
+    let stored = stored.get("communications").cloned();
+    let stored = stored.map(serde_json::from_value::<Communications>);
+    let switches = stored.and_then(Result::ok).unwrap_or_default();
+    let country = switches.country_code.as_deref().unwrap_or_default();
+    vec![
+        Input::flag("enabled", "Messages go to attendees", switches.enabled)
+            .wide()
+            .help("Off: nothing does, whatever apps and automations say."),
+        Input::flag("email", "E-mails", switches.email),
+        Input::flag("sms", "Texts", switches.sms),
+        Input::flag("push", "Push messages", switches.push),
+        Input::text(
+            "countryCode",
+            "Country of phone numbers without a country code",
+            country,
+        )
+        .wide()
+        .max(5)
+        .placeholder("+49")
+        .help("Without it only numbers with a country code can be reached."),
+    ]
+}
+
+fn changes(form: &Fields) -> Map<String, Value> {
+    let wanted = Communications {
         enabled: form.ticked("enabled"),
         email: form.ticked("email"),
         sms: form.ticked("sms"),
         push: form.ticked("push"),
         country_code: form.filled("countryCode").map(|code| code.replace(' ', "")),
-    }
-}
-
-async fn switches(request: RequestContext) -> Result<Response> {
-    let (wanted, ctx) = (typed(&request.form), request.context());
-    let was = request.form.text("seen").to_owned();
-    let value = if wanted == Communications::default() {
-        Value::Null
-    } else {
-        json!(wanted)
     };
-    let saved = request
-        .console
-        .store
-        .write(move |tx| {
-            if seen(&settings::stored(tx)?) != was {
-                return Ok(false);
-            }
-            let changes = [(SETTING.to_owned(), value)].into_iter().collect();
-            settings::save(tx, &ctx, &changes)?;
-            Ok(true)
-        })
-        .await;
-    let mut page = Page::new(&request)?;
-    match saved {
-        Ok(true) => {
-            request.flash("That is in force.");
-            return Ok(answer::go(HERE));
-        }
-        Ok(false) => {
-            "Somebody else changed this meanwhile. Nothing of yours was saved; this is what is there now."
-                .clone_into(&mut page.failure);
-        }
-        Err(cause) => {
-            page.country = wanted_country(&request.form);
-            page.switches = typed(&request.form);
-            page.failure = told(cause)?;
-        }
-    }
-    answer::form_again(&page)
-}
-
-fn wanted_country(form: &Fields) -> String {
-    form.text("countryCode").to_owned()
+    let value = (wanted != Communications::default()).then(|| json!(wanted));
+    Map::from_iter([("communications".to_owned(), value.unwrap_or_default())])
 }

@@ -13,6 +13,14 @@ mod tried;
 use super::{Area, Layout, RequestContext, Route};
 use crate::domain::messages::{State, gateways as ways};
 
+/// The pages beside each other.
+const TABS: &[(&str, &str)] = &[
+    ("Outbox", "/console/messages"),
+    ("Templates", "/console/messages/templates"),
+    ("Automations", "/console/messages/automations"),
+    ("Gateways", "/console/messages/gateways"),
+];
+
 pub(super) fn routes() -> Vec<Route> {
     [
         outbox::routes(),
@@ -51,7 +59,7 @@ fn hindrance(request: &RequestContext) -> crate::types::error::Result<Option<&'s
             "Messages to attendees are switched off: nothing goes to them until an administrator switches them on under Gateways.",
         ));
     }
-    let none = request.console.store.look_up(|connection| {
+    let none = request.look_up(|connection| {
         Ok(ways::open(connection, &settings.communications)?
             .any
             .is_empty())

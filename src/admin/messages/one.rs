@@ -84,10 +84,7 @@ impl Page {
 
 fn find(request: &RequestContext) -> Result<Whole> {
     let id = request.id("id")?;
-    let found = request
-        .console
-        .store
-        .look_up(|connection| list::one(connection, id))?;
+    let found = request.look_up(|connection| list::one(connection, id))?;
     found.ok_or_else(|| {
         Error::new(
             Kind::NoSuchPath,
@@ -146,17 +143,9 @@ async fn decide(
     done: &'static str,
     act: fn(&Tx<'_>, &crate::core::Context, i64) -> Result<()>,
 ) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
-    match request
-        .console
-        .store
-        .write(move |tx| act(tx, &ctx, id))
-        .await
-    {
-        Ok(()) => {
-            request.flash(done);
-            Ok(answer::go(&format!("/console/messages/{id}")))
-        }
+    let id = request.id("id")?;
+    match request.write(move |tx, ctx| act(tx, ctx, id)).await {
+        Ok(()) => request.done(done, &format!("/console/messages/{id}")),
         Err(cause) if cause.kind == Kind::Invalid => {
             answer::form_again(&page(&request, told(cause)?)?)
         }

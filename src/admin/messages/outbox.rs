@@ -91,8 +91,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     );
     let any = asked.is_any();
     let (lines, next, counts) = request
-        .console
-        .store
         .read(move |connection| {
             let (lines, next) = list::page(connection, &asked, from, PAGE)?;
             Ok((lines, next, list::counts(connection)?))

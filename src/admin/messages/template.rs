@@ -155,8 +155,6 @@ async fn new(request: RequestContext) -> Result<Response> {
 async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let known = request
-        .console
-        .store
         .look_up(|connection| templates::of_id(connection, id))?
         .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such template any more"))?;
     let channel = known.entry.channel()?;
@@ -178,10 +176,7 @@ async fn save(request: RequestContext) -> Result<Response> {
             answer::page(&page)
         }
         Ok(Done::Sent(message)) => Ok(answer::go(&format!("/console/messages/{message}"))),
-        Ok(Done::Saved(id)) => {
-            request.flash("Template saved.");
-            Ok(answer::go(&format!("{HERE}/{id}")))
-        }
+        Ok(Done::Saved(id)) => request.done("Template saved.", &format!("{HERE}/{id}")),
         Err(cause) => {
             page.failure = told(cause)?;
             answer::form_again(&page)
@@ -197,11 +192,8 @@ enum Done {
 }
 
 async fn store(request: &RequestContext, id: Option<i64>, entry: Entry) -> Result<i64> {
-    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
-    request
-        .console
-        .store
-        .write(move |tx| {
+    let seen = request.form.text("seen").to_owned();
+    request.write(move |tx, ctx| {
             if let Some(id) = id {
                 let stored = templates::of_id(tx, id)?.map(|known| known.entry);
                 if mark(&stored.as_ref()) != seen {
@@ -214,7 +206,7 @@ async fn store(request: &RequestContext, id: Option<i64>, entry: Entry) -> Resul
                     )));
                 }
             }
-            templates::save(tx, &ctx, id, &entry)
+            templates::save(tx, ctx, id, &entry)
         })
         .await
 }

@@ -45,7 +45,7 @@ struct List {
 
 impl List {
     fn new(request: &RequestContext, failure: String) -> Result<Self> {
-        let (known, users) = request.console.store.look_up(|connection| {
+        let (known, users) = request.look_up(|connection| {
             Ok((templates::all(connection)?, automations::all(connection)?))
         })?;
         let with_users = |template: Known| {
@@ -92,16 +92,10 @@ async fn list(request: RequestContext) -> Result<Response> {
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
-    let removed = request
-        .console
-        .store
-        .write(move |tx| templates::remove(tx, &ctx, id));
+    let id = request.id("id")?;
+    let removed = request.write(move |tx, ctx| templates::remove(tx, ctx, id));
     match removed.await {
-        Ok(()) => {
-            request.flash("The template is gone; what was sent by it stays.");
-            Ok(answer::go(HERE))
-        }
+        Ok(()) => request.done("The template is gone; what was sent by it stays.", HERE),
         Err(cause) if cause.kind == crate::types::error::Kind::Invalid => {
             answer::form_again(&List::new(&request, answer::sentence(&cause.message))?)
         }

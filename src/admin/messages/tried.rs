@@ -84,8 +84,6 @@ pub(super) async fn preview(request: &RequestContext, entry: &Entry) -> Result<T
         request.console.settings(),
     );
     request
-        .console
-        .store
         .read(move |connection| {
             let (record, hindrance) = if said.is_empty() {
                 (somebody(), None)
@@ -165,9 +163,7 @@ pub(super) async fn put(
         origin: "test".into(),
     };
     request
-        .console
-        .store
-        .write(move |tx| outbox::insert(tx, &new, &Begin::Waiting))
+        .write(move |tx, _| outbox::insert(tx, &new, &Begin::Waiting))
         .await
 }
 

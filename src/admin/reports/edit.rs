@@ -81,7 +81,7 @@ impl Editor {
         report: &Report,
         lines: Vec<Line>,
     ) -> Result<Self> {
-        let (dashboards, clients) = request.console.store.look_up(|connection| {
+        let (dashboards, clients) = request.look_up(|connection| {
             let dashboards = reports::dashboards(connection)?.into_iter();
             Ok((
                 dashboards.map(|(name, _)| name).collect(),
@@ -197,7 +197,7 @@ async fn blank(request: RequestContext) -> Result<Response> {
         dashboard: "event".to_owned(),
         id: String::new(),
         label: String::new(),
-        query: "SELECT delegate_type, count(*) AS people\nFROM delegates\nGROUP BY delegate_type\nORDER BY people DESC".to_owned(),
+        query: reports::EXAMPLE.to_owned(),
         parameters: Vec::new(),
         fixed: Vec::new(),
         api_clients: Vec::new(),
@@ -285,8 +285,7 @@ async fn save(request: RequestContext) -> Result<Response> {
         store(&request, &report, was.clone()).await.map(|()| None)
     };
     if let Ok(None) = outcome {
-        request.flash("Report saved.");
-        return Ok(answer::go(&path(&report)));
+        return request.done("Report saved.", &path(&report));
     }
     let title = was.as_ref().map_or("New report", |was| &was.report.label);
     let mut page = Editor::of(&request, title, &report, lines)?;
@@ -326,15 +325,11 @@ async fn try_out(request: &RequestContext, report: &Report, lines: &[Line]) -> R
 
 async fn store(request: &RequestContext, report: &Report, was: Option<Stored>) -> Result<()> {
     report.check(request.console.store.path())?;
-    let ctx = request.context();
     let seen = request.form.text("seen").to_owned();
     let report = report.clone();
-    request
-        .console
-        .store
-        .write(move |tx| {
+    request.write(move |tx, ctx| {
             let Some(was) = was else {
-                return reports::create(tx, &ctx, &report);
+                return reports::create(tx, ctx, &report);
             };
             let now = reports::find(tx, &was.report.dashboard, &was.report.id)?;
             if mark(&now.report) != seen {
@@ -343,25 +338,21 @@ async fn store(request: &RequestContext, report: &Report, was: Option<Stored>) -
                     now.report.query
                 )));
             }
-            reports::change(tx, &ctx, &now, &report)
+            reports::change(tx, ctx, &now, &report)
         })
         .await
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
-    let ctx = request.context();
     let Stored { report, .. } = show::find(&request).await?;
     let said = format!("{} is gone.", report.label);
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let now = reports::find(tx, &report.dashboard, &report.id)?;
-            reports::remove(tx, &ctx, &now)
+            reports::remove(tx, ctx, &now)
         })
         .await?;
-    request.flash(said);
-    Ok(answer::go(HERE))
+    request.done(said, HERE)
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl Line {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let dashboards = request.console.store.look_up(reports::dashboards)?;
+    let dashboards = request.look_up(reports::dashboards)?;
     let there = |report: &Report| {
         let mut all = dashboards.iter().flat_map(|(_, reports)| reports);
         all.any(|known| (&known.dashboard, &known.id) == (&report.dashboard, &report.id))
@@ -91,17 +91,14 @@ async fn list(request: RequestContext) -> Result<Response> {
 
 /// Puts back the shipped reports that are not there any more.
 async fn put_back(request: RequestContext) -> Result<Response> {
-    let ctx = request.context();
     let shipped = reports::shipped()?;
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             for report in &shipped {
                 match reports::find(tx, &report.dashboard, &report.id) {
                     Ok(_) => {}
                     Err(cause) if cause.kind == Kind::ReportNotFound => {
-                        reports::create(tx, &ctx, report)?;
+                        reports::create(tx, ctx, report)?;
                     }
                     Err(cause) => return Err(cause),
                 }
@@ -109,6 +106,5 @@ async fn put_back(request: RequestContext) -> Result<Response> {
             Ok(())
         })
         .await?;
-    request.flash("The reports that came with Gatepost are there again.");
-    Ok(answer::go(HERE))
+    request.done("The reports that came with Gatepost are there again.", HERE)
 }

@@ -47,16 +47,13 @@ struct Field {
     name: String,
     label: String,
     value: String,
-    optional: bool,
-    is_number: bool,
+    placeholder: &'static str,
+    input_mode: &'static str,
 }
 
 pub(super) async fn find(request: &RequestContext) -> Result<Stored> {
     let (dashboard, id) = (request.path("dashboard")?, request.path("id")?);
-    request
-        .console
-        .store
-        .look_up(|connection| reports::find(connection, &dashboard, &id))
+    request.look_up(|connection| reports::find(connection, &dashboard, &id))
 }
 
 /// What the page's address gives the report.
@@ -73,8 +70,11 @@ fn fields(report: &Report, sent: &[(String, String)]) -> Vec<Field> {
         name: format!("{PREFIX}{}", asked.name),
         label: asked.shown().to_owned(),
         value: value.clone(),
-        optional: asked.optional,
-        is_number: asked.kind == ParameterKind::Number,
+        placeholder: if asked.optional { "all" } else { "" },
+        input_mode: match asked.kind {
+            ParameterKind::Number => "decimal",
+            ParameterKind::Text => "",
+        },
     };
     report.asked().zip(sent).map(field).collect()
 }

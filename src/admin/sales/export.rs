@@ -3,11 +3,11 @@
 use super::filter::Filter;
 use crate::{
     admin::{RequestContext, export as file},
+    domain::sales::find,
     ops::export::{What, Which},
     types::error::{Error, Result},
 };
 use poem::Response;
-use rusqlite::params_from_iter;
 
 pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let format = file::format(request.query.text("format"))?;
@@ -19,20 +19,9 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let which = if filter.is_any() {
         Which::All
     } else {
-        let condition = filter.condition();
+        let wanted = filter.wanted();
         let found = request
-            .console
-            .store
-            .read(move |connection| {
-                let sql = format!(
-                    "SELECT t.id FROM transactions t WHERE TRUE{} ORDER BY t.id",
-                    condition.sql
-                );
-                let mut statement = connection.prepare_cached(&sql)?;
-                let ids = statement
-                    .query_map(params_from_iter(condition.parameters), |row| row.get(0))?;
-                Ok(ids.collect::<rusqlite::Result<Vec<i64>>>()?)
-            })
+            .read(move |connection| find::ids(connection, &wanted))
             .await?;
         Which::Ids(found)
     };

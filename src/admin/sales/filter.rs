@@ -1,20 +1,13 @@
-//! Which purchases are asked for, and how they are found.
+//! Which purchases are asked for.
 
 use crate::{
     admin::{
         Fields,
-        filter::{Asked, Condition, Times, query},
+        filter::{Asked, Times, query},
     },
-    types::{
-        Zone,
-        error::Result,
-        text::{fold, shortened},
-    },
+    domain::sales::find::Wanted,
+    types::Zone,
 };
-use rusqlite::Connection;
-
-/// The time of a purchase `t`: what the till says, otherwise when it came in.
-pub const AT: &str = "coalesce(t.bought_at, t.created_at)";
 
 /// What is chosen of those with or without inconsistencies.
 const FITS: [(&str, &str); 4] = [
@@ -108,58 +101,17 @@ impl Filter {
         format!("{asked}{between}{more}")
     }
 
-    /// As a condition on purchases `t`.
-    pub fn condition(&self) -> Condition {
-        let mut condition = Condition::default();
-        for (test, at) in [(">=", self.times.since), ("<", self.times.until)] {
-            if let Some(at) = at {
-                let at = condition.bind(at.0);
-                condition.and(&format!("{AT} {test} {at}"));
-            }
+    /// What is wanted.
+    pub fn wanted(&self) -> Wanted {
+        Wanted {
+            since: self.times.since,
+            until: self.times.until,
+            staff: self.staff.clone(),
+            product: self.product,
+            method: self.method.clone(),
+            fits: self.fits,
+            q: self.q.clone(),
         }
-        if !self.staff.is_empty() {
-            let staff = condition.bind(self.staff.clone());
-            condition.and(&format!("t.recorded_by = {staff}"));
-        }
-        if let Some(product) = self.product {
-            let product = condition.bind(product);
-            condition.and(&format!(
-                "t.id IN (SELECT transaction_id FROM transaction_items WHERE product_id = {product}
-                 UNION SELECT transaction_id FROM transaction_delegates WHERE product_id = {product})"
-            ));
-        }
-        let paid = "EXISTS (SELECT 1 FROM transaction_payments p WHERE p.transaction_id = t.id AND p.method";
-        match self.method.as_str() {
-            "" => {}
-            "other" => {
-                condition.and(&format!("{paid} IS NOT 'cash' AND p.method IS NOT 'card')"));
-            }
-            method => {
-                let method = condition.bind(method.to_owned());
-                condition.and(&format!("{paid} = {method})"));
-            }
-        }
-        let told = |open: &str| {
-            format!(
-                "EXISTS (SELECT 1 FROM transaction_bodies b JOIN inconsistencies i ON i.body_id = b.id
-                 WHERE b.transaction_id = t.id{open})"
-            )
-        };
-        match self.fits {
-            "open" => condition.and(&told(" AND i.settled_at IS NULL")),
-            "told" => condition.and(&told("")),
-            "none" => condition.and(&format!("NOT {}", told(""))),
-            _ => {}
-        }
-        if !self.q.is_empty() {
-            let q = condition.bind(fold(&self.q));
-            condition.and(&format!(
-                "(text_contains(t.code, {q}) OR text_contains(coalesce(t.notes, ''), {q})
-                 OR EXISTS (SELECT 1 FROM transaction_delegates d WHERE d.transaction_id = t.id
-                     AND text_contains(d.barcode, {q})))"
-            ));
-        }
-        condition
     }
 }
 
@@ -171,44 +123,4 @@ fn offered(
     offers
         .map(|(value, name)| (*value, *name, *value == chosen))
         .collect()
-}
-
-/// What can be chosen from.
-#[derive(Default)]
-pub struct Choices {
-    /// Who ever sold something, and how that is shown.
-    pub staff: Vec<(String, String)>,
-    /// What was ever sold.
-    pub products: Vec<(i64, String)>,
-}
-
-impl Choices {
-    /// Reads them; each is found by a step in an index.
-    pub fn read(connection: &Connection) -> Result<Self> {
-        let mut staff = connection.prepare_cached(
-            "WITH RECURSIVE clerks (name) AS (
-                 SELECT min(recorded_by) FROM transactions
-                 UNION ALL SELECT (SELECT min(recorded_by) FROM transactions WHERE recorded_by > name)
-                 FROM clerks WHERE name IS NOT NULL)
-             SELECT name FROM clerks WHERE length(name) <= 200 LIMIT 500",
-        )?;
-        let staff = staff.query_map([], |row| {
-            let name: String = row.get(0)?;
-            let shown = shortened(&name);
-            Ok((name, shown))
-        })?;
-        let mut products = connection.prepare_cached(
-            "WITH RECURSIVE products (id) AS (
-                 SELECT min(product_id) FROM transaction_items WHERE product_id IS NOT NULL
-                 UNION ALL SELECT (SELECT min(product_id) FROM transaction_items WHERE product_id > id)
-                 FROM products WHERE id IS NOT NULL)
-             SELECT d.id, coalesce(d.name, d.code) FROM products p JOIN devices d ON d.id = p.id
-             ORDER BY 2 COLLATE NOCASE LIMIT 1000",
-        )?;
-        let products = products.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Self {
-            staff: staff.collect::<rusqlite::Result<_>>()?,
-            products: products.collect::<rusqlite::Result<_>>()?,
-        })
-    }
 }

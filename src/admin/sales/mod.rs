@@ -1,22 +1,18 @@
 //! Sales at tills: what was bought, how it was paid, who sold it, and what does not fit in it.
 //!
-//! - `filter`: what is asked for, as SQL; `list`, `export`: the purchases, and taking them along
+//! - `filter`: what is asked for; `list`, `export`: the purchases, and taking them along
 //! - `receipt`: one purchase, with what the till sent word for word
 //! - `inconsistencies`: working through what does not fit
-//! - `adding`, `sums`, `totals`: what it comes to, by method, product and staff
+//! - `totals`: what it comes to, by method, product and staff
 
-mod adding;
 mod export;
 mod filter;
 mod inconsistencies;
 mod list;
 mod receipt;
-mod sums;
 mod totals;
 
 use super::{Route, layout, route};
-use crate::types::error::Result;
-use rusqlite::Connection;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -76,31 +72,6 @@ fn money(cents: &i64) -> String {
 #[expect(clippy::ref_option, reason = "templates pass references")]
 fn amount(cents: &Option<i64>) -> String {
     cents.as_ref().map_or_else(|| "–".to_owned(), money)
-}
-
-/// What a method of payment is called.
-fn method(name: Option<&str>) -> String {
-    match name {
-        Some("cash") => "Cash".to_owned(),
-        Some("card") => "Card".to_owned(),
-        Some(other) => crate::types::text::shortened(other),
-        None => "Not said".to_owned(),
-    }
-}
-
-/// What a place in a body is called: the whole of it has no path.
-fn place(path: &str) -> &str {
-    if path.is_empty() { "as a whole" } else { path }
-}
-
-/// How many purchases have something that is not settled.
-fn waiting(connection: &Connection) -> Result<i64> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT count(DISTINCT b.transaction_id) FROM inconsistencies i
-             JOIN transaction_bodies b ON b.id = i.body_id WHERE i.settled_at IS NULL",
-        )?
-        .query_row([], |row| row.get(0))?)
 }
 
 #[cfg(test)]

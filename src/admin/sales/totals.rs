@@ -1,13 +1,13 @@
 //! What sales come to, by method, product and staff, by day; and as a file.
 
-use super::{
-    filter::{Choices, Filter},
-    money,
-    sums::{By, Row, Sum, Table, Whole},
-    waiting,
-};
+use super::{filter::Filter, money};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
+    domain::sales::{
+        find::Choices,
+        settle::waiting,
+        sums::{By, Row, Sum, Table, Whole},
+    },
     types::{
         error::{Error, Result},
         spreadsheet::guarded,
@@ -72,10 +72,8 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let (filter, failure) = Filter::read(&request.query, &zone);
     let asked = filter.clone();
     let (tables, whole, choices, waiting) = request
-        .console
-        .store
         .read(move |connection| {
-            let condition = asked.condition();
+            let condition = asked.wanted().conditions();
             let tables = By::ALL
                 .into_iter()
                 .map(|by| Table::read(connection, by, &condition, &zone))
@@ -118,9 +116,7 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         return Err(Error::invalid(failure));
     }
     let table = request
-        .console
-        .store
-        .read(move |connection| Table::read(connection, by, &filter.condition(), &zone))
+        .read(move |connection| Table::read(connection, by, &filter.wanted().conditions(), &zone))
         .await?;
     Ok(answer::download(
         &format!("sales-by-{}.csv", by.name()),

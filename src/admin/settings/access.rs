@@ -1,136 +1,112 @@
 //! The default rules of entry, in a form that says what they mean.
 
-use super::{general::Page, mark, told_of};
 use crate::{
-    admin::{Fields, RequestContext, Route, answer, route},
-    core::settings,
-    types::error::{Error, Result},
+    admin::{
+        Fields,
+        engine::{Choice, Input, SettingsForm},
+    },
+    types::{
+        error::{Error, Result},
+        text::whole,
+    },
 };
-use poem::Response;
 use serde_json::{Map, Value};
 
-pub(super) fn routes() -> Vec<Route> {
-    vec![Route::post(
-        "/console/settings/access",
-        route::ADMINISTRATOR,
-        save,
-    )]
-}
+pub(super) static FORM: SettingsForm = SettingsForm {
+    heading: "Who may enter, unless a device says otherwise",
+    help: "Every room, session or gate can have rules of its own. What it leaves open follows these.",
+    path: "/console/settings/access",
+    page: "/console/settings",
+    keys: &["access"],
+    inputs,
+    changes,
+    saved: "Saved. The rules count at every gate that has none of its own.",
+};
 
-/// The numbers among the rules: key, and what the form calls it.
-const NUMBERS: [(&str, &str); 4] = [
-    ("maxCheckIns", "Check-ins per person"),
-    ("capacity", "People inside at a time"),
-    ("opensBefore", "Opens before the start"),
-    ("closesAfter", "Closes after the end"),
+const RULE_SETS: [(&str, &str); 3] = [
+    ("", "Everybody with a known code (nothing set)"),
+    ("open", "Everybody with a known code"),
+    (
+        "simple",
+        "Only who has joined or booked it, or what it belongs to",
+    ),
 ];
 
-/// The rules as the form shows them.
-#[derive(Default)]
-pub(super) struct AccessForm {
-    pub(super) seen: String,
-    pub(super) rule_set: String,
-    pub(super) entry: String,
-    pub(super) max_check_ins: String,
-    pub(super) capacity: String,
-    pub(super) opens_before: String,
-    pub(super) closes_after: String,
+const ENTRIES: [(&str, &str); 3] = [
+    ("", "Again and again (nothing set)"),
+    ("multiple", "Again and again"),
+    ("single", "Not again before checking out"),
+];
+
+/// The numbers among the rules: name, label, what it is where nothing is set, and help.
+const NUMBERS: [(&str, &str, &str, &str); 4] = [
+    (
+        "maxCheckIns",
+        "Check-ins per person",
+        "any number",
+        "1 makes every ticket good for one entry, ever.",
+    ),
+    (
+        "capacity",
+        "People inside at a time",
+        "any number",
+        "When so many are inside, the next one waits for somebody to check out.",
+    ),
+    (
+        "opensBefore",
+        "Opens before the start",
+        "any time",
+        "Minutes before the start from which people are let in.",
+    ),
+    (
+        "closesAfter",
+        "Closes after the end",
+        "any time",
+        "Minutes after the end until which people are let in.",
+    ),
+];
+
+fn inputs(stored: &Map<String, Value>) -> Vec<Input> {
+    let rule = |name: &str| match stored.get("access").and_then(|rules| rules.get(name)) {
+        Some(Value::String(text)) => text.clone(),
+        Some(number) => number.to_string(),
+        None => String::new(),
+    };
+    let choices = |name: &str, all: [(&str, &str); 3]| {
+        let choice = |(value, label)| Choice::new(value, label, rule(name) == value);
+        all.map(choice).to_vec()
+    };
+    let choices = [
+        Input::select("ruleSet", "Who", choices("ruleSet", RULE_SETS)),
+        Input::select("entry", "How often", choices("entry", ENTRIES)),
+    ];
+    let numbers = NUMBERS.into_iter().map(|(name, label, without, help)| {
+        Input::text(name, label, &rule(name))
+            .attribute("inputmode", "numeric")
+            .placeholder(without)
+            .help(help)
+    });
+    choices.into_iter().chain(numbers).collect()
 }
 
-impl AccessForm {
-    pub(super) fn of(stored: Option<&Value>) -> Self {
-        let text = |name: &str| match stored.and_then(|rules| rules.get(name)) {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Number(number)) => number.to_string(),
-            _ => String::new(),
-        };
-        Self {
-            seen: mark(&stored),
-            rule_set: text("ruleSet"),
-            entry: text("entry"),
-            max_check_ins: text("maxCheckIns"),
-            capacity: text("capacity"),
-            opens_before: text("opensBefore"),
-            closes_after: text("closesAfter"),
-        }
-    }
-
-    fn typed(form: &Fields) -> Self {
-        let text = |name: &str| form.text(name).to_owned();
-        Self {
-            seen: text("seen"),
-            rule_set: text("ruleSet"),
-            entry: text("entry"),
-            max_check_ins: text("maxCheckIns"),
-            capacity: text("capacity"),
-            opens_before: text("opensBefore"),
-            closes_after: text("closesAfter"),
-        }
-    }
-}
-
-/// The rules of a form: what is left empty is no rule.
-fn rules(form: &Fields) -> Result<Value> {
+/// What is left empty is no rule.
+fn changes(form: &Fields) -> Result<Map<String, Value>> {
     let mut rules = Map::new();
     for name in ["ruleSet", "entry"] {
         if let Some(chosen) = form.filled(name) {
             rules.insert(name.into(), chosen.into());
         }
     }
-    for (name, called) in NUMBERS {
-        let Some(text) = form.filled(name) else {
-            continue;
-        };
-        let number: u32 = crate::types::text::whole(text)
-            .map_err(|fault| Error::invalid(format!("{called}: {fault}")))?;
-        rules.insert(name.into(), number.into());
+    for (name, ..) in NUMBERS {
+        if let Some(text) = form.filled(name) {
+            let number: u32 =
+                whole(text).map_err(|fault| Error::invalid(format!("{name}: {fault}")))?;
+            rules.insert(name.into(), number.into());
+        }
     }
-    Ok(if rules.is_empty() {
-        Value::Null
-    } else {
-        Value::Object(rules)
-    })
-}
-
-async fn save(request: RequestContext) -> Result<Response> {
-    let saved = match rules(&request.form) {
-        Ok(rules) => store(&request, rules).await,
-        Err(cause) => Err(cause),
-    };
-    let mut page = Page::new(&request)?;
-    page.failed = "access";
-    page.failure = match saved {
-        Ok(true) => {
-            request.flash("The default rules are in force at every gate that has none of its own.");
-            return Ok(answer::go("/console/settings"));
-        }
-        Ok(false) => {
-            "Somebody else changed the default rules meanwhile. Nothing of yours was saved; \
-                      these are in force now."
-                .into()
-        }
-        Err(cause) => {
-            page.access = AccessForm::typed(&request.form);
-            told_of(cause)?
-        }
-    };
-    answer::form_again(&page)
-}
-
-/// Whether they were stored: not where they are others by now.
-async fn store(request: &RequestContext, rules: Value) -> Result<bool> {
-    let ctx = request.context();
-    let seen = request.form.text("seen").to_owned();
-    request
-        .console
-        .store
-        .write(move |tx| {
-            if mark(&settings::stored(tx)?.get("access")) != seen {
-                return Ok(false);
-            }
-            let changes = [("access".to_owned(), rules)].into_iter().collect();
-            settings::save(tx, &ctx, &changes)?;
-            Ok(true)
-        })
-        .await
+    let rules = (!rules.is_empty()).then_some(Value::Object(rules));
+    Ok(Map::from_iter([(
+        "access".to_owned(),
+        rules.unwrap_or_default(),
+    )]))
 }

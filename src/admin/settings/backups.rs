@@ -3,6 +3,7 @@
 use super::{Frame, frame, layout, schedule::PlanForm, told};
 use crate::{
     admin::{Layout, RequestContext, Route, answer, layout::bytes, route},
+    domain::delegates::erased,
     ops::backup::{
         self, folder, inspect,
         ledger::{self, Entry, Purpose},
@@ -14,12 +15,9 @@ use crate::{
     },
 };
 use askama::Template;
-use bytes::Bytes;
-use futures_util::stream;
-use poem::{Body, Response, http::header};
+use poem::{Response, http::header};
 use std::{
     fs::File,
-    io::Read,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -28,8 +26,6 @@ use std::{
 const LINES: i64 = 100;
 /// A backup that takes longer goes on while the page is shown.
 const WAIT_MAX: Duration = Duration::from_secs(8);
-/// Bytes of a file that are sent at a time.
-const CHUNK_BYTES: usize = 256 * 1024;
 pub(super) const HERE: &str = "/console/settings/backups";
 
 pub(super) fn routes() -> Vec<Route> {
@@ -73,6 +69,8 @@ pub(super) struct Page {
     folder: String,
     own_folder: String,
     trouble: Option<String>,
+    /// People who were erased since the file was compacted.
+    erased: i64,
     checked: Option<Checked>,
 }
 
@@ -153,6 +151,7 @@ impl Page {
             folder: String::new(),
             own_folder: own.display().to_string(),
             trouble,
+            erased: request.look_up(erased::since_compacted)?,
             checked: None,
         })
     }
@@ -161,8 +160,6 @@ impl Page {
 async fn look(request: &RequestContext) -> Result<(List, Option<String>)> {
     let planned = request.console.settings().backups.is_some();
     request
-        .console
-        .store
         .read(move |connection| {
             let entries = ledger::newest(connection, LINES)?;
             let last = ledger::last(connection, Purpose::Scheduled)?;
@@ -276,21 +273,8 @@ async fn download(request: RequestContext) -> Result<Response> {
 
 /// A file as a download, read as the browser takes it; `folder` goes when it is done.
 fn sent(name: &str, file: File, bytes: u64, folder: Option<tempfile::TempDir>) -> Response {
-    let chunks = stream::try_unfold((file, folder), |(mut file, folder)| async move {
-        let read = tokio::task::spawn_blocking(move || {
-            let mut chunk = vec![0; CHUNK_BYTES];
-            let read = file.read(&mut chunk)?;
-            chunk.truncate(read);
-            Ok::<_, std::io::Error>((chunk, file))
-        });
-        let (chunk, file) = read.await.map_err(std::io::Error::other)??;
-        Ok::<_, std::io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, folder))))
-    });
-    let mut response = answer::download(
-        name,
-        "application/vnd.sqlite3",
-        Body::from_bytes_stream(chunks),
-    );
+    let mut response =
+        answer::download(name, "application/vnd.sqlite3", answer::file(file, folder));
     response
         .headers_mut()
         .insert(header::CONTENT_LENGTH, bytes.into());
@@ -299,10 +283,7 @@ fn sent(name: &str, file: File, bytes: u64, folder: Option<tempfile::TempDir>) -
 
 fn entry(request: &RequestContext) -> Result<Entry> {
     let id = request.id("id")?;
-    request
-        .console
-        .store
-        .look_up(|connection| ledger::find(connection, id))
+    request.look_up(|connection| ledger::find(connection, id))
 }
 
 /// The restore check: is it sound, and what would be there again?
@@ -360,10 +341,7 @@ async fn delete(request: RequestContext) -> Result<Response> {
             .write_blocking(move |tx| ledger::forget(tx, &ctx, &entry))
     });
     match gone.await {
-        Ok(()) => {
-            request.flash(format!("{name} is gone."));
-            Ok(answer::go(HERE))
-        }
+        Ok(()) => request.done(format!("{name} is gone."), HERE),
         Err(cause) => {
             let mut page = Page::new(&request).await?;
             page.failed = "check";

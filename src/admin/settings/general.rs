@@ -1,8 +1,12 @@
 //! Name, time zone, address, origins; beside them the logo, the default rules, and what is as it is.
 
-use super::{Frame, access::AccessForm, frame, layout, mark, outgoing::OutgoingForm, told_of};
+use super::{Frame, access, frame, layout};
 use crate::{
-    admin::{Fields, Layout, RequestContext, Route, answer, route},
+    admin::{
+        Fields, Layout, RequestContext, Route, answer,
+        engine::{Choice, Form, Input, SettingsForm},
+        route,
+    },
     core::settings::{self, logo},
     db::Durability,
     types::{Timestamp, Zone, error::Result},
@@ -11,158 +15,195 @@ use askama::Template;
 use poem::Response;
 use serde_json::{Map, Value, json};
 
-/// The settings of the form.
-const NAMES: [&str; 5] = [
-    "name",
-    "timeZone",
-    "publicUrl",
-    "corsOrigins",
-    "oneTimePasswords",
-];
+const HERE: &str = "/console/settings";
 
 pub(super) fn routes() -> Vec<Route> {
+    let only = route::ADMINISTRATOR;
     vec![
-        Route::get("/console/settings", route::ADMINISTRATOR, show),
-        Route::post("/console/settings", route::ADMINISTRATOR, save),
+        Route::get(HERE, only, |request| async move {
+            answer::page(&Page::new(&request, None)?)
+        }),
+        Route::post(HERE, only, |request| save(request, &GENERAL)),
+        Route::post("/console/settings/access", only, |request| {
+            save(request, &access::FORM)
+        }),
+        Route::post("/console/settings/outgoing", only, |request| {
+            save(request, &OUTGOING)
+        }),
     ]
 }
 
-/// The page; other forms on it show it again when they cannot be taken.
+/// The page of general settings.
 #[derive(Template)]
 #[template(path = "settings/general.html")]
 pub(super) struct Page {
     layout: Layout,
     frame: Frame,
-    /// Which form could not be taken, and why.
-    pub(super) failed: &'static str,
-    pub(super) failure: String,
-    seen: String,
-    name: String,
-    time_zone: String,
-    zones: Vec<String>,
-    public_url: String,
+    general: Form,
+    access: Form,
+    outgoing: Form,
+    /// Why a picture is not the logo.
+    pub(super) logo_failure: String,
+    /// The address that the command line gave.
     flag: Option<String>,
-    origins: String,
-    codes: String,
     logo: Option<Timestamp>,
-    pub(super) access: AccessForm,
-    pub(super) outgoing: OutgoingForm,
     file: String,
     version: &'static str,
     safe: bool,
 }
 
 impl Page {
-    pub(super) fn new(request: &RequestContext) -> Result<Self> {
+    /// The page, with a form on it that could not be saved.
+    pub(super) fn new(request: &RequestContext, again: Option<Form>) -> Result<Self> {
         let console = &request.console;
-        let (stored, logo) = console
-            .store
+        let (stored, logo) = request
             .look_up(|connection| Ok((settings::stored(connection)?, logo::since(connection)?)))?;
-        let text = |name: &str| {
-            let value = stored.get(name).and_then(Value::as_str);
-            value.unwrap_or_default().to_owned()
-        };
-        let origins = stored.get("corsOrigins").and_then(Value::as_array);
-        let origins: Vec<_> = origins
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        Ok(Self {
+        let mut page = Self {
             layout: layout(request, "Settings"),
             frame: frame("General"),
-            failed: "",
-            failure: String::new(),
-            seen: seen(&stored),
-            name: text("name"),
-            time_zone: Some(text("timeZone"))
-                .filter(|zone| !zone.is_empty())
-                .unwrap_or_else(|| "UTC".into()),
-            zones: Zone::names(),
-            public_url: text("publicUrl"),
+            general: GENERAL.form(&stored),
+            access: access::FORM.form(&stored),
+            outgoing: OUTGOING.form(&stored),
+            logo_failure: String::new(),
             flag: console.public_url.clone(),
-            origins: origins.join("\n"),
-            codes: text("oneTimePasswords"),
             logo,
-            access: AccessForm::of(stored.get("access")),
-            outgoing: OutgoingForm::of(stored.get("outgoing")),
             file: console.store.path().display().to_string(),
             version: env!("CARGO_PKG_VERSION"),
             safe: console.store.durability() == Durability::Full,
-        })
-    }
-
-    fn typed(mut self, form: &Fields) -> Self {
-        let text = |name: &str| form.text(name).to_owned();
-        self.name = text("name");
-        self.time_zone = text("timeZone");
-        self.public_url = text("publicUrl");
-        self.origins = text("corsOrigins");
-        self.codes = text("oneTimePasswords");
-        self
+        };
+        if let Some(again) = again {
+            let forms = [&mut page.general, &mut page.access, &mut page.outgoing];
+            if let Some(form) = forms.into_iter().find(|form| form.action == again.action) {
+                *form = again;
+            }
+        }
+        Ok(page)
     }
 }
 
-fn seen(stored: &Map<String, Value>) -> String {
-    mark(&NAMES.map(|name| stored.get(name)))
+async fn save(request: RequestContext, form: &'static SettingsForm) -> Result<Response> {
+    match form.save(&request).await? {
+        None => request.done(form.saved, form.page),
+        Some(again) => answer::form_again(&Page::new(&request, Some(again))?),
+    }
 }
 
-async fn show(request: RequestContext) -> Result<Response> {
-    answer::page(&Page::new(&request)?)
+static GENERAL: SettingsForm = SettingsForm {
+    heading: "The instance",
+    help: "",
+    path: HERE,
+    page: HERE,
+    keys: &[
+        "name",
+        "timeZone",
+        "publicUrl",
+        "corsOrigins",
+        "oneTimePasswords",
+    ],
+    inputs: general_inputs,
+    changes: |form| Ok(general_changes(form)),
+    saved: "Settings saved.",
+};
+
+/// Who may sign in to apps with a code.
+const CODES: [(&str, &str); 5] = [
+    ("", "Who is a user already (nothing set)"),
+    ("off", "Nobody: passwords only"),
+    ("users", "Who is a user already"),
+    (
+        "delegates",
+        "Users, and attendees whose e-mail address nobody else has",
+    ),
+    ("anyone", "Anybody with an e-mail address"),
+];
+
+fn general_inputs(stored: &Map<String, Value>) -> Vec<Input> {
+    let text = |name: &str| stored.get(name).and_then(Value::as_str).unwrap_or_default();
+    let zone = Some(text("timeZone")).filter(|zone| !zone.is_empty());
+    let origins = stored.get("corsOrigins").and_then(Value::as_array);
+    let origins = origins.into_iter().flatten().filter_map(Value::as_str);
+    let codes = CODES
+        .iter()
+        .map(|(value, label)| Choice::new(*value, *label, text("oneTimePasswords") == *value));
+    vec![
+        Input::text("name", "Name of the event or the venue", text("name"))
+            .max(200)
+            .placeholder("Gatepost"),
+        Input::text("timeZone", "Time zone", zone.unwrap_or("UTC"))
+            .offered(Zone::names())
+            .help("The venue's time zone, such as Europe/Berlin."),
+        Input::line(
+            "url",
+            "publicUrl",
+            "Address that apps reach this server by",
+            text("publicUrl"),
+        )
+        .wide()
+        .placeholder("https://gate.example.org")
+        .help(
+            "Leave it empty unless a proxy or a name stands before this machine: then the address \
+             that was called is used. What the server was started with (--public-url) counts before it.",
+        ),
+        Input::area(
+            "corsOrigins",
+            "Web apps that may call the API",
+            3,
+            &origins.collect::<Vec<_>>().join("\n"),
+        )
+        .wide()
+        .help(
+            "One address a line, such as https://gate.example.org. Empty: any web app may, with a \
+             token of its own.",
+        ),
+        Input::select(
+            "oneTimePasswords",
+            "Signing in to apps with a code by e-mail",
+            codes.collect(),
+        )
+        .wide()
+        .help(
+            "Who is no user yet becomes one with the first sign-in, tied to the attendee with that \
+             address. Apps send the code, or people ask for it at /otp.",
+        ),
+    ]
 }
 
-fn changes(form: &Fields) -> Map<String, Value> {
+fn general_changes(form: &Fields) -> Map<String, Value> {
     let text = |name: &str| form.filled(name).map_or(Value::Null, Value::from);
-    let origins: Vec<&str> = form
-        .text("corsOrigins")
-        .split([',', '\n', ' ', '\r'])
-        .filter(|origin| !origin.is_empty())
-        .collect();
+    let origins = form.text("corsOrigins").split([',', '\n', ' ', '\r']);
+    let origins: Vec<&str> = origins.filter(|origin| !origin.is_empty()).collect();
     let mut changes: Map<String, Value> = ["name", "timeZone", "publicUrl", "oneTimePasswords"]
         .map(|name| (name.to_owned(), text(name)))
         .into_iter()
         .collect();
-    let origins = if origins.is_empty() {
-        Value::Null
-    } else {
-        json!(origins)
-    };
-    changes.insert("corsOrigins".into(), origins);
+    let origins = (!origins.is_empty()).then(|| json!(origins));
+    changes.insert("corsOrigins".into(), origins.unwrap_or_default());
     changes
 }
 
-async fn save(request: RequestContext) -> Result<Response> {
-    let (changes, ctx) = (changes(&request.form), request.context());
-    let was = request.form.text("seen").to_owned();
-    let saved = request
-        .console
-        .store
-        .write(move |tx| {
-            if seen(&settings::stored(tx)?) != was {
-                return Ok(false);
-            }
-            settings::save(tx, &ctx, &changes)?;
-            Ok(true)
-        })
-        .await;
-    let mut page = Page::new(&request)?;
-    page.failed = "general";
-    match saved {
-        Ok(true) => {
-            request.flash("The settings are in force.");
-            Ok(answer::go("/console/settings"))
-        }
-        Ok(false) => {
-            page.failure =
-                "Somebody else changed these settings meanwhile. Nothing of yours was saved; \
-                            this is what is there now."
-                    .into();
-            answer::form_again(&page)
-        }
-        Err(cause) => {
-            let mut page = page.typed(&request.form);
-            page.failure = told_of(cause)?;
-            answer::form_again(&page)
-        }
-    }
-}
+/// How far calls to others may go: gateways and webhooks.
+static OUTGOING: SettingsForm = SettingsForm {
+    heading: "Calls to others",
+    help: "",
+    path: "/console/settings/outgoing",
+    page: HERE,
+    keys: &["outgoing"],
+    inputs: |stored| {
+        let outgoing = stored.get("outgoing");
+        let on = outgoing.is_some_and(|outgoing| outgoing["allowLocal"] == json!(true));
+        let local = Input::flag("allowLocal", "Programs on this machine may be called", on);
+        vec![local.wide().help(
+            "By webhooks and gateways for messages. Without it they reach the internet and this \
+             network, but neither this machine nor link-local addresses.",
+        )]
+    },
+    changes: |form| {
+        let local = form.ticked("allowLocal");
+        let value = local.then(|| json!({"allowLocal": true}));
+        Ok(Map::from_iter([(
+            "outgoing".to_owned(),
+            value.unwrap_or_default(),
+        )]))
+    },
+    saved: "Saved. It counts for calls from now on.",
+};

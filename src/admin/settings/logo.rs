@@ -26,36 +26,26 @@ async fn put(mut request: RequestContext) -> Result<Response> {
     };
     let saved = match content {
         Ok(content) => {
-            let ctx = request.context();
             request
-                .console
-                .store
-                .write(move |tx| logo::save(tx, &ctx, &content))
+                .write(move |tx, ctx| logo::save(tx, ctx, &content))
                 .await
         }
         Err(cause) => Err(cause),
     };
     match saved {
-        Ok(()) => {
-            request.flash("This is the logo now, here and in the apps.");
-            Ok(answer::go("/console/settings"))
-        }
+        Ok(()) => request.done(
+            "This is the logo now, here and in the apps.",
+            "/console/settings",
+        ),
         Err(cause) => {
-            let mut page = Page::new(&request)?;
-            page.failed = "logo";
-            page.failure = told(cause)?;
+            let mut page = Page::new(&request, None)?;
+            page.logo_failure = told(cause)?;
             answer::form_again(&page)
         }
     }
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
-    let ctx = request.context();
-    request
-        .console
-        .store
-        .write(move |tx| logo::remove(tx, &ctx))
-        .await?;
-    request.flash("Logo removed.");
-    Ok(answer::go("/console/settings"))
+    request.write(logo::remove).await?;
+    request.done("Logo removed.", "/console/settings")
 }

@@ -5,7 +5,6 @@ mod access;
 mod backups;
 mod general;
 mod logo;
-mod outgoing;
 mod rehearsal;
 mod schedule;
 mod sections;
@@ -21,9 +20,7 @@ use crate::types::error::Error;
 pub(super) fn routes() -> Vec<Route> {
     [
         general::routes(),
-        access::routes(),
         logo::routes(),
-        outgoing::routes(),
         sections::routes(),
         statements::routes(),
         backups::routes(),

@@ -4,7 +4,7 @@ use super::{Frame, frame, layout, told};
 use crate::{
     admin::{Layout, RequestContext, Route, answer, layout::number, route},
     core::settings,
-    domain::delegates::erase,
+    identity::sessions,
     ops::backup::{
         ledger::{self, Entry, Purpose},
         rehearsal::{self, Going},
@@ -59,7 +59,7 @@ struct Page {
 
 impl Page {
     async fn new(request: &RequestContext) -> Result<Self> {
-        let (snapshot, opened_at) = request.console.store.look_up(|connection| {
+        let (snapshot, opened_at) = request.look_up(|connection| {
             let settings = settings::load(connection)?;
             Ok((ledger::snapshot(connection)?, settings.doors_opened_at))
         })?;
@@ -110,10 +110,7 @@ async fn snapshot(request: RequestContext) -> Result<Response> {
         run::into_folder(&app.store, &ctx, purpose, &folder, Timestamp::now())
     });
     match made.await {
-        Ok(_) => {
-            request.flash("The snapshot is taken and was found sound. Rehearse!");
-            Ok(answer::go(HERE))
-        }
+        Ok(_) => request.done("The snapshot is taken and was found sound. Rehearse!", HERE),
         Err(cause) => again(&request, cause).await,
     }
 }
@@ -123,7 +120,7 @@ async fn go_back(request: RequestContext) -> Result<Response> {
         let cause = Error::invalid(format!("type “{WORDS}” into the field to go back"));
         return again(&request, cause).await;
     }
-    let snapshot = request.console.store.look_up(ledger::snapshot)?;
+    let snapshot = request.look_up(ledger::snapshot)?;
     // Of two who look at the page, neither goes back to what the other has just taken.
     let asked = request.form.text("snapshot");
     let Some(snapshot) = snapshot.filter(|snapshot| snapshot.id.to_string() == asked) else {
@@ -136,7 +133,7 @@ async fn go_back(request: RequestContext) -> Result<Response> {
     let returned = tokio::spawn(async move {
         let returned = rehearsal::go_back(&console.store, &ctx, &snapshot).await?;
         // Who was erased since came back for a moment, within that transaction.
-        erase::wipe_soon(console.app());
+        console.store.wipe_log();
         let told = format!(
             "Back to the snapshot of {}: {} interactions of the rehearsal are gone. What was there is in {}.",
             ctx.settings.zone.plain(snapshot.started_at),
@@ -154,12 +151,8 @@ async fn go_back(request: RequestContext) -> Result<Response> {
 
 /// A message on the next page of everybody who is signed in.
 fn tell_everybody(console: &crate::admin::Console, told: &str) -> Result<()> {
-    let sessions = console.store.look_up(|connection| {
-        let mut statement =
-            connection.prepare_cached("SELECT id FROM console_sessions WHERE expires_at > ?1")?;
-        let ids = statement.query_map([Timestamp::now()], |row| row.get(0))?;
-        Ok(ids.collect::<rusqlite::Result<Vec<i64>>>()?)
-    })?;
+    let ids = |connection: &_| sessions::ids(connection, Timestamp::now());
+    let sessions = console.store.look_up(ids)?;
     for session in sessions {
         answer::flash(console, session, told.to_owned());
     }
@@ -168,16 +161,15 @@ fn tell_everybody(console: &crate::admin::Console, told: &str) -> Result<()> {
 
 async fn doors(request: RequestContext) -> Result<Response> {
     let open = request.form.text("doors") == "open";
-    let ctx = request.context();
     request
-        .console
-        .store
-        .write(move |tx| settings::open_doors(tx, &ctx, open))
+        .write(move |tx, ctx| settings::open_doors(tx, ctx, open))
         .await?;
-    request.flash(if open {
-        "The doors are open. There is no way back to the rehearsal any more."
-    } else {
-        "The doors are closed again."
-    });
-    Ok(answer::go(HERE))
+    request.done(
+        if open {
+            "The doors are open. There is no way back to the rehearsal any more."
+        } else {
+            "The doors are closed again."
+        },
+        HERE,
+    )
 }

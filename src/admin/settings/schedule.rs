@@ -158,16 +158,13 @@ async fn store(request: &RequestContext) -> Result<()> {
     if plan.is_some() {
         look(request).await?;
     }
-    let (ctx, was) = (request.context(), request.form.text("seen").to_owned());
+    let was = request.form.text("seen").to_owned();
     let said = if plan.is_some() {
         "Backups are made by this plan from now on."
     } else {
         "No backups are made by themselves any more."
     };
-    request
-        .console
-        .store
-        .write(move |tx| {
+    request.write(move |tx, ctx| {
             if seen(settings::load(tx)?.backups.as_ref()) != was {
                 return Err(Error::invalid(
                     "somebody else changed the plan meanwhile, and nothing of yours was saved; open \
@@ -175,7 +172,7 @@ async fn store(request: &RequestContext) -> Result<()> {
                 ));
             }
             let plan = plan.unwrap_or(Value::Null);
-            settings::save(tx, &ctx, &[("backups".to_owned(), plan)].into_iter().collect())
+            settings::save(tx, ctx, &[("backups".to_owned(), plan)].into_iter().collect())
         })
         .await?;
     request.flash(said);

@@ -56,7 +56,7 @@ struct Line {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let all = request.console.store.look_up(sections::all)?;
+    let all = request.look_up(sections::all)?;
     let lines = all.iter().flat_map(|(kind, sections)| {
         sections.iter().map(|(name, schema)| Line {
             kind: kind.name(),
@@ -178,7 +178,7 @@ async fn edit(request: RequestContext) -> Result<Response> {
         None
     } else {
         let find = |connection: &rusqlite::Connection| sections::find(connection, kind, &name);
-        let found = request.console.store.look_up(find)?;
+        let found = request.look_up(find)?;
         Some(found.ok_or_else(|| {
             Error::new(
                 Failure::NoSuchPath,
@@ -292,8 +292,6 @@ async fn wanted(request: &RequestContext) -> Result<Wanted> {
     let compiled = Schema::of(&schema.to_string())?;
     let of_survey = name.clone();
     let survey = request
-        .console
-        .store
         .read(move |connection| sections::survey(connection, kind, &of_survey, Some(&compiled)))
         .await?;
     Ok(Wanted {
@@ -364,12 +362,10 @@ async fn save(request: RequestContext) -> Result<Response> {
     }
     let name = wanted.name.clone();
     match store(&request, wanted).await {
-        Ok(()) => {
-            request.flash(format!(
-                "{name} is checked from now on whenever it is written."
-            ));
-            Ok(answer::go(HERE))
-        }
+        Ok(()) => request.done(
+            format!("{name} is checked from now on whenever it is written."),
+            HERE,
+        ),
         Err(cause) => {
             let mut page = again(&request);
             page.failure = told(cause)?;
@@ -379,12 +375,10 @@ async fn save(request: RequestContext) -> Result<Response> {
 }
 
 async fn store(request: &RequestContext, wanted: Wanted) -> Result<()> {
-    let (ctx, seen) = (request.context(), request.form.text("seen").to_owned());
+    let seen = request.form.text("seen").to_owned();
     let is_new = request.form.ticked("new");
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let Wanted {
                 kind, name, schema, ..
             } = wanted;
@@ -403,7 +397,7 @@ async fn store(request: &RequestContext, wanted: Wanted) -> Result<()> {
                 }));
             }
             let named = [(kind, [(name, schema)].into_iter().collect())].into();
-            sections::save(tx, &ctx, &named, false)
+            sections::save(tx, ctx, &named, false)
         })
         .await
 }
@@ -411,16 +405,12 @@ async fn store(request: &RequestContext, wanted: Wanted) -> Result<()> {
 async fn remove(request: RequestContext) -> Result<Response> {
     let kind = Kind::parse(request.form.text("kind"))?;
     let name = request.form.text("name").to_owned();
-    let ctx = request.context();
     let said = format!("{name} takes anything again; what is stored stays.");
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let named = [(kind, [(name, Value::Null)].into_iter().collect())].into();
-            sections::save(tx, &ctx, &named, false)
+            sections::save(tx, ctx, &named, false)
         })
         .await?;
-    request.flash(said);
-    Ok(answer::go(HERE))
+    request.done(said, HERE)
 }

@@ -1,8 +1,13 @@
 //! Statements: values that searches know by name, with a try-out against one record.
 
-use super::{Frame, frame, layout, mark, told};
+use super::{Frame, frame, layout, mark};
 use crate::{
-    admin::{Layout, RequestContext, Route, answer, route},
+    admin::{
+        Layout, RequestContext, Route, answer,
+        engine::{Choice, Form, Group, Input},
+        form::is_theirs,
+        route,
+    },
     core::search::statements::{self, Statement},
     db::sandbox::View,
     domain::{delegates, devices},
@@ -47,7 +52,7 @@ struct List {
 }
 
 async fn list(request: RequestContext) -> Result<Response> {
-    let all = request.console.store.look_up(statements::all)?;
+    let all = request.look_up(statements::all)?;
     let with_query = |statement: Statement| {
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("name", &statement.name)
@@ -66,67 +71,82 @@ async fn list(request: RequestContext) -> Result<Response> {
 struct Editor {
     layout: Layout,
     frame: Frame,
-    failure: String,
-    /// The name it had; empty for a new one.
-    was: String,
-    seen: String,
-    name: String,
-    record_type: String,
-    label: String,
-    sql: String,
-    record: String,
+    form: Form,
     tried: Option<String>,
     views: Vec<View>,
 }
 
-async fn edit(request: RequestContext) -> Result<Response> {
-    let name = request.query.text("name");
-    let stored = if name.is_empty() {
-        None
-    } else {
-        let found = request
-            .console
-            .store
-            .look_up(|connection| of_name(connection, name))?;
-        Some(found.ok_or_else(|| {
-            Error::new(
-                Kind::NoSuchPath,
-                format!("there is no statement {name} any more"),
-            )
-        })?)
-    };
-    let seen = mark(&stored);
-    let statement = stored.unwrap_or_else(|| Statement {
+impl Editor {
+    /// The editor of the statement that the address names; of a new one where it names none.
+    fn new(request: &RequestContext) -> Result<Self> {
+        let name = request.query.text("name");
+        let stored = request.look_up(|connection| of_name(connection, name))?;
+        if stored.is_none() && !name.is_empty() {
+            return Err(gone(name));
+        }
+        let title = if name.is_empty() {
+            "New statement"
+        } else {
+            name
+        };
+        Ok(Self {
+            layout: layout(request, title),
+            frame: frame("Statements"),
+            form: Form {
+                action: request.target(),
+                version: mark(&stored),
+                groups: vec![Group::new("", inputs(&stored.unwrap_or_else(example)))],
+                ..Form::default()
+            },
+            tried: None,
+            views: statements::views(request.console.store.path())?,
+        })
+    }
+}
+
+fn gone(name: &str) -> Error {
+    Error::new(
+        Kind::NoSuchPath,
+        format!("there is no statement {name} any more"),
+    )
+}
+
+fn example() -> Statement {
+    Statement {
         name: String::new(),
         record_type: "delegate".into(),
         label: None,
-        sql: "SELECT count(*) FROM interactions\nWHERE first_delegate_id = :id AND interaction_type = 'check-in'".into(),
-    });
-    answer::page(&Editor {
-        layout: layout(
-            &request,
-            if name.is_empty() {
-                "New statement"
-            } else {
-                name
-            },
-        ),
-        frame: frame("Statements"),
-        failure: String::new(),
-        was: statement.name.clone(),
-        seen,
-        name: statement.name,
-        record_type: statement.record_type,
-        label: statement.label.unwrap_or_default(),
-        sql: statement.sql,
-        record: String::new(),
-        tried: None,
-        views: views(&request)?,
-    })
+        sql: statements::EXAMPLE.into(),
+    }
 }
 
-fn views(request: &RequestContext) -> Result<Vec<View>> {
-    statements::views(request.console.store.path())
+fn inputs(statement: &Statement) -> Vec<Input> {
+    let of = |value: &str, label: &str| Choice::new(value, label, statement.record_type == value);
+    vec![
+        Input::text("name", "Name in searches", &statement.name)
+            .max(64)
+            .placeholder("visits"),
+        Input::select(
+            "type",
+            "One value for each",
+            vec![of("delegate", "attendee"), of("device", "device")],
+        ),
+        Input::text("label", "What it means", statement.label.as_deref().unwrap_or_default())
+            .wide()
+            .placeholder("How often somebody was let in"),
+        Input::area("sql", "SQL", 8, &statement.sql).wide().code().help(
+            "One SELECT of one column; :id is the record. It can read what is listed beside, and never \
+             write.",
+        ),
+        Input::text("record", "A record to try it with", "")
+            .wide()
+            .placeholder("barcode:TLH26-0001, or an id")
+            .help("Trying saves nothing."),
+    ]
+}
+
+async fn edit(request: RequestContext) -> Result<Response> {
+    answer::page(&Editor::new(&request)?)
 }
 
 fn of_name(connection: &Connection, name: &str) -> Result<Option<Statement>> {
@@ -144,46 +164,27 @@ fn typed(request: &RequestContext) -> Statement {
     }
 }
 
-fn again(request: &RequestContext) -> Result<Editor> {
-    let form = &request.form;
-    let text = |name: &str| form.text(name).to_owned();
-    Ok(Editor {
-        layout: layout(request, "Statement"),
-        frame: frame("Statements"),
-        failure: String::new(),
-        was: text("was"),
-        seen: text("seen"),
-        name: text("name"),
-        record_type: text("type"),
-        label: text("label"),
-        sql: text("sql"),
-        record: text("record"),
-        tried: None,
-        views: views(request)?,
-    })
-}
-
 async fn save(request: RequestContext) -> Result<Response> {
     let outcome = if request.form.text("do") == "try" {
         try_out(&request).await.map(Some)
     } else {
         store(&request).await.map(|()| None)
     };
+    if let Ok(None) = outcome {
+        return request.done("Statement saved. Searches can use it.", HERE);
+    }
+    let mut page = Editor::new(&request)?;
     match outcome {
-        Ok(None) => {
-            request.flash("The statement is saved; searches can use it.");
-            Ok(answer::go(HERE))
-        }
-        Ok(Some(value)) => {
-            let mut page = again(&request)?;
-            page.tried = Some(value);
+        Ok(value) => {
+            page.form.refill(&request.form);
+            page.tried = value;
             answer::page(&page)
         }
-        Err(cause) => {
-            let mut page = again(&request)?;
-            page.failure = told(cause)?;
+        Err(cause) if is_theirs(&cause) => {
+            page.form.reject(&request.form, &cause);
             answer::form_again(&page)
         }
+        Err(cause) => Err(cause),
     }
 }
 
@@ -196,8 +197,6 @@ async fn try_out(request: &RequestContext) -> Result<String> {
     let record = request.form.text("record").to_owned();
     let path = request.console.store.path().to_owned();
     request
-        .console
-        .store
         .read(move |connection| {
             statements::check(&path, &statement)?;
             let id = record_id(connection, &statement.record_type, &record)?;
@@ -209,7 +208,7 @@ async fn try_out(request: &RequestContext) -> Result<String> {
 fn record_id(connection: &Connection, record_type: &str, record: &str) -> Result<i64> {
     if record.is_empty() {
         return Err(Error::invalid(
-            "name a record to try it with: its id, or a code such as barcode:TLH26-0001",
+            "record: name one to try it with: its id, or a code such as barcode:TLH26-0001",
         ));
     }
     let selector = if record.contains(':') {
@@ -229,56 +228,37 @@ async fn store(request: &RequestContext) -> Result<()> {
     let checked = statement.clone();
     let path = request.console.store.path().to_owned();
     request
-        .console
-        .store
         .read(move |_| statements::check(&path, &checked))
         .await?;
-    let ctx = request.context();
-    let (was, seen) = (
-        request.form.text("was").to_owned(),
-        request.form.text("seen").to_owned(),
-    );
+    let was = request.query.text("name").to_owned();
+    let begun_on = request.form.text("version").to_owned();
     request
-        .console
-        .store
-        .write(move |tx| {
-            let stored = of_name(tx, &was)?;
-            if mark(&stored) != seen {
-                let now = stored.map_or_else(
-                    || "it is not there any more".to_owned(),
-                    |stored| format!("it is now: {}", stored.sql),
-                );
+        .write(move |tx, ctx| {
+            if mark(&of_name(tx, &was)?) != begun_on {
                 return Err(Error::invalid(format!(
-                    "somebody else changed {was} meanwhile, and nothing of yours was saved; {now}"
+                    "somebody else changed {was} meanwhile. Nothing of yours is saved; open it again"
                 )));
             }
             if statement.name != was && of_name(tx, &statement.name)?.is_some() {
-                return Err(Error::invalid(format!(
-                    "there is a statement {} already",
-                    statement.name
-                )));
+                return Err(Error::invalid("name: there is a statement of this name already"));
             }
             let mut all = statements::all(tx)?;
             all.retain(|known| known.name != was);
             all.push(statement);
-            statements::save(tx, &ctx, &all, true)
+            statements::save(tx, ctx, &all, true)
         })
         .await
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
     let name = request.form.text("name").to_owned();
-    let ctx = request.context();
     let said = format!("{name} is gone; searches that use it are refused from now on.");
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let mut all = statements::all(tx)?;
             all.retain(|known| known.name != name);
-            statements::save(tx, &ctx, &all, true)
+            statements::save(tx, ctx, &all, true)
         })
         .await?;
-    request.flash(said);
-    Ok(answer::go(HERE))
+    request.done(said, HERE)
 }

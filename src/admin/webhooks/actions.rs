@@ -28,25 +28,17 @@ fn back(request: &RequestContext, id: i64, told: &str) -> Response {
 }
 
 async fn pause(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     request
-        .console
-        .store
-        .write(move |tx| state::pause(tx, &ctx, id))
+        .write(move |tx, ctx| state::pause(tx, ctx, id))
         .await?;
-    Ok(back(
-        &request,
-        id,
-        "It is paused. What happens waits until it goes on.",
-    ))
+    Ok(back(&request, id, "Paused. Events wait until you resume."))
 }
 
 async fn resume(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     request
-        .console
-        .store
-        .write(move |tx| state::resume(tx, &ctx, id, false))
+        .write(move |tx, ctx| state::resume(tx, ctx, id, false))
         .await?;
     Ok(back(
         &request,
@@ -56,16 +48,14 @@ async fn resume(request: RequestContext) -> Result<Response> {
 }
 
 async fn skip(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     request
-        .console
-        .store
-        .write(move |tx| state::resume(tx, &ctx, id, true))
+        .write(move |tx, ctx| state::resume(tx, ctx, id, true))
         .await?;
     Ok(back(
         &request,
         id,
-        "It goes on with what happens from now on. What waited is not sent.",
+        "Pending deliveries discarded. The webhook sends what happens from now on.",
     ))
 }
 
@@ -73,40 +63,36 @@ async fn try_out(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let tried = test(request.console.app(), id).await?;
     let told = if tried.taken {
-        format!("The test was taken. {}", tried.told)
+        format!("Test delivered. {}", tried.told)
     } else {
-        format!("The test was not taken. {}", tried.told)
+        format!("Test failed. {}", tried.told)
     };
     Ok(back(&request, id, &told))
 }
 
 async fn resend(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     let attempt = request.form.number("attempt")?.unwrap_or_default();
     request
-        .console
-        .store
-        .write(move |tx| {
+        .write(move |tx, ctx| {
             let attempt = attempts::get(tx, id, attempt)?;
             match attempt.of {
-                Some(of) => held::send_again(tx, &ctx, id, of, &attempt.lane),
+                Some(of) => held::send_again(tx, ctx, id, of, &attempt.lane),
                 None => Err(crate::types::error::Error::invalid(
-                    "a test is not sent again; send another one",
+                    "a test cannot be repeated; send another one",
                 )),
             }
         })
         .await?;
-    Ok(back(&request, id, "It is sent once more."))
+    Ok(back(&request, id, "Sent again."))
 }
 
 async fn give_up(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     let source = Source::parse(request.form.text("source"))?;
     let row = request.form.number("row")?.unwrap_or_default();
     request
-        .console
-        .store
-        .write(move |tx| held::give_up(tx, &ctx, id, source, row))
+        .write(move |tx, ctx| held::give_up(tx, ctx, id, source, row))
         .await?;
     Ok(back(
         &request,
@@ -116,13 +102,11 @@ async fn give_up(request: RequestContext) -> Result<Response> {
 }
 
 async fn rotate(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     let at_once = request.form.ticked("at_once");
     let (webhook, secret) = request
-        .console
-        .store
-        .write(move |tx| {
-            let secret = store::rotate(tx, &ctx, id, at_once)?;
+        .write(move |tx, ctx| {
+            let secret = store::rotate(tx, ctx, id, at_once)?;
             Ok((store::get(tx, id)?, secret))
         })
         .await?;
@@ -130,12 +114,9 @@ async fn rotate(request: RequestContext) -> Result<Response> {
 }
 
 async fn remove(request: RequestContext) -> Result<Response> {
-    let (id, ctx) = (request.id("id")?, request.context());
+    let id = request.id("id")?;
     let name = request
-        .console
-        .store
-        .write(move |tx| store::remove(tx, &ctx, id))
+        .write(move |tx, ctx| store::remove(tx, ctx, id))
         .await?;
-    request.flash(format!("{name} is removed. Nobody is told any more."));
-    Ok(answer::go("/console/webhooks"))
+    request.done(format!("{name} removed."), "/console/webhooks")
 }

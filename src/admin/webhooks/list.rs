@@ -90,8 +90,6 @@ impl Line {
 
 async fn show(request: RequestContext) -> Result<Response> {
     let lines = request
-        .console
-        .store
         .read(|connection| {
             let webhooks = store::all(connection)?.into_iter();
             webhooks

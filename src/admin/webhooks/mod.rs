@@ -96,10 +96,10 @@ impl Fares {
 
     fn name(self) -> &'static str {
         match self {
-            Self::New => "nothing sent yet",
-            Self::Well => "works",
-            Self::Held => "some are held",
-            Self::Failing => "fails",
+            Self::New => "no deliveries yet",
+            Self::Well => "working",
+            Self::Held => "partly failing",
+            Self::Failing => "failing",
             Self::Paused => "paused",
             Self::Stopped => "stopped",
         }

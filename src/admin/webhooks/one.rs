@@ -3,19 +3,22 @@
 use super::{Fares, layout, place};
 use crate::{
     admin::{Layout, RequestContext, Route, answer, route},
-    domain::webhooks::{
-        Waiting, Webhook,
-        attempts::{self, Attempt, Came},
-        held::{self, Held},
-        state::{self, Pause, State},
-        store::{self, origin},
-        waiting,
+    domain::{
+        devices::{self, Offer},
+        webhooks::{
+            Waiting, Webhook,
+            attempts::{self, Attempt, Came},
+            held::{self, Held},
+            state::{self, Pause, State},
+            store::{self, origin},
+            waiting,
+        },
     },
     types::{Timestamp, error::Result},
 };
 use askama::Template;
 use poem::Response;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 /// Attempts on the page.
 const ATTEMPTS: i64 = 50;
@@ -60,7 +63,7 @@ impl Page {
             failing,
             more_failing,
             attempts: attempts::last(connection, id, ATTEMPTS)?,
-            devices: devices(connection, &webhook)?,
+            devices: places(connection, &webhook)?,
             action: place(id),
             overlaps_until: webhook.previous_until.filter(|until| *until > now),
             layout,
@@ -73,7 +76,7 @@ impl Page {
         origin(&self.webhook.is.url)
     }
 
-    /// Why it does not go on, or not well.
+    /// What is wrong, and what to do about it.
     fn trouble(&self) -> Option<String> {
         let time = |at: &Timestamp| self.layout.clock(at);
         let failing = self.fares == Fares::Failing;
@@ -82,25 +85,28 @@ impl Page {
             self.state.failing_since.filter(|_| failing),
         ) {
             (Some((at, Pause::Asked)), _) => Some(format!(
-                "It is paused since {}. What happens meanwhile waits.",
+                "Paused since {}. Events wait until you resume.",
                 time(&at)
             )),
             (Some((at, Pause::Failing)), _) => Some(format!(
-                "It was stopped at {}, as nothing was taken for three days. What happens waits. \
-                 Look what is wrong at the receiver, then have it go on.",
+                "Stopped at {}: every delivery failed for three days. Events wait. Repair the \
+                 receiver, then press Resume.",
                 time(&at)
             )),
             (Some((at, Pause::Gone)), _) => Some(format!(
-                "It was stopped at {}, as the receiver said that there is nobody any more (410). What \
-                 happens waits. An administrator can give it another address. Then, or when somebody is \
-                 there again, press Go on, with what waits.",
+                "Stopped at {}: the receiver answered that it is gone for good (410). Events wait. \
+                 Change the address or restore the receiver, then press Resume.",
                 time(&at)
             )),
             (None, Some(since)) => {
-                let again = self.state.next_at.map_or_else(String::new, |at| {
-                    format!(" The next try is at {}.", time(&at))
-                });
-                Some(format!("Nothing was taken since {}.{again}", time(&since)))
+                let again = self
+                    .state
+                    .next_at
+                    .map_or_else(String::new, |at| format!(" Next attempt at {}.", time(&at)));
+                Some(format!(
+                    "Every delivery failed since {}.{again}",
+                    time(&since)
+                ))
             }
             (None, None) => None,
         }
@@ -118,7 +124,7 @@ fn mark(attempt: &Attempt) -> &'static str {
 /// An attempt's outcome in a word or two.
 fn outcome(attempt: &Attempt) -> String {
     match (attempt.came, attempt.status) {
-        (Came::Delivered, Some(status)) => format!("taken ({status})"),
+        (Came::Delivered, Some(status)) => format!("delivered ({status})"),
         (_, Some(status)) => format!("answered {status}"),
         (_, None) => "no answer".to_owned(),
     }
@@ -137,20 +143,12 @@ fn record(lane: &str) -> Option<String> {
 }
 
 /// The code of a device; with the id and name of the device that has it, where there is one.
-type Place = (String, Option<(i64, String)>);
+type Place = (String, Option<Offer>);
 
-fn devices(connection: &Connection, webhook: &Webhook) -> Result<Vec<Place>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, coalesce(name, code) FROM devices WHERE code = ?1 AND deleted_at IS NULL",
-    )?;
+fn places(connection: &Connection, webhook: &Webhook) -> Result<Vec<Place>> {
     let codes = webhook.is.devices.iter().flatten();
     codes
-        .map(|code| {
-            let found = statement
-                .query_row([code], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()?;
-            Ok((code.clone(), found))
-        })
+        .map(|code| Ok((code.clone(), devices::with_code(connection, code)?)))
         .collect()
 }
 
@@ -158,8 +156,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let layout = layout(&request, "Webhook");
     let page = request
-        .console
-        .store
         .read(move |connection| Page::read(connection, layout, id))
         .await?;
     answer::page(&page)

@@ -420,7 +420,7 @@ fn list(store: &Store, json: bool) -> Result<()> {
                 batch.id,
                 zone.plain(batch.created_at),
                 batch.what.name(),
-                batch.state(),
+                batch.state().name(),
                 batch.done,
                 batch.total,
                 batch.file_name

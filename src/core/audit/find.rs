@@ -219,6 +219,30 @@ fn at_or_after(connection: &Connection, id: i64) -> Result<Option<(i64, Timestam
         .optional()?)
 }
 
+/// The types of records that there are changes of, each found by one step in the index.
+pub fn types(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE types (name) AS (
+             SELECT min(record_type) FROM audit
+             UNION ALL SELECT (SELECT min(record_type) FROM audit WHERE record_type > name) FROM types WHERE name IS NOT NULL)
+         SELECT name FROM types WHERE name IS NOT NULL",
+    )?;
+    let types = statement.query_map([], |row| row.get(0))?;
+    Ok(types.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest changes whose actions are offered to filter by.
+const OFFERED_FROM: i64 = 2_000;
+
+/// What was done in the newest changes.
+pub fn recent_actions(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT action FROM audit WHERE id > (SELECT max(id) FROM audit) - ?1",
+    )?;
+    let actions = statement.query_map([OFFERED_FROM], |row| row.get(0))?;
+    Ok(actions.collect::<rusqlite::Result<_>>()?)
+}
+
 #[derive(Debug, Clone, Copy)]
 enum Order {
     NewestFirst,
@@ -269,7 +293,7 @@ fn sql(filter: &Filter, order: Order) -> String {
     )
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let json = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
     Ok(Entry {
         id: row.get(0)?,

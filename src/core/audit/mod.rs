@@ -4,9 +4,11 @@
 //! when), only when they are deleted.
 
 mod find;
+mod history;
 mod who;
 
-pub use find::{Actors, Entry, Filter, Page, Walk, page};
+pub use find::{Actors, Entry, Filter, Page, Walk, page, recent_actions, types};
+pub use history::{HistoryOf, history};
 pub use who::{Actor, meant};
 
 use crate::{core::Context, db::Tx, types::error::Result};
@@ -74,6 +76,34 @@ pub fn reserve(tx: &Tx<'_>) -> Result<i64> {
         [],
     )?;
     Ok(1)
+}
+
+/// Who changed a record last, as people call them; of a record such as the settings, who changed one of
+/// these keys last.
+pub fn last_actor(
+    connection: &Connection,
+    record_type: &str,
+    id: Option<i64>,
+    keys: &[&str],
+) -> Result<String> {
+    let actor: Option<String> = connection
+        .prepare_cached(
+            "SELECT actor FROM audit WHERE record_type = ?1 AND record_id IS ?2 AND (?3 = '[]' OR EXISTS (
+                 SELECT 1 FROM json_each(?3) AS k, json_each(coalesce(after, before)) AS changed
+                 WHERE changed.key = k.value))
+             ORDER BY id DESC LIMIT 1",
+        )?
+        .query_row((record_type, id, serde_json::json!(keys).to_string()), |row| row.get(0))
+        .optional()?;
+    match actor {
+        Some(actor) => actor_name(connection, &actor),
+        None => Ok("Somebody".to_owned()),
+    }
+}
+
+/// What people call an actor of the audit.
+pub fn actor_name(connection: &Connection, actor: &str) -> Result<String> {
+    Ok(Actor::of(connection, actor)?.name())
 }
 
 /// The number of the newest change; 0 where there is none.

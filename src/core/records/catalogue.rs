@@ -2,7 +2,7 @@
 
 use super::{Changes, Selection};
 use crate::{
-    core::search::{Field, FieldKind},
+    core::search::{FieldKind, SearchField},
     db::Tx,
     types::{
         Zone,
@@ -24,8 +24,8 @@ pub struct Resource {
     pub alive_index: Option<&'static str>,
     /// How many there are, where counting them would take too long.
     pub total: Option<fn(&Connection) -> Result<u64>>,
-    /// Its properties, in the order they are shown.
-    pub properties: &'static [Property],
+    /// Its fields, in the order they are shown.
+    pub fields: &'static [Field],
     /// The error when there is none.
     pub not_found: error::Kind,
     /// Completes and checks a change before it is written; the id is that of the record that
@@ -37,12 +37,39 @@ pub struct Resource {
     pub own: OnceLock<Selection>,
 }
 
+/// A record in a line: what people know it by.
+#[derive(Debug, Clone)]
+pub struct Brief {
+    /// The record's id.
+    pub id: i64,
+    /// What people call it.
+    pub name: String,
+    /// What tells it from others of that name.
+    pub about: String,
+}
+
+impl Brief {
+    /// A record of a name; what is empty, or the name again, tells nothing more.
+    #[must_use]
+    pub fn new(id: i64, name: String, about: [Option<String>; 2]) -> Self {
+        let about = about.into_iter().flatten();
+        let about: Vec<String> = about
+            .filter(|text| !text.is_empty() && *text != name)
+            .collect();
+        Self {
+            id,
+            name,
+            about: about.join(", "),
+        }
+    }
+}
+
 /// What is shown of another record.
 pub const REFERENCE: &[&str] = &["id", "_type"];
 
-/// One property of a resource.
+/// One field of a resource: everything else that shows, reads or writes records follows from it.
 #[derive(Debug, Clone, Copy)]
-pub struct Property {
+pub struct Field {
     /// Its name in the API.
     pub name: &'static str,
     /// Its column, or for a [`Kind::Reference`] the column of the id.
@@ -51,26 +78,167 @@ pub struct Property {
     pub kind: Kind,
     /// What it means, for the API's document.
     pub about: &'static str,
+    /// What the console calls it.
+    pub label: &'static str,
+    /// What the console's form says about it.
+    pub help: &'static str,
+    /// Headers of imported lists that mean it, beside its name: lowercase ASCII letters, in many
+    /// languages, with spaces between them.
+    aliases: &'static str,
+    /// Whether the full-text index has it.
+    pub is_text_indexed: bool,
+    /// Whether it may have several lines.
+    pub is_multiline: bool,
+    /// Whether people may change it in their own record.
+    pub is_own: bool,
 }
 
-impl Property {
-    /// A property.
-    #[must_use]
-    pub const fn new(
-        name: &'static str,
-        column: &'static str,
-        kind: Kind,
-        about: &'static str,
-    ) -> Self {
+impl Field {
+    const fn new(name: &'static str, column: &'static str, kind: Kind) -> Self {
         Self {
             name,
             column,
             kind,
-            about,
+            label: "",
+            about: "",
+            help: "",
+            aliases: "",
+            is_text_indexed: false,
+            is_multiline: false,
+            is_own: false,
         }
     }
 
-    /// Two lists of properties as one; `N` is how many there are in all.
+    /// The id of the record.
+    #[must_use]
+    pub const fn id() -> Self {
+        Self::new("id", "id", Kind::Id)
+    }
+
+    /// The `_type` constant.
+    #[must_use]
+    pub const fn record_type() -> Self {
+        Self::new("_type", "", Kind::Type)
+    }
+
+    /// The sectioned `data` object.
+    #[must_use]
+    pub const fn document() -> Self {
+        Self::new("data", "data", Kind::Document)
+    }
+
+    /// Where the record came from.
+    #[must_use]
+    pub const fn sources() -> Self {
+        Self::new("sources", "sources", Kind::Sources)
+    }
+
+    /// What [`Resource::attach`] loads under this name.
+    #[must_use]
+    pub const fn attached(name: &'static str) -> Self {
+        Self::new(name, "", Kind::Attached)
+    }
+
+    /// A unique code.
+    #[must_use]
+    pub const fn code(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::Code)
+    }
+
+    /// Plain text.
+    #[must_use]
+    pub const fn text(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::Text)
+    }
+
+    /// True or false.
+    #[must_use]
+    pub const fn flag(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::Flag)
+    }
+
+    /// A time that clients set.
+    #[must_use]
+    pub const fn time(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::Time)
+    }
+
+    /// A time that clients set, shown as `yyyy-mm-dd hh:mm:ss`.
+    #[must_use]
+    pub const fn plain_time(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::PlainTime)
+    }
+
+    /// A time that the server sets.
+    #[must_use]
+    pub const fn stamp(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::Stamp)
+    }
+
+    /// Another record of the same table; `column` holds its id.
+    #[must_use]
+    pub const fn reference(name: &'static str, column: &'static str) -> Self {
+        Self::new(name, column, Kind::Reference)
+    }
+
+    /// With what the console calls it.
+    #[must_use]
+    pub const fn label(mut self, label: &'static str) -> Self {
+        self.label = label;
+        self
+    }
+
+    /// With what it means, for the API's document.
+    #[must_use]
+    pub const fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// With help in the console's form.
+    #[must_use]
+    pub const fn help(mut self, help: &'static str) -> Self {
+        self.help = help;
+        self
+    }
+
+    /// With headers that mean it in imported lists.
+    #[must_use]
+    pub const fn aliases(mut self, aliases: &'static str) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// In the full-text index; a trigger of `schema.sql` keeps it there.
+    #[must_use]
+    pub const fn text_indexed(mut self) -> Self {
+        self.is_text_indexed = true;
+        self
+    }
+
+    /// Of several lines.
+    #[must_use]
+    pub const fn multiline(mut self) -> Self {
+        self.is_multiline = true;
+        self
+    }
+
+    /// People may change it in their own record.
+    #[must_use]
+    pub const fn own(mut self) -> Self {
+        self.is_own = true;
+        self
+    }
+
+    /// Whether a header of an imported list means it.
+    #[must_use]
+    pub fn has_alias(&self, header: &str) -> bool {
+        self.aliases
+            .split(' ')
+            .any(|alias| alias == header && !alias.is_empty())
+    }
+
+    /// Two lists of fields as one; `N` is how many there are in all.
     ///
     /// # Panics
     /// While it is compiled, for another `N`.
@@ -180,22 +348,21 @@ impl Resource {
     }
 
     /// Its properties that refer to other records.
-    pub fn references(&self) -> impl Iterator<Item = &'static Property> {
-        let properties = self.properties.iter();
-        properties.filter(|property| property.kind == Kind::Reference)
+    pub fn references(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields
+            .iter()
+            .filter(|field| field.kind == Kind::Reference)
     }
 
     /// The property of a name.
     #[must_use]
-    pub fn property(&self, name: &str) -> Option<&'static Property> {
-        self.properties
-            .iter()
-            .find(|property| property.name == name)
+    pub fn property(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|property| property.name == name)
     }
 
     /// The columns of its unique codes with their names in the API.
     pub fn codes(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.properties
+        self.fields
             .iter()
             .filter(|property| property.kind == Kind::Code)
             .map(|property| (property.column, property.name))
@@ -215,12 +382,11 @@ impl Resource {
     }
 }
 
-/// The properties among these that a search compares, for a [`crate::core::search::Subject`]; the columns
-/// of `indexed` stand in its text index.
+/// The fields among these that a search compares, for a [`crate::core::search::Subject`].
 #[must_use]
-pub fn searchable(properties: &'static [Property], indexed: &[&str]) -> &'static [Field] {
-    let fields = properties.iter().filter_map(|property| {
-        let kind = match property.kind {
+pub fn searchable(fields: &'static [Field]) -> &'static [SearchField] {
+    let fields = fields.iter().filter_map(|field| {
+        let kind = match field.kind {
             Kind::Id => FieldKind::Number,
             Kind::Reference => FieldKind::Reference,
             Kind::Code | Kind::Text => FieldKind::Text,
@@ -228,11 +394,11 @@ pub fn searchable(properties: &'static [Property], indexed: &[&str]) -> &'static
             Kind::Flag => FieldKind::Flag,
             Kind::Type | Kind::Sources | Kind::Document | Kind::Attached => return None,
         };
-        Some(Field {
-            name: property.name,
-            column: property.column,
+        Some(SearchField {
+            name: field.name,
+            column: field.column,
             kind,
-            text_indexed: indexed.contains(&property.column),
+            text_indexed: field.is_text_indexed,
         })
     });
     Vec::leak(fields.collect())

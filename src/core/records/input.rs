@@ -1,6 +1,6 @@
 //! A JSON body to checked changes of a record (contract §2, §4).
 
-use super::{Kind, Property, Resource};
+use super::{Field, Kind, Resource};
 use crate::types::{
     Zone,
     error::{self, Error, Result},
@@ -132,7 +132,7 @@ fn wrong(name: &str, right: &str) -> Error {
     Error::invalid(format!("{name}: must be {right}"))
 }
 
-fn sql_value(property: &Property, value: Value, zone: &Zone) -> Result<Sql> {
+fn sql_value(property: &Field, value: Value, zone: &Zone) -> Result<Sql> {
     let name = property.name;
     if value.is_null() {
         return Ok(Sql::Null);

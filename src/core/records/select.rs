@@ -1,6 +1,6 @@
 //! Rows to JSON: which properties are read and shown, and how.
 
-use super::{Kind, Property, Resource};
+use super::{Field, Kind, Resource};
 use crate::types::{
     Timestamp, Zone,
     error::{Error, Result},
@@ -13,7 +13,7 @@ use std::fmt::Write;
 pub struct Selection {
     /// The resource.
     pub resource: &'static Resource,
-    properties: Vec<&'static Property>,
+    properties: Vec<&'static Field>,
     sql: String,
 }
 
@@ -21,22 +21,22 @@ impl Selection {
     /// Every property.
     #[must_use]
     pub fn all(resource: &'static Resource) -> Self {
-        Self::of(resource, resource.properties.iter().collect())
+        Self::of(resource, resource.fields.iter().collect())
     }
 
     /// Every property that the record holds itself; made once for each resource.
     pub fn own(resource: &'static Resource) -> &'static Self {
         resource.own.get_or_init(|| {
-            let own = |property: &&Property| property.kind != Kind::Attached;
-            Self::of(resource, resource.properties.iter().filter(own).collect())
+            let own = |property: &&Field| property.kind != Kind::Attached;
+            Self::of(resource, resource.fields.iter().filter(own).collect())
         })
     }
 
     /// As [`Selection::own`], of deleted records too; for the console alone.
     #[must_use]
     pub fn own_deleted_too(resource: &'static Resource) -> Self {
-        let own = |property: &&Property| property.kind != Kind::Attached;
-        let properties = resource.properties.iter().filter(own).collect();
+        let own = |property: &&Field| property.kind != Kind::Attached;
+        let properties = resource.fields.iter().filter(own).collect();
         Self::of_rows(resource, properties, "TRUE")
     }
 
@@ -68,7 +68,7 @@ impl Selection {
                 crate::types::text::with_article(resource.name)
             )));
         }
-        let shown = |property: &&Property| {
+        let shown = |property: &&Field| {
             property.kind.always_stands()
                 || (named
                     .as_ref()
@@ -78,17 +78,17 @@ impl Selection {
         };
         Ok(Self::of(
             resource,
-            resource.properties.iter().filter(shown).collect(),
+            resource.fields.iter().filter(shown).collect(),
         ))
     }
 
-    fn of(resource: &'static Resource, properties: Vec<&'static Property>) -> Self {
+    fn of(resource: &'static Resource, properties: Vec<&'static Field>) -> Self {
         Self::of_rows(resource, properties, resource.alive)
     }
 
     fn of_rows(
         resource: &'static Resource,
-        properties: Vec<&'static Property>,
+        properties: Vec<&'static Field>,
         condition: &str,
     ) -> Self {
         let mut sql = String::from("SELECT id, updated_at");
@@ -209,7 +209,7 @@ impl Selection {
 
     fn write_column(
         &self,
-        property: &Property,
+        property: &Field,
         value: ValueRef<'_>,
         zone: &Zone,
         out: &mut String,

@@ -231,7 +231,7 @@ fn check_stored_references(
 
 fn stored_columns(resource: &'static Resource) -> impl Iterator<Item = &'static str> {
     let own = resource
-        .properties
+        .fields
         .iter()
         .filter(|property| !matches!(property.kind, Kind::Id | Kind::Type | Kind::Attached));
     own.map(|property| property.column)

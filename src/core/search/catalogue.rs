@@ -10,7 +10,7 @@ pub struct Subject {
     /// What is true of the rows that are not deleted.
     pub alive: &'static str,
     /// What `==`, `*=` and the like compare.
-    pub fields: &'static [Field],
+    pub fields: &'static [SearchField],
     /// The full-text table with trigrams of some of its columns, by the same column names.
     pub text_index: Option<&'static str>,
     /// Columns whose first letter and first two letters have an index each (see [`first_letters`]): what
@@ -39,14 +39,14 @@ pub struct Subject {
 impl Subject {
     /// The field of a name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'static SearchField> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
 /// A property that can be compared.
 #[derive(Debug)]
-pub struct Field {
+pub struct SearchField {
     /// Its name in the API.
     pub name: &'static str,
     /// Its column.

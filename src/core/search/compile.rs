@@ -2,7 +2,7 @@
 //! catalogue alone.
 
 use super::{
-    catalogue::{Field, FieldKind, Subject, first_letters},
+    catalogue::{FieldKind, SearchField, Subject, first_letters},
     expression::{Expr, Op, Scalar, Test},
     text_index::{beginnings, index_query, is_short, trigrams},
 };
@@ -117,7 +117,7 @@ impl Compiler {
         }
     }
 
-    fn field(&mut self, field: &Field, test: &Test) {
+    fn field(&mut self, field: &SearchField, test: &Test) {
         let column = field.column;
         match test {
             Test::Compare(op, scalar) => {
@@ -141,7 +141,7 @@ impl Compiler {
     }
 
     /// Has the text index find the rows that may match, where it can.
-    fn narrow(&mut self, field: &Field, text: &str) {
+    fn narrow(&mut self, field: &SearchField, text: &str) {
         let (Some(index), true) = (self.text_index, field.text_indexed) else {
             return;
         };
@@ -262,7 +262,7 @@ impl Compiler {
         }
     }
 
-    fn field_in(&mut self, field: &Field, scalars: &[Scalar]) {
+    fn field_in(&mut self, field: &SearchField, scalars: &[Scalar]) {
         let column = field.column;
         self.text("(");
         if field.kind == FieldKind::Reference {

@@ -1,7 +1,7 @@
 //! A checked search expression. Everything in it is typed and within its limits; nothing in it has
 //! been looked up.
 
-use super::catalogue::Field;
+use super::catalogue::SearchField;
 
 /// An expression.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub enum Expr {
     /// It does not hold.
     Not(Box<Expr>),
     /// A property compares so.
-    Field(&'static Field, Test),
+    Field(&'static SearchField, Test),
     /// So many interactions: `fi`, `si`, `ti`.
     Count {
         /// 0 for first, 1 for second, 2 for third.

@@ -11,6 +11,7 @@
 
 pub mod catalogue;
 pub mod compile;
+mod conditions;
 pub mod expression;
 mod lead;
 pub mod parse;
@@ -19,7 +20,8 @@ mod statement;
 pub mod statements;
 mod text_index;
 
-pub use catalogue::{Counted, Field, FieldKind, Stretches, Subject};
+pub use catalogue::{Counted, FieldKind, SearchField, Stretches, Subject};
+pub use conditions::Conditions;
 pub use expression::Expr;
 pub use run::{Found, Part};
 pub use text_index::index_query;

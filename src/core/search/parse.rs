@@ -1,7 +1,7 @@
 //! JSON to a checked expression.
 
 use super::{
-    catalogue::{Field, FieldKind, Subject},
+    catalogue::{FieldKind, SearchField, Subject},
     expression::{Expr, Op, Scalar, Test},
 };
 use crate::types::{
@@ -141,7 +141,7 @@ impl Parser<'_> {
         Ok(Expr::Field(field, test))
     }
 
-    fn field(&mut self, name: &Value) -> Result<&'static Field> {
+    fn field(&mut self, name: &Value) -> Result<&'static SearchField> {
         let field = name
             .as_str()
             .and_then(|name| self.subject.field(name))
@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 
     /// What a field, or a value of unknown kind, is compared with.
-    fn test(&mut self, operator: &str, value: &Value, field: Option<&Field>) -> Result<Test> {
+    fn test(&mut self, operator: &str, value: &Value, field: Option<&SearchField>) -> Result<Test> {
         match operator {
             "*=" => match value {
                 Value::String(_) if field.is_some_and(|field| field.kind != FieldKind::Text) => {
@@ -197,7 +197,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&mut self, value: &Value, field: Option<&Field>) -> Result<Vec<Scalar>> {
+    fn list(&mut self, value: &Value, field: Option<&SearchField>) -> Result<Vec<Scalar>> {
         let Value::Array(values) = value else {
             return Err(self.fault("must be a list of values"));
         };
@@ -213,7 +213,7 @@ impl Parser<'_> {
         Ok(scalars)
     }
 
-    fn scalar(&self, value: &Value, field: Option<&Field>) -> Result<Scalar> {
+    fn scalar(&self, value: &Value, field: Option<&SearchField>) -> Result<Scalar> {
         let Some(field) = field else {
             return match value {
                 Value::Null => Ok(Scalar::Null),

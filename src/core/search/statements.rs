@@ -23,6 +23,10 @@ use std::{
     time::Duration,
 };
 
+/// A statement's SQL to begin with.
+pub const EXAMPLE: &str = "SELECT count(*) FROM interactions
+WHERE first_delegate_id = :id AND interaction_type = 'check-in'";
+
 /// How long one value may take when a statement is tried.
 const TRY_MAX: Duration = Duration::from_secs(1);
 /// How the failure of a statement comes out of a search.
@@ -90,10 +94,10 @@ pub fn offer(
     }
     let path = connection.path().unwrap_or_default();
     let sandbox = Sandbox::open(Path::new(path))?;
+    sandbox.limit(most)?;
     for sql in statements.values() {
         sandbox.check_scalar(sql)?;
     }
-    sandbox.limit(most)?;
     let sandbox = Mutex::new(sandbox);
     connection.create_scalar_function(
         "statement_value",

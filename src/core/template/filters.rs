@@ -1,22 +1,16 @@
-//! What templates may call: minijinja's own filters and tests, each with its price, and a few of
-//! ours. A filter that is not on the list is not there.
+//! What templates may call: minijinja's own filters and tests, each with its price, and `date`. A
+//! filter that is not on the list is not there.
 
 use super::{
     meter::{CELL, fault, spend},
-    operators::add,
-    prices::{
-        alone, at_path, by_path, by_small, entries, formatting, grouping, in_groups, joining,
-        length, nested, ordering, pieces, replacing, rounded, small, touch, trimmed, whole,
-    },
+    prices::{alone, entries, formatting, in_groups, joining, replacing, touch, whole},
 };
 use jiff::{civil::DateTime, fmt::strtime};
 use minijinja::{
     Environment, Error, State, Value, filters as built_in, functions, tests as built_in_tests,
-    value::{Kwargs, Rest, ValueKind, ValueOrKwargs},
+    value::{Rest, ValueKind, ValueOrKwargs},
 };
 
-/// The longest list that `range` makes.
-const MOST_NUMBERS: i64 = 10_000;
 const FORMAT_BYTES: usize = 64;
 
 /// What has to be paid before a filter or test is called with these arguments.
@@ -47,43 +41,44 @@ table! {
         environment.add_filter(name, lenient(name, priced(call, price)));
     };
     "abs" = abs for touch,
-    "attr" = attr for by_small,
+    "attr" = attr for touch,
     "batch" = batch for in_groups,
     "bool" = bool for touch,
     "capitalize" = capitalize for whole,
     "default" or "d" = default for touch,
-    "dictsort" = dictsort for grouping,
+    "dictsort" = dictsort for entries,
     "escape" or "e" = escape for whole,
     "first" = first for touch,
     "float" = float for touch,
     "format" = format for formatting,
-    "groupby" = groupby for grouping,
+    "groupby" = groupby for entries,
     "int" = int for touch,
-    "items" = items for nested,
+    "items" = items for entries,
     "join" = join for joining,
     "last" = last for entries,
     "length" or "count" = length for touch,
-    "lines" = lines for pieces,
+    "lines" = lines for entries,
     "list" = list for entries,
     "lower" = lower for whole,
-    "map" = map for by_small,
-    "max" = max for ordering,
-    "min" = min for ordering,
+    "map" = map for entries,
+    "max" = max for entries,
+    "min" = min for entries,
     "reject" = reject for entries,
-    "rejectattr" = rejectattr for by_path,
+    "rejectattr" = rejectattr for entries,
     "replace" = replace for replacing,
     "reverse" = reverse for entries,
-    "round" = round for rounded,
+    "round" = round for touch,
     "select" = select for entries,
-    "selectattr" = selectattr for by_path,
+    "selectattr" = selectattr for entries,
     "slice" = slice for in_groups,
-    "sort" = sort for ordering,
-    "split" = split for pieces,
+    "sort" = sort for entries,
+    "split" = split for entries,
     "string" = string for whole,
+    "sum" = sum for entries,
     "title" = title for whole,
     "tojson" = tojson for alone,
-    "trim" = trim for trimmed,
-    "unique" = unique for ordering,
+    "trim" = trim for touch,
+    "unique" = unique for entries,
     "upper" = upper for whole,
     "urlencode" = urlencode for whole,
 }
@@ -121,8 +116,7 @@ table! {
     "upper" = is_upper for touch,
 }
 
-/// Filters of our own.
-const OWN_FILTERS: &[&str] = &["date", "sum"];
+const OWN_FILTERS: &[&str] = &["date"];
 
 const FUNCTIONS: &[&str] = &["dict", "namespace", "range"];
 
@@ -149,17 +143,10 @@ pub fn filters() -> Vec<&'static str> {
 pub(super) fn register(environment: &mut Environment<'static>) {
     register_filters(environment);
     register_tests(environment);
-    environment.add_filter("sum", sum);
     environment.add_filter("date", date);
-    environment.add_function("range", range);
-    environment.add_function(
-        "dict",
-        priced(Value::from_function(functions::dict), nested),
-    );
-    environment.add_function(
-        "namespace",
-        priced(Value::from_function(functions::namespace), nested),
-    );
+    environment.add_function("range", functions::range);
+    environment.add_function("dict", functions::dict);
+    environment.add_function("namespace", functions::namespace);
 }
 
 /// The call, paid for. What comes back is at hand: a list that would be worked out later, at each
@@ -189,7 +176,7 @@ fn lenient(
     filter: impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static,
 ) -> impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static {
     let asks = ASKS_FOR_NOTHING.contains(&name);
-    let counts = ["length", "count"].contains(&name);
+    let counts = ["count", "length", "sum"].contains(&name);
     move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
         let nothing = arguments
             .first()
@@ -200,39 +187,6 @@ fn lenient(
             _ => filter(state, arguments),
         }
     }
-}
-
-/// `prices|sum`, `items|sum(attribute="price")`: of numbers; what is not there is passed over.
-fn sum(
-    state: &mut State,
-    values: Value,
-    attribute: Option<String>,
-    named: Kwargs,
-) -> Result<Value, Error> {
-    let attribute = match attribute {
-        Some(attribute) => Some(attribute),
-        None => named.get("attribute")?,
-    };
-    named.assert_all_used()?;
-    if let Some(path) = &attribute {
-        small(&Value::from(path.as_str()))?;
-    }
-    spend(state, length(Some(&values)) * 2 * CELL)?;
-    let mut total = Value::from(0);
-    for entry in values.try_iter()? {
-        let value = match &attribute {
-            Some(path) => at_path(&entry, path)?,
-            None => entry,
-        };
-        if value.is_undefined() || value.is_none() {
-            continue;
-        }
-        if !value.is_number() {
-            return Err(fault(format!("a {} cannot be summed up", value.kind())));
-        }
-        total = add(state, &total, &value)?;
-    }
-    Ok(total)
 }
 
 /// `session.startAt|date("%H:%M")`: a time as records show it, which is in the instance's zone.
@@ -254,32 +208,4 @@ fn date(state: &mut State, at: Value, format: String) -> Result<Value, Error> {
     strtime::format(&format, local)
         .map(Value::from)
         .map_err(|error| fault(format!("date: {error}")))
-}
-
-/// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`.
-fn range(
-    state: &mut State,
-    first: i64,
-    stop: Option<i64>,
-    step: Option<i64>,
-) -> Result<Value, Error> {
-    let (start, stop) = stop.map_or((0, first), |stop| (first, stop));
-    let step = step.unwrap_or(1);
-    if step == 0 {
-        return Err(fault("range: a step of 0 leads nowhere"));
-    }
-    let mut numbers = Vec::new();
-    let mut next = Some(start);
-    while let Some(number) = next {
-        if (step > 0 && number >= stop) || (step < 0 && number <= stop) {
-            break;
-        }
-        if i64::try_from(numbers.len()).unwrap_or(i64::MAX) >= MOST_NUMBERS {
-            return Err(fault(format!("range makes at most {MOST_NUMBERS} numbers")));
-        }
-        numbers.push(Value::from(number));
-        next = number.checked_add(step);
-    }
-    spend(state, numbers.len() * CELL)?;
-    Ok(Value::from(numbers))
 }

@@ -1,7 +1,7 @@
 //! What a template pays, and what it may spend. Limits are counts, never a clock: a template that
 //! works in the preview works at the door.
 
-use super::operators::is_container;
+use super::tags::Tag;
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, HtmlEscape, Output, State, UndefinedBehavior, Value,
     value::ValueKind,
@@ -22,8 +22,10 @@ const WORK: usize = 4 * 1024 * 1024;
 const VALUE_BYTES: usize = 1024 * 1024;
 /// How deep a value may be nested to be walked; JSON bodies have at most 64 levels.
 const DEPTH: usize = 80;
-/// How often a list may be put into another: what lies deeper takes as many calls to drop.
-const NESTINGS: usize = 1_000;
+/// The most plain text that loops may add to a variable, which nothing else counts.
+const CAPTURED_BYTES: usize = 16 * 1024 * 1024;
+/// Instructions that a step of a loop with plain text in it takes at least.
+const FUEL_PER_TEXT: usize = 3;
 /// Frames of loops, `with` and macros; a macro takes five, so it calls itself about twenty deep.
 const RECURSION: usize = 100;
 /// What a value takes beside its text, and an entry of a list beside its value.
@@ -36,17 +38,32 @@ pub(super) const TOO_MANY_STEPS: &str = "the template takes too many steps";
 struct Meter {
     work: usize,
     written: usize,
-    nestings: usize,
 }
 
 pub(super) fn limit(environment: &mut Environment<'static>) {
-    environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(RECURSION);
     // What a record does not have prints nothing, and neither does what would be in it: a guest
     // without a company is no fault of the template.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_debug(false);
     environment.set_formatter(write);
+}
+
+/// The fuel of a template: less where a loop could fill the memory with plain text.
+pub(super) fn fuel(tags: &[Tag<'_>]) -> u64 {
+    let (mut loops, mut longest) = (0_usize, 1);
+    for tag in tags {
+        if loops > 0 {
+            longest = longest.max(tag.text_before);
+        }
+        match tag.statement() {
+            Some("for") => loops += 1,
+            Some("endfor") => loops = loops.saturating_sub(1),
+            _ => {}
+        }
+    }
+    let most = FUEL_PER_TEXT * CAPTURED_BYTES / longest;
+    FUEL.min(u64::try_from(most).unwrap_or(FUEL))
 }
 
 /// An error in an operation; the line is added by whoever runs it.
@@ -64,28 +81,12 @@ pub(super) fn spend(state: &mut State, bytes: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Pays for a list or map that holds others.
-pub(super) fn nest(state: &mut State) -> Result<(), Error> {
-    let meter = state.get_or_insert_extension_with(Meter::default);
-    meter.nestings += 1;
-    if meter.nestings > NESTINGS {
-        return Err(fault("the template puts too many lists into others"));
-    }
-    Ok(())
-}
-
-/// What a value weighs, unfolded: an entry that is in it twice counts twice.
-pub(super) fn weigh(value: &Value) -> Result<usize, Error> {
-    let mut left = VALUE_BYTES;
-    walk(value, &mut left, DEPTH)?;
-    Ok(VALUE_BYTES - left)
-}
-
-/// Pays for walking through values, so many times.
+/// Pays for walking through values, so many times: an entry that is in one twice counts twice.
 pub(super) fn spend_walk(state: &mut State, values: &[Value], times: usize) -> Result<(), Error> {
     for value in values {
-        let weight = weigh(value)?;
-        spend(state, weight.saturating_mul(times))?;
+        let mut left = VALUE_BYTES;
+        walk(value, &mut left, DEPTH)?;
+        spend(state, (VALUE_BYTES - left).saturating_mul(times))?;
     }
     Ok(())
 }
@@ -95,7 +96,8 @@ fn walk(value: &Value, left: &mut usize, depth: usize) -> Result<(), Error> {
     *left = left
         .checked_sub(own)
         .ok_or_else(|| fault("this is too large to be handled as a whole"))?;
-    if !is_container(value) {
+    let containers = [ValueKind::Seq, ValueKind::Map, ValueKind::Iterable];
+    if !containers.contains(&value.kind()) {
         return Ok(());
     }
     let depth = depth
@@ -113,7 +115,9 @@ fn walk(value: &Value, left: &mut usize, depth: usize) -> Result<(), Error> {
 /// Writes a value into the page, escaped as the page needs; nothing for what is not there.
 fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     let escape = matches!(state.auto_escape(), AutoEscape::Html) && !value.is_safe();
-    if value.is_undefined() || value.is_none() {
+    // A part of what is not there, such as `delegate.company[:9]`, is an empty list.
+    let is_empty = value.kind() == ValueKind::Seq && value.len() == Some(0);
+    if value.is_undefined() || value.is_none() || is_empty {
         return Ok(());
     }
     let made;
@@ -146,10 +150,11 @@ fn count(state: &mut State, bytes: usize) -> Result<(), Error> {
     let meter = state.get_or_insert_extension_with(Meter::default);
     meter.written += bytes;
     if meter.written > OUTPUT_BYTES {
-        return Err(fault(format!(
-            "the template writes more than {} KiB",
-            OUTPUT_BYTES / 1024
-        )));
+        return Err(fault(too_much_output()));
     }
     Ok(())
+}
+
+pub(super) fn too_much_output() -> String {
+    format!("the template writes more than {} KiB", OUTPUT_BYTES / 1024)
 }

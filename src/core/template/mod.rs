@@ -1,26 +1,20 @@
-//! Templates that somebody wrote at run time, rendered where they can do no harm: content regions
-//! and messages. The language is Jinja, by minijinja; what stands around it is a meter.
+//! Templates that administrators write, rendered where a mistake does no harm: content regions and
+//! messages. The language is Jinja, by minijinja's public API.
 //!
-//! minijinja counts instructions, and an instruction may cost anything: `x ~ x` doubles a text, one
-//! `*` makes a hundred megabytes, a list that holds itself twice thirty times over is a thousand
-//! million entries once it is printed. So nothing here runs as minijinja compiled it. The source is
-//! measured before it is parsed (`source`), what would be computed while compiling is estimated
-//! (`folding`), and of the compiled instructions only a list of known ones passes, those that can
-//! grow or walk a value replaced by functions that pay for it first (`guard`, `operators`,
-//! `filters`). The payment is deterministic (`meter`): the same template with the same values
-//! always fails at the same place, on a slow laptop too.
+//! minijinja counts instructions (fuel), and an instruction may cost anything: `x ~ x` doubles a text.
+//! So what doubles is refused when a template is saved (`growth`), filters pay for what they make
+//! before they make it (`prices`), and values for what they write (`meter`). All of it is counted,
+//! never timed: a template that works in the preview works at the door.
 //!
 //! There is no loader: `include`, `import` and `extends` are not part of the language here. Nothing
 //! reads a file, the environment or the clock, and no text is ever marked safe by a template.
 
 mod filters;
-mod folding;
-mod guard;
+mod growth;
 mod meter;
-mod operators;
+mod names;
 mod prices;
-mod properties;
-mod source;
+mod tags;
 #[cfg(test)]
 mod tests;
 
@@ -28,9 +22,8 @@ pub use filters::filters;
 pub use meter::{OUTPUT_BYTES, SOURCE_BYTES};
 
 use crate::types::error::panic_text;
-use minijinja::{AutoEscape, Environment, machinery, syntax::SyntaxConfig, value::Serde};
+use minijinja::{AutoEscape, Environment, value::Serde};
 use std::{
-    collections::BTreeMap,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::OnceLock,
@@ -105,15 +98,23 @@ impl From<minijinja::Error> for Fault {
     }
 }
 
-/// Checks a template before it is saved: that it compiles, that everything it calls exists, that the
-/// variables it reads are among `names` or its own, and that what it reads of them can be there:
-/// `known` are the properties of a variable, or of a property of it such as `delegate.parent`; what
-/// it does not name may have any.
+/// Checks a template before it is saved: that it compiles, that nothing in it doubles without bound,
+/// that everything it calls exists, that the variables it reads are among `names` or its own, and that
+/// what it reads of them can be there: `known` are the properties of a variable, or of a property of it
+/// such as `delegate.parent`; what it does not name may have any.
 pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fault> {
+    if source.len() > SOURCE_BYTES {
+        return Err(Fault::whole(format!(
+            "a template has at most {} KiB",
+            SOURCE_BYTES / 1024
+        )));
+    }
     contained(|| {
-        let compiled = compile(source)?;
-        guard::metered(&compiled, names)?;
-        properties::check(&compiled, known)
+        let tags = tags::scan(source);
+        // First, for the compiler works out what is constant.
+        growth::check(&tags)?;
+        environment().template_from_named_str(PAGE, source)?;
+        names::check(&tags, names, known)
     })
 }
 
@@ -132,49 +133,37 @@ pub fn value(of: &impl serde::Serialize) -> Value {
 pub fn render(
     source: &str,
     format: Format,
-    names: &[&str],
     values: impl IntoIterator<Item = (&'static str, Value)>,
 ) -> Result<String, Fault> {
     let root = Value::from_pairs(values);
     contained(|| {
-        let program = program(source, names)?;
-        let mut text = String::with_capacity(source.len().min(OUTPUT_BYTES));
-        let escape = match format {
-            Format::Html => AutoEscape::Html,
-            Format::Text => AutoEscape::None,
+        let mut environment = environment().clone();
+        environment.set_fuel(Some(meter::fuel(&tags::scan(source))));
+        let name = match format {
+            Format::Html => PAGE,
+            Format::Text => "text",
         };
-        machinery::eval(
-            environment(),
-            &program,
-            root,
-            &BTreeMap::new(),
-            &mut machinery::make_string_output(&mut text),
-            escape,
-        )?;
+        let text = environment.render_named_str(name, source, root)?;
+        if text.len() > OUTPUT_BYTES {
+            return Err(Fault::whole(meter::too_much_output()));
+        }
         Ok(text)
     })
 }
 
-fn program<'s>(source: &'s str, names: &[&str]) -> Result<machinery::Instructions<'s>, Fault> {
-    guard::metered(&compile(source)?, names)
-}
-
-fn compile(source: &str) -> Result<machinery::Instructions<'_>, Fault> {
-    source::measure(source)?;
-    let tree = machinery::parse(source, "template", SyntaxConfig::default())?;
-    folding::estimate(&tree)?;
-    let mut generator = machinery::CodeGenerator::new("template", source);
-    generator.compile_stmt(&tree);
-    Ok(generator.finish().0)
-}
+/// The name under which a template is escaped.
+const PAGE: &str = "page";
 
 /// The one environment: it holds no template, only what templates may call.
 fn environment() -> &'static Environment<'static> {
     static ENVIRONMENT: OnceLock<Environment<'static>> = OnceLock::new();
     ENVIRONMENT.get_or_init(|| {
         let mut environment = Environment::empty();
+        environment.set_auto_escape_callback(|name| match name {
+            PAGE => AutoEscape::Html,
+            _ => AutoEscape::None,
+        });
         meter::limit(&mut environment);
-        operators::register(&mut environment);
         filters::register(&mut environment);
         environment
     })

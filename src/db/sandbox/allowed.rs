@@ -272,9 +272,9 @@ mod tests {
             for table in view.tables {
                 assert!(VIEWS.iter().any(|view| view.name == *table), "{table}");
             }
-            assert!(
-                super::super::DEFINITIONS.contains(&format!("CREATE TEMP VIEW {} AS", view.name))
-            );
+            let definition = format!("CREATE TEMP VIEW {} AS", view.name);
+            let defined = super::super::DEFINITIONS.contains(&definition);
+            assert!(defined || super::super::RECORDS.contains(&view.name));
         }
     }
 }

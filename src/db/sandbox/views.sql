@@ -1,22 +1,8 @@
--- What SQL from outside sees, under these names: documented views, columns in snake case, deleted
--- records left out; file stands for the database file. Times are yyyy-mm-dd hh:mm:ss in UTC; amounts
--- are in cents. Every table that a view reads must have a view of its own name in front of it:
--- otherwise a common table expression that is called like the view could reach the table itself.
-
-CREATE TEMP VIEW delegates AS
-SELECT id, parent_id, previous_id, owner_id, barcode, rfid, external_id, public_id, code, uhf_id,
-       slug, first_name, last_name, email, phone, job_title, company, delegate_type, raw_flags,
-       data, datetime(created_at / 1000, 'unixepoch') AS created_at,
-       datetime(updated_at / 1000, 'unixepoch') AS updated_at
-FROM file.delegates WHERE deleted_at IS NULL;
-
-CREATE TEMP VIEW devices AS
-SELECT id, parent_id, code, public_id, external_id, rfid, slug, name, short_name, description,
-       device_type, device_tags, category, datetime(start_at / 1000, 'unixepoch') AS start_at,
-       datetime(end_at / 1000, 'unixepoch') AS end_at, available, data,
-       datetime(created_at / 1000, 'unixepoch') AS created_at,
-       datetime(updated_at / 1000, 'unixepoch') AS updated_at
-FROM file.devices WHERE deleted_at IS NULL;
+-- What SQL from outside sees, beside delegates and devices (`record_view`), under these names:
+-- documented views, columns in snake case, deleted records left out; file stands for the database
+-- file. Times are yyyy-mm-dd hh:mm:ss in UTC; amounts are in cents. Every table that a view reads must
+-- have a view of its own name in front of it: otherwise a common table expression that is called like
+-- the view could reach the table itself.
 
 CREATE TEMP VIEW events AS
 SELECT id, name, external_id, manager_email, manager_phone,
@@ -68,7 +54,7 @@ SELECT delegate_id, device_id, check_ins,
            END AND CASE (
                SELECT u.moment > join_at FROM file.interactions AS u INDEXED BY interactions_uninvited
                WHERE u.second_delegate_id = delegate_id AND u.first_device_id = device_id
-                     AND u.interaction_type = 'uninvite' AND u.moment >= join_at
+                     AND u.effect = 4 AND u.moment >= join_at
                ORDER BY u.moment DESC LIMIT 1)
            WHEN 1 THEN 0
            WHEN 0 THEN (SELECT max(j.id) FROM file.interactions AS j INDEXED BY interactions_first_delegate
@@ -76,7 +62,7 @@ SELECT delegate_id, device_id, check_ins,
                               AND j.effect = 2 AND j.moment = join_at)
                      > (SELECT max(u.id) FROM file.interactions AS u INDEXED BY interactions_uninvited
                         WHERE u.second_delegate_id = delegate_id AND u.first_device_id = device_id
-                              AND u.interaction_type = 'uninvite' AND u.moment = join_at)
+                              AND u.effect = 4 AND u.moment = join_at)
            ELSE 1 END AS joined,
        datetime(in_at / 1000, 'unixepoch') AS last_in_at,
        datetime(out_at / 1000, 'unixepoch') AS last_out_at
@@ -88,7 +74,7 @@ FROM (
            max(iif(effect = 2, moment, NULL)) AS join_at,
            max(iif(effect = 3, moment, NULL)) AS leave_at
     FROM file.interactions
-    WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect IS NOT NULL
+    WHERE first_delegate_id IS NOT NULL AND first_device_id IS NOT NULL AND effect < 4
     GROUP BY first_delegate_id, first_device_id
 );
 

@@ -17,6 +17,8 @@ pub mod local;
 pub mod parameters;
 pub mod ping;
 pub mod presence;
+pub(crate) mod state;
+pub mod versions;
 
 pub use document::{Document, Settings};
 

@@ -78,7 +78,7 @@ impl Subject {
             ("settings", of_settings),
             ("now", template::Value::from(settings.zone.plain(now))),
         ];
-        template::render(content, Format::Html, self.of.names(), values)
+        template::render(content, Format::Html, values)
     }
 }
 

@@ -56,8 +56,8 @@ impl Of {
     #[must_use]
     pub fn properties(self) -> Vec<&'static str> {
         let all = match self {
-            Self::Delegate => delegates::PROPERTIES,
-            Self::Device => devices::PROPERTIES,
+            Self::Delegate => delegates::FIELDS,
+            Self::Device => devices::FIELDS,
         };
         all.iter().map(|property| property.name).collect()
     }

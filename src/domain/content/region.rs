@@ -16,7 +16,7 @@ const REFERENCE_MAX_CHARS: usize = 500;
 const TAG_MAX_CHARS: usize = 100;
 
 /// What somebody decides about a region.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
     /// By what apps ask for it.
     pub path: String,

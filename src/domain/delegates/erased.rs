@@ -179,17 +179,16 @@ pub fn again(tx: &Tx<'_>, ctx: &Context) -> Result<usize> {
     Known::read(tx)?.erase_from(tx, ctx)
 }
 
-/// Whether there are erasures whose last traces may be left.
-pub fn is_unfinished(connection: &Connection) -> Result<bool> {
+/// How many records were erased since the file was compacted.
+pub fn since_compacted(connection: &Connection) -> Result<i64> {
     Ok(connection
-        .prepare("SELECT 1 FROM erasures WHERE wiped_at IS NULL")?
-        .exists([])?)
+        .prepare_cached("SELECT count(*) FROM erasures WHERE wiped_at IS NULL")?
+        .query_row([], |row| row.get(0))?)
 }
 
-/// The moment up to which everybody's last traces will have been looked for.
-pub fn mark_wiped(tx: &Tx<'_>, begun: Timestamp) -> Result<()> {
-    tx.prepare_cached("UPDATE erasures SET wiped_at = ?2 WHERE wiped_at IS NULL AND at <= ?1")?
-        .execute(params![begun, tx.now()])
-        .map_err(Error::from)?;
+/// Notes that the file is being compacted.
+pub fn note_compacted(tx: &Tx<'_>) -> Result<()> {
+    tx.prepare_cached("UPDATE erasures SET wiped_at = ?1 WHERE wiped_at IS NULL")?
+        .execute([tx.now()])?;
     Ok(())
 }

@@ -36,7 +36,7 @@ pub struct Merged {
 /// Properties of which one record's value wins.
 #[must_use]
 pub fn chosen() -> Vec<&'static str> {
-    let properties = RESOURCE.properties.iter();
+    let properties = RESOURCE.fields.iter();
     properties
         .filter(|property| {
             matches!(

@@ -6,23 +6,28 @@ pub mod blocked;
 mod copies;
 pub mod erase;
 pub mod erased;
+pub mod fields;
 pub mod flag;
 pub mod index;
 pub mod merge;
 mod myself;
+mod names;
 pub mod note;
+pub mod overview;
 pub mod restore;
 
 pub use copies::{PUT_ASIDE, of as copies_with};
+pub use fields::FIELDS;
 pub use myself::check_own_changes;
+pub use names::{NAME, name_of};
 
 use crate::{
     core::{
         records::{
-            Attachments, Changes, Kind, Property, Resource, Selection,
+            Attachments, Brief, Changes, Resource, Selection,
             catalogue::{attach_children, searchable},
         },
-        search::{Counted, Subject},
+        search::{Counted, Part, Search, Subject},
     },
     db::{Tx, totals},
     domain::interactions,
@@ -30,48 +35,16 @@ use crate::{
     types::{
         DelegateId, DelegateSelector, Zone,
         error::{self, Result},
+        text::fold,
     },
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
 use std::sync::{LazyLock, OnceLock};
 
-/// Everything a delegate has.
-#[rustfmt::skip]
-pub const PROPERTIES: &[Property] = &[
-    Property::new("id", "id", Kind::Id, "Never changes, never means another delegate."),
-    Property::new("_type", "", Kind::Type, "Always `delegate`."),
-    Property::new("parent", "parent_id", Kind::Reference, "The delegate this one belongs to; send an id or `{\"id\": …}`."),
-    Property::new("previous", "previous_id", Kind::Reference, "The delegate that this one replaces."),
-    Property::new("owner", "owner_id", Kind::Reference, "The delegate who may read this one."),
-    Property::new("children", "", Kind::Attached, "Delegates whose parent this is, at most 1,000."),
-    Property::new("barcode", "barcode", Kind::Code, "Unique code, 1 to 255 characters, compared exactly."),
-    Property::new("publicId", "public_id", Kind::Code, "Unique code; a UUID made by the server when absent."),
-    Property::new("rfid", "rfid", Kind::Code, "Unique code."),
-    Property::new("externalId", "external_id", Kind::Code, "Unique code."),
-    Property::new("code", "code", Kind::Code, "Unique code."),
-    Property::new("uhfId", "uhf_id", Kind::Code, "Unique code."),
-    Property::new("slug", "slug", Kind::Code, "Unique code."),
-    Property::new("firstName", "first_name", Kind::Text, ""),
-    Property::new("lastName", "last_name", Kind::Text, ""),
-    Property::new("email", "email", Kind::Text, ""),
-    Property::new("phone", "phone", Kind::Text, ""),
-    Property::new("jobTitle", "job_title", Kind::Text, ""),
-    Property::new("company", "company", Kind::Text, ""),
-    Property::new("delegateType", "delegate_type", Kind::Text, "A type name of the event's own, such as `visitor`."),
-    Property::new("rawFlags", "raw_flags", Kind::Text, "Single-letter flags; stored lowercase, each once, sorted."),
-    Property::new("sources", "sources", Kind::Sources, "Where the record came from: `api`, `admin`, `import`, `tx`, `discovery`."),
-    Property::new("data", "data", Kind::Document, "Named sections; a PATCH merges by key (RFC 7396)."),
-    Property::new("firstInteractions", "", Kind::Attached, "Interactions with this delegate as the first, the newest 1,000, or fewer of 4 MiB."),
-    Property::new("secondInteractions", "", Kind::Attached, "… as the second."),
-    Property::new("thirdInteractions", "", Kind::Attached, "… as the third."),
-    Property::new("createdAt", "created_at", Kind::Stamp, ""),
-    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
-];
-
 /// The names of a delegate's properties, such as a client may be limited to.
 #[must_use]
 pub fn property_names() -> Vec<&'static str> {
-    PROPERTIES.iter().map(|property| property.name).collect()
+    FIELDS.iter().map(|field| field.name).collect()
 }
 
 /// Delegates, as records.
@@ -81,7 +54,7 @@ pub static RESOURCE: Resource = Resource {
     alive: "deleted_at IS NULL",
     alive_index: Some("delegates_alive"),
     total: Some(totals::delegates),
-    properties: PROPERTIES,
+    fields: FIELDS,
     not_found: error::Kind::DelegateNotFound,
     check,
     attach,
@@ -99,19 +72,7 @@ fn subject(alive: &'static str) -> Subject {
         name: RESOURCE.name,
         table: RESOURCE.table,
         alive,
-        fields: searchable(
-            PROPERTIES,
-            &[
-                "first_name",
-                "last_name",
-                "email",
-                "phone",
-                "job_title",
-                "company",
-                "barcode",
-                "external_id",
-            ],
-        ),
+        fields: searchable(FIELDS),
         text_index: Some("delegates_search"),
         beginnings: &["last_name", "first_name", "company"],
         kind: None,
@@ -187,6 +148,53 @@ fn attach(
     }
     interactions::embed::attach(connection, selection, ids, zone, &mut attachments)?;
     Ok(attachments)
+}
+
+/// The types there are, each found by a step in the index.
+pub fn types(connection: &Connection) -> Result<Vec<String>> {
+    let mut statement = connection.prepare_cached(
+        "WITH RECURSIVE types (name) AS (
+             SELECT min(delegate_type) FROM delegates WHERE delegate_type IS NOT NULL AND deleted_at IS NULL
+             UNION ALL
+             SELECT (SELECT min(delegate_type) FROM delegates WHERE delegate_type > name AND deleted_at IS NULL)
+             FROM types WHERE name IS NOT NULL
+         ) SELECT name FROM types WHERE name <> '' LIMIT 100",
+    )?;
+    let types = statement.query_map([], |row| row.get(0))?;
+    Ok(types.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The newest living delegate that a text names: by id, a code, the e-mail address, or a part of the
+/// name; any without a text.
+pub fn newest_named(connection: &Connection, text: &str) -> Result<Option<DelegateId>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id FROM delegates WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR barcode = ?1
+                 OR rfid = ?1 OR external_id = ?1 OR public_id = ?1 OR code = ?1 OR uhf_id = ?1 OR slug = ?1
+                 OR text_contains(coalesce(first_name, '') || ' ' || coalesce(last_name, ''), ?2)
+                 OR lower(email) = lower(?1))
+             ORDER BY id = ?1 DESC, id DESC LIMIT 1",
+        )?
+        .query_row([text, &fold(text)], |row| row.get(0))
+        .optional()?)
+}
+
+/// The first living delegates in whose names, addresses or codes words stand.
+pub fn matching(connection: &Connection, words: &str, most: u64) -> Result<Vec<i64>> {
+    Search::everything(&SEARCHED)
+        .and_words(words)
+        .part(connection, Part::After(0), most)
+}
+
+/// What people know a delegate by, a deleted one included.
+pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
+    let brief = connection
+        .prepare_cached(&format!(
+            "SELECT {NAME}, coalesce(barcode, public_id),
+                 iif(deleted_at IS NULL, coalesce(email, ''), 'deleted') FROM delegates p WHERE id = ?1"
+        ))?
+        .query_row([id], |row| Ok(Brief::new(id, row.get(0)?, [row.get(1)?, row.get(2)?])));
+    Ok(brief.optional()?)
 }
 
 /// The id of the living delegate that a selector means.

@@ -3,16 +3,6 @@
 use crate::types::error::{Error, Kind, Result};
 use serde_json::{Map, Value};
 
-const OWN_PROPERTIES: &[&str] = &[
-    "firstName",
-    "lastName",
-    "email",
-    "phone",
-    "jobTitle",
-    "company",
-    "data",
-    "rawFlags",
-];
 /// Flags that a delegate may set and clear itself (spec: Delegate flags).
 const OWN_FLAGS: &[char] = &['p', 's', 'v'];
 
@@ -23,13 +13,8 @@ const OWN_FLAGS: &[char] = &['p', 's', 'v'];
 /// [`Kind::Forbidden`], naming the property, section or flag.
 pub fn check_own_changes(body: &Map<String, Value>, stored_flags: &str) -> Result<()> {
     for (name, value) in body {
-        let writable = super::RESOURCE
-            .property(name)
-            .is_none_or(|property| property.kind.is_writable());
-        if writable
-            && super::RESOURCE.property(name).is_some()
-            && !OWN_PROPERTIES.contains(&name.as_str())
-        {
+        let field = super::RESOURCE.property(name);
+        if field.is_some_and(|field| field.kind.is_writable() && !field.is_own) {
             return Err(forbidden(&format!("{name}: not one's own to change")));
         }
         match (name.as_str(), value) {

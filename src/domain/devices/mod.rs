@@ -2,13 +2,22 @@
 //! `event` (spec: Device; contract §4).
 
 pub mod api;
+mod closed;
 pub mod deleted;
+mod fields;
+mod names;
+pub(crate) mod record;
+pub(crate) mod tree;
+
+pub use closed::{closed_by_upgrade, forget_closed};
+pub use fields::{FIELDS, MANAGER};
+pub use names::{APP_TYPES, NAME, Offer, called, find_typed, matching, name_of, offers, with_code};
 
 use crate::{
     core::{
         Context,
         records::{
-            Attachments, Changes, Kind, Property, Resource, Selection,
+            Attachments, Brief, Changes, Field, Resource, Selection,
             catalogue::{attach_children, searchable},
             write,
         },
@@ -16,66 +25,37 @@ use crate::{
         search::{Counted, Subject},
     },
     db::Tx,
+    domain::interactions::types::OWN,
     identity::{Principal, Role, clients, roles::lacking},
     types::{
         DeviceId, DeviceSelector, Zone,
         error::{self, Error, Result},
+        text::fold,
     },
 };
 use rusqlite::{Connection, OptionalExtension, types::Value as Sql};
 use serde_json::Value;
 use std::sync::{LazyLock, OnceLock};
 
-/// Everything a device has.
-#[rustfmt::skip]
-pub const PROPERTIES: &[Property] = &[
-    Property::new("id", "id", Kind::Id, "Never changes, never means another device."),
-    Property::new("_type", "", Kind::Type, "Always `device`."),
-    Property::new("parent", "parent_id", Kind::Reference, "For example a session's room, or a room's event; send an id or `{\"id\": …}`."),
-    Property::new("children", "", Kind::Attached, "Devices whose parent this is, at most 1,000."),
-    Property::new("code", "code", Kind::Code, "Unique code; a UUID made by the server when absent."),
-    Property::new("publicId", "public_id", Kind::Code, "Unique code; a UUID made by the server when absent."),
-    Property::new("externalId", "external_id", Kind::Code, "Unique code."),
-    Property::new("rfid", "rfid", Kind::Code, "Unique code."),
-    Property::new("slug", "slug", Kind::Code, "Unique code."),
-    Property::new("name", "name", Kind::Text, "What a steward calls it; refusals say it."),
-    Property::new("shortName", "short_name", Kind::Text, ""),
-    Property::new("description", "description", Kind::Text, ""),
-    Property::new("deviceType", "device_type", Kind::Text, "`event`, `room`, `session`, `sponsor`, `rfidreader`, `regoapp`, `mobileapp`, `bookable`, or another."),
-    Property::new("deviceTags", "device_tags", Kind::Text, ""),
-    Property::new("category", "category", Kind::Text, ""),
-    Property::new("startAt", "start_at", Kind::Time, ""),
-    Property::new("endAt", "end_at", Kind::Time, ""),
-    Property::new("available", "available", Kind::Flag, "`true` unless set; a device that is not available refuses check-ins (743)."),
-    Property::new("sources", "sources", Kind::Sources, "Where the record came from."),
-    Property::new("data", "data", Kind::Document, "Named sections; a PATCH merges by key (RFC 7396). `Access` holds the rules of entry: `ruleSet` (`open`, `simple`), `entry` (`multiple`, `single`), `maxCheckIns`, `capacity`, `opensBefore`, `closesAfter` (minutes)."),
-    Property::new("createdAt", "created_at", Kind::Stamp, ""),
-    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
-];
+/// The type of an event.
+pub const EVENT: &str = "event";
 
-/// Whom to call about an event.
-pub const MANAGER: [Property; 2] = [
-    Property::new("eventManagerEmail", "manager_email", Kind::Text, ""),
-    Property::new("eventManagerPhone", "manager_phone", Kind::Text, ""),
-];
-
-const LISTED_PROPERTIES: [Property; PROPERTIES.len() + MANAGER.len()] =
-    Property::joined(PROPERTIES, &MANAGER);
+const LISTED_FIELDS: [Field; FIELDS.len() + MANAGER.len()] = Field::joined(FIELDS, &MANAGER);
 
 /// Devices as lists have them, which are exported and imported: with what only events have.
-pub static LISTED: Resource = records(&LISTED_PROPERTIES);
+pub static LISTED: Resource = records(&LISTED_FIELDS);
 
 /// Devices, as records.
-pub static RESOURCE: Resource = records(PROPERTIES);
+pub static RESOURCE: Resource = records(FIELDS);
 
-const fn records(properties: &'static [Property]) -> Resource {
+const fn records(fields: &'static [Field]) -> Resource {
     Resource {
         name: "device",
         table: "devices",
         alive: "deleted_at IS NULL",
         alive_index: None,
         total: None,
-        properties,
+        fields,
         not_found: error::Kind::DeviceNotFound,
         check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),
         attach,
@@ -88,7 +68,7 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| Subject {
     name: RESOURCE.name,
     table: RESOURCE.table,
     alive: RESOURCE.alive,
-    fields: searchable(PROPERTIES, &[]),
+    fields: searchable(FIELDS),
     text_index: None,
     beginnings: &[],
     kind: None,
@@ -200,6 +180,13 @@ fn attach(
     Ok(attachments)
 }
 
+/// Whether there is an event.
+pub fn is_any_event(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM devices WHERE device_type = 'event' AND deleted_at IS NULL")?
+        .exists([])?)
+}
+
 /// The id of the living device that a selector means.
 ///
 /// # Errors
@@ -214,6 +201,32 @@ pub fn find(connection: &Connection, selector: &DeviceSelector) -> Result<Device
             .query_row([value], |row| row.get(0)),
     };
     id.optional()?.ok_or_else(|| RESOURCE.missing(selector))
+}
+
+/// The newest living device that a text names: by id, a code, or a part of the name; any without a text.
+pub fn newest_named(connection: &Connection, text: &str) -> Result<Option<DeviceId>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id FROM devices WHERE deleted_at IS NULL AND (?1 = '' OR id = ?1 OR code = ?1
+                 OR external_id = ?1 OR public_id = ?1 OR rfid = ?1 OR slug = ?1
+                 OR text_contains(coalesce(name, ''), ?2))
+             ORDER BY id = ?1 DESC, id DESC LIMIT 1",
+        )?
+        .query_row([text, &fold(text)], |row| row.get(0))
+        .optional()?)
+}
+
+/// What people know a device by, a deleted one included.
+pub fn brief(connection: &Connection, id: i64) -> Result<Option<Brief>> {
+    let brief = connection
+        .prepare_cached(&format!(
+            "SELECT {NAME}, iif(name IS NULL, '', code),
+                 iif(deleted_at IS NULL, device_type, 'deleted') FROM devices d WHERE id = ?1"
+        ))?
+        .query_row([id], |row| {
+            Ok(Brief::new(id, row.get(0)?, [row.get(1)?, row.get(2)?]))
+        });
+    Ok(brief.optional()?)
 }
 
 /// Devices below a device that are looked for at the most.
@@ -261,9 +274,9 @@ pub fn find_readable(
         (Ok(id), Some(own)) => connection
             .prepare_cached(
                 "SELECT 1 FROM interactions
-                 WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND interaction_type = 'own'",
+                 WHERE first_delegate_id = ?1 AND first_device_id = ?2 AND interaction_type = ?3",
             )?
-            .exists(rusqlite::params![own, id])?
+            .exists(rusqlite::params![own, id, OWN.name])?
             .then_some(id),
         _ => None,
     };

@@ -26,8 +26,6 @@ use serde_json::{Map, Value, json};
 
 /// The preferred types that are known everywhere (spec: Device endpoints, rule 7).
 pub const KNOWN_TYPES: [&str; 3] = ["checkin", "accesscontrol", "upload"];
-/// The types of devices that run an app.
-const APP_TYPES: [&str; 2] = ["regoapp", "mobileapp"];
 
 /// Adds a request that waits: makes its device, or takes the app's device that has its code already,
 /// and a client bound to it. The client's public id; `None` when it does not wait any more.
@@ -98,7 +96,7 @@ fn roles(preferred: Option<&str>, delegate_write: bool) -> Roles {
 fn device(tx: &Tx<'_>, ctx: &Context, code: &str, preferred: Option<&str>) -> Result<DeviceId> {
     let own_type = preferred.filter(|preferred| !KNOWN_TYPES.contains(preferred));
     let mut properties = Map::new();
-    let device_type = APP_TYPES[usize::from(own_type.is_some())];
+    let device_type = devices::APP_TYPES[usize::from(own_type.is_some())];
     properties.insert("deviceType".to_owned(), json!(device_type));
     if let Some(own_type) = own_type {
         properties.insert("deviceTags".to_owned(), json!(own_type));
@@ -115,7 +113,7 @@ fn device(tx: &Tx<'_>, ctx: &Context, code: &str, preferred: Option<&str>) -> Re
             write::create(tx, ctx, &devices::RESOURCE, properties)?
         }
         // An app that was set up anew is the device that it was.
-        Some((id, Some(kind), _)) if APP_TYPES.contains(&kind.as_str()) => {
+        Some((id, Some(kind), _)) if devices::APP_TYPES.contains(&kind.as_str()) => {
             write::patch(tx, ctx, &devices::RESOURCE, id, properties)?;
             id
         }

@@ -6,7 +6,7 @@ pub mod api;
 use crate::{
     core::{
         Context,
-        records::{Attachments, Changes, Kind, Property, Resource, catalogue::searchable, write},
+        records::{Attachments, Changes, Field, Resource, catalogue::searchable, write},
         search::Subject,
     },
     db::Tx,
@@ -21,35 +21,34 @@ use rusqlite::{Connection, OptionalExtension};
 use std::sync::{LazyLock, OnceLock};
 
 /// Everything an event has.
-#[rustfmt::skip]
-pub const PROPERTIES: &[Property] = &[
-    Property::new("id", "id", Kind::Id, "Never changes; sending it has no effect."),
-    Property::new("_type", "", Kind::Type, "Always `event`."),
-    Property::new("eventName", "name", Kind::Text, ""),
-    Property::new("eventExternalID", "external_id", Kind::Code, "Unique code."),
-    Property::new("eventStartAt", "start_at", Kind::PlainTime, "`yyyy-mm-dd hh:mm:ss` in the instance's time zone."),
-    Property::new("eventEndAt", "end_at", Kind::PlainTime, ""),
+pub const FIELDS: &[Field] = &[
+    Field::id().about("Never changes; sending it has no effect."),
+    Field::record_type().about("Always `event`."),
+    Field::text("eventName", "name"),
+    Field::code("eventExternalID", "external_id").about("Unique code."),
+    Field::plain_time("eventStartAt", "start_at")
+        .about("`yyyy-mm-dd hh:mm:ss` in the instance's time zone."),
+    Field::plain_time("eventEndAt", "end_at"),
     MANAGER[0],
     MANAGER[1],
-    Property::new("sources", "sources", Kind::Sources, "Where the record came from."),
-    Property::new("createdAt", "created_at", Kind::Stamp, ""),
-    Property::new("updatedAt", "updated_at", Kind::Stamp, ""),
+    Field::sources().about("Where the record came from."),
+    Field::stamp("createdAt", "created_at"),
+    Field::stamp("updatedAt", "updated_at"),
 ];
 
 /// What an event has as a device.
-#[rustfmt::skip]
-const OF_DEVICE: &[Property] = &[
-    Property::new("parent", "parent_id", Kind::Reference, ""),
-    Property::new("code", "code", Kind::Code, ""),
-    Property::new("publicId", "public_id", Kind::Code, ""),
-    Property::new("rfid", "rfid", Kind::Code, ""),
-    Property::new("slug", "slug", Kind::Code, ""),
-    Property::new("shortName", "short_name", Kind::Text, ""),
-    Property::new("description", "description", Kind::Text, ""),
-    Property::new("deviceTags", "device_tags", Kind::Text, ""),
-    Property::new("category", "category", Kind::Text, ""),
-    Property::new("available", "available", Kind::Flag, ""),
-    Property::new("data", "data", Kind::Document, ""),
+const OF_DEVICE: &[Field] = &[
+    Field::reference("parent", "parent_id"),
+    Field::code("code", "code"),
+    Field::code("publicId", "public_id"),
+    Field::code("rfid", "rfid"),
+    Field::code("slug", "slug"),
+    Field::text("shortName", "short_name"),
+    Field::text("description", "description"),
+    Field::text("deviceTags", "device_tags"),
+    Field::text("category", "category"),
+    Field::flag("available", "available"),
+    Field::document(),
 ];
 
 /// What can be searched: an event by its own properties, otherwise as the device that it is.
@@ -59,7 +58,7 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| {
         name: RESOURCE.name,
         table: RESOURCE.table,
         alive: RESOURCE.alive,
-        fields: searchable(PROPERTIES, &[]),
+        fields: searchable(FIELDS),
         text_index: None,
         beginnings: &[],
         kind: None,
@@ -73,24 +72,23 @@ pub static SEARCHED: LazyLock<Subject> = LazyLock::new(|| {
     }
 });
 
-const LISTED_PROPERTIES: [Property; PROPERTIES.len() + OF_DEVICE.len()] =
-    Property::joined(PROPERTIES, OF_DEVICE);
+const LISTED_FIELDS: [Field; FIELDS.len() + OF_DEVICE.len()] = Field::joined(FIELDS, OF_DEVICE);
 
 /// Events as lists have them, which are exported and imported: with what they have as devices, by
 /// which everything else knows them.
-pub static LISTED: Resource = records(&LISTED_PROPERTIES);
+pub static LISTED: Resource = records(&LISTED_FIELDS);
 
 /// Events, as records of the devices' table.
-pub static RESOURCE: Resource = records(PROPERTIES);
+pub static RESOURCE: Resource = records(FIELDS);
 
-const fn records(properties: &'static [Property]) -> Resource {
+const fn records(fields: &'static [Field]) -> Resource {
     Resource {
         name: "event",
         table: "devices",
         alive: "device_type = 'event' AND deleted_at IS NULL",
         alive_index: None,
         total: None,
-        properties,
+        fields,
         not_found: error::Kind::EventNotFound,
         check,
         attach: |_, _, _, _| Ok(Attachments::default()),

@@ -111,12 +111,12 @@ pub async fn record_all(
     let mut part = 0;
     // Once even for a batch of nothing: its key may stand for another request.
     while part == 0 || done < work.0.0.len() {
-        let slice = match record_slice(store, &work, part, done, Guard::None).await {
+        let slice = match record_slice(store, &work, part, done, Isolation::None).await {
             // Undone as a whole: an item failed after it had begun to write.
             Err(cause) if !matches!(cause.kind, Kind::Unavailable | Kind::KeyReused) => {
                 let request_id = &work.1.request_id;
                 tracing::warn!(request_id, "a slice of a batch is recorded again: {cause}");
-                record_slice(store, &work, part, done, Guard::Savepoints).await?
+                record_slice(store, &work, part, done, Isolation::Savepoints).await?
             }
             slice => slice?,
         };
@@ -142,7 +142,7 @@ async fn record_slice(
     work: &Arc<Work>,
     part: usize,
     done: usize,
-    guard: Guard,
+    isolation: Isolation,
 ) -> Result<Once<Vec<ItemOutcome>>> {
     let work = Arc::clone(work);
     let slice = move |tx: &Tx<'_>| {
@@ -152,16 +152,16 @@ async fn record_slice(
             tx,
             key.as_ref(),
             part,
-            || record_items(tx, ctx, items, guard),
+            || record_items(tx, ctx, items, isolation),
             |outcomes| render_items(keys(items), &outcomes, ctx),
         )
     };
     store.write_bulk_repeatable(slice).await
 }
 
-/// How a slice guards its items against each other.
+/// How a slice keeps its items apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Guard {
+enum Isolation {
     /// Not at all: an item that fails before it wrote anything needs none. Anything worse undoes
     /// the slice, which is then recorded again.
     None,
@@ -178,7 +178,7 @@ fn record_items(
     tx: &Tx<'_>,
     ctx: &Context,
     items: &[Item],
-    guard: Guard,
+    isolation: Isolation,
 ) -> Result<Vec<ItemOutcome>> {
     let begun = Instant::now();
     let mut outcomes = Vec::with_capacity(items.len().min(512));
@@ -186,22 +186,27 @@ fn record_items(
         if !outcomes.is_empty() && begun.elapsed() > SLICE_MAX {
             break;
         }
-        outcomes.push(record_item(tx, ctx, item, guard)?);
+        outcomes.push(record_item(tx, ctx, item, isolation)?);
     }
     Ok(outcomes)
 }
 
 /// What became of one item; an error is one that fails the whole slice.
-fn record_item(tx: &Tx<'_>, ctx: &Context, item: &Item, guard: Guard) -> Result<ItemOutcome> {
+fn record_item(
+    tx: &Tx<'_>,
+    ctx: &Context,
+    item: &Item,
+    isolation: Isolation,
+) -> Result<ItemOutcome> {
     let changes = tx.total_changes();
-    let outcome = match (&item.draft, guard) {
-        (Ok(draft), Guard::None) => record(tx, ctx, draft),
-        (Ok(draft), Guard::Savepoints) => tx.nested(|tx| record(tx, ctx, draft)),
+    let outcome = match (&item.draft, isolation) {
+        (Ok(draft), Isolation::None) => record(tx, ctx, draft),
+        (Ok(draft), Isolation::Savepoints) => tx.nested(|tx| record(tx, ctx, draft)),
         (Err(cause), _) => Err(Error::new(cause.kind, cause.message.clone())),
     };
     match outcome {
         Err(cause) if cause.kind == Kind::Unavailable => Err(cause),
-        Err(cause) if guard == Guard::None && tx.total_changes() != changes => Err(cause),
+        Err(cause) if isolation == Isolation::None && tx.total_changes() != changes => Err(cause),
         outcome => Ok(outcome),
     }
 }

@@ -2,7 +2,7 @@
 //! interactions are at it, for as long as no device changes (see [`crate::db::Tx::cache`]). The same
 //! goes for what most events have none of, gate notes and people who were uninvited by another.
 
-use super::presence;
+use super::presence::{self, PresenceChange};
 use crate::{
     core::rules::{AccessRules, Place},
     domain::{delegates::note, devices},
@@ -93,9 +93,9 @@ impl DeviceCache {
         once(&self.uninvites, || presence::is_any_uninvite(connection))
     }
 
-    /// To be called when an interaction of this type is recorded: it may be the first of them.
-    pub fn recorded(&self, kind: &str) {
-        if kind == "uninvite" {
+    /// To be called when an interaction of this effect is recorded: it may be the first of them.
+    pub fn recorded(&self, effect: Option<PresenceChange>) {
+        if effect == Some(PresenceChange::LeaveSecond) {
             self.uninvites.set(None);
         }
     }

@@ -1,7 +1,7 @@
 //! An interaction as a client sends it: parsed, completed and checked as far as that goes without
 //! the store (contract §6).
 
-use super::{forms, shared::SharedValues};
+use super::{forms, shared::SharedValues, types};
 use crate::types::{
     DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, Zone,
     error::{Error, Kind, Result},
@@ -14,8 +14,6 @@ use std::{fmt, sync::Arc};
 
 /// The longest nonce, in characters (contract §6).
 pub(super) const NONCE_MAX_CHARS: usize = 128;
-/// A type that only the server makes.
-pub(super) const CONNECTED: &str = "connected";
 
 /// The body of an interaction.
 #[derive(Debug, Default, Deserialize)]
@@ -96,6 +94,21 @@ impl Draft {
         zone: &Zone,
     ) -> Result<Self> {
         check_type(kind)?;
+        if !types::is_postable(kind) {
+            return Err(Error::new(
+                Kind::InteractionType,
+                "connected is made by the server when two delegates connect to each other",
+            ));
+        }
+        Self::checked(kind, input, values, zone)
+    }
+
+    fn checked(
+        kind: &str,
+        input: InteractionInput,
+        values: &Arc<SharedValues>,
+        zone: &Zone,
+    ) -> Result<Self> {
         if input.interaction_type.is_some_and(|sent| sent != kind) {
             return Err(Error::new(
                 Kind::InteractionType,
@@ -169,9 +182,8 @@ impl Draft {
         if input.nonce.is_some() {
             return Err(Error::invalid("nonce: cannot be imported"));
         }
-        let checked_as = if kind == CONNECTED { "connect" } else { &kind };
-        let mut draft = Self::new(checked_as, input, &Arc::default(), zone)?;
-        draft.kind = kind;
+        check_type(&kind)?;
+        let mut draft = Self::checked(&kind, input, &Arc::default(), zone)?;
         draft.admitted = true;
         Ok(draft)
     }
@@ -222,7 +234,7 @@ impl Draft {
     }
 }
 
-/// Checks that a type is well formed and one that clients may post.
+/// Checks that a type is well formed.
 ///
 /// # Errors
 /// [`Kind::InteractionType`].
@@ -234,12 +246,6 @@ pub fn check_type(kind: &str) -> Result<()> {
                 "interaction type \"{}\" is malformed: it has 1 to {INTERACTION_TYPE_MAX_BYTES} of a-z 0-9 -, the first not -",
                 text::shortened(kind)
             ),
-        ));
-    }
-    if kind == CONNECTED {
-        return Err(Error::new(
-            Kind::InteractionType,
-            "connected is made by the server when two delegates connect to each other",
         ));
     }
     Ok(())

@@ -1,7 +1,10 @@
 //! What follows from an interaction, in its transaction: two who connected are `connected`, who sent
 //! feedback is flagged so. Whether it came from a gate or a list makes no difference.
 
-use super::{draft::CONNECTED, rows::Interaction};
+use super::{
+    rows::Interaction,
+    types::{self, CONNECT, CONNECTED, FollowUp},
+};
 use crate::{
     core::Context,
     db::Tx,
@@ -13,9 +16,10 @@ use rusqlite::Connection;
 /// Lets follow what follows from an interaction that was just stored; the id of the `connected` that
 /// it brought about.
 pub fn from(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Option<i64>> {
-    match (&*interaction.kind, interaction.delegates[0]) {
-        ("connect", _) => connect(tx, ctx, interaction),
-        ("feedback", Some(delegate)) => {
+    let follow_up = types::find(&interaction.kind).and_then(|known| known.follow_up);
+    match (follow_up, interaction.delegates[0]) {
+        (Some(FollowUp::Connect), _) => connect(tx, ctx, interaction),
+        (Some(FollowUp::FlagFeedback), Some(delegate)) => {
             flag::raise(tx, ctx, delegate, flag::SENT_FEEDBACK)?;
             Ok(None)
         }
@@ -28,7 +32,7 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
     let [Some(one), Some(other), _] = interaction.delegates else {
         return Ok(None);
     };
-    let mutual = one != other && exists_between(tx, other, one, "connect")?;
+    let mutual = one != other && exists_between(tx, other, one, CONNECT.name)?;
     if !mutual || are_connected(tx, one, other)? {
         return Ok(None);
     }
@@ -36,10 +40,11 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
     tx.prepare_cached(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                                    recorded_at, created_at, client_id, user_id)
-         VALUES (?1, 'connected', ?2, ?3, ?4, ?5, ?6, ?7)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(rusqlite::params![
         id,
+        CONNECTED.name,
         other,
         one,
         interaction.recorded_at,
@@ -52,8 +57,8 @@ fn connect(tx: &Tx<'_>, ctx: &Context, interaction: &Interaction) -> Result<Opti
 
 /// Whether two delegates are connected.
 pub fn are_connected(connection: &Connection, one: DelegateId, other: DelegateId) -> Result<bool> {
-    Ok(exists_between(connection, one, other, CONNECTED)?
-        || exists_between(connection, other, one, CONNECTED)?)
+    Ok(exists_between(connection, one, other, CONNECTED.name)?
+        || exists_between(connection, other, one, CONNECTED.name)?)
 }
 
 fn exists_between(

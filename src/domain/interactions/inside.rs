@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     db::totals,
+    domain::devices::NAME,
     types::{DelegateId, DeviceId, InteractionId, Timestamp, error::Result},
 };
 use rusqlite::Connection;
@@ -49,6 +50,48 @@ pub fn people(
         people.extend(last.filter(|last| last.interaction.0 == id));
     }
     Ok(people)
+}
+
+/// A device with people inside.
+#[derive(Debug, Clone)]
+pub struct Occupied {
+    /// The device.
+    pub id: i64,
+    /// What it is called.
+    pub name: String,
+    /// How many are inside.
+    pub inside: i64,
+    /// How many may be.
+    pub capacity: Option<i64>,
+}
+
+/// The devices with the most people inside.
+pub fn fullest(connection: &Connection, limit: usize) -> Result<Vec<Occupied>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, {NAME}, o.inside,
+             iif(json_valid(d.data), json_extract(d.data, '$.Access.capacity'), NULL)
+         FROM occupancy o JOIN devices d ON d.id = o.device_id
+         WHERE o.inside > 0 AND d.deleted_at IS NULL ORDER BY o.inside DESC, d.id LIMIT ?1"
+    ))?;
+    let devices = statement.query_map([limit], |row| {
+        Ok(Occupied {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            inside: row.get(2)?,
+            capacity: row.get(3).unwrap_or_default(),
+        })
+    })?;
+    Ok(devices.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Devices where somebody ever checked in, there or below, by name.
+pub fn places(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, {NAME} FROM occupancy o JOIN devices d ON d.id = o.device_id
+         WHERE d.deleted_at IS NULL ORDER BY 2 LIMIT 500"
+    ))?;
+    let devices = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(devices.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The last check-in of a delegate at one of the devices that keeps them inside.

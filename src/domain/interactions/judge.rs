@@ -39,16 +39,6 @@ pub struct Question<'a> {
     pub settings: &'a Settings,
 }
 
-/// The passage that an interaction type asks for; only these are judged.
-#[must_use]
-pub fn passage(kind: &str) -> Option<Passage> {
-    match kind {
-        "check-in" => Some(Passage::In),
-        "check-out" => Some(Passage::Out),
-        _ => None,
-    }
-}
-
 /// Answers by the rules.
 ///
 /// # Errors

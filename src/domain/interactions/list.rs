@@ -4,7 +4,7 @@ use super::rows::{COLUMNS, Interaction};
 use crate::{
     core::{
         records::list::{Listing, SLICE_MAX_BYTES, Written},
-        search::{Field, FieldKind, Stretches, Subject},
+        search::{FieldKind, SearchField, Stretches, Subject},
     },
     db::totals,
     types::{Zone, error::Result},
@@ -46,8 +46,8 @@ pub static SEARCHED: Subject = Subject {
     batches: None,
 };
 
-const fn field(name: &'static str, column: &'static str, kind: FieldKind) -> Field {
-    Field {
+const fn field(name: &'static str, column: &'static str, kind: FieldKind) -> SearchField {
+    SearchField {
         name,
         column,
         kind,

@@ -1,6 +1,7 @@
 //! Interactions: what delegates did at devices (spec: Interaction; contract §6). The heart of
 //! Gatepost: who is let in is decided here.
 //!
+//! - `types`: the types that mean something, in one table
 //! - `draft`: a body to a checked draft, before the store is asked anything
 //! - `forms`, `shared`: what happens to its `data`
 //! - `judge`, `device_cache`: the facts that the rules of entry (`crate::core::rules`) need
@@ -9,6 +10,8 @@
 //!   `recount`: are those inside counted right?
 //! - `batch`: many at once, in slices
 //! - `answers`: outcomes as status and JSON; `schemas`: their shapes in the API's document
+//! - `history`: what one delegate did, for people to read
+//! - `log`: interactions and refusals as people look through them, the newest first
 //! - `rows`, `list`, `embed`: reading them; `remove`: deleting one; `reassign`, `forget`: those of a
 //!   person who has two records, or is erased
 
@@ -21,10 +24,13 @@ pub mod embed;
 mod follow;
 pub mod forget;
 pub mod forms;
+pub mod history;
 pub mod inside;
 pub mod judge;
 pub mod list;
+pub(crate) mod log;
 pub mod nonces;
+pub mod origin;
 pub mod presence;
 pub mod reassign;
 pub mod record;
@@ -34,20 +40,4 @@ pub mod remove;
 pub mod rows;
 mod schemas;
 pub mod shared;
-
-/// Types that are met at most events, to be offered where one is chosen; others may come.
-pub const USUAL_TYPES: &[&str] = &[
-    "check-in",
-    "check-in-override",
-    "check-out",
-    "join",
-    "booking",
-    "cancel-booking",
-    "uninvite",
-    "lead",
-    "feedback",
-    "order",
-    "order-cleared",
-    "connect",
-    "connected",
-];
+pub mod types;

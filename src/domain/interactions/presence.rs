@@ -14,17 +14,19 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::ToSqlOutput};
 
-/// What an interaction type means for presence; the numbers are those of the column `change`.
+/// What an interaction does to presence (`types`); the numbers are those of the column `effect`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresenceChange {
-    /// Entered: `check-in`, `check-in-override`.
+    /// The first delegate entered.
     Enter = 0,
-    /// Left: `check-out`.
+    /// The first delegate left.
     Exit = 1,
-    /// Allowed in: `join`, `booking`.
+    /// The first delegate is allowed in.
     Join = 2,
-    /// Taken back: `uninvite`, `cancel-booking`.
+    /// The first delegate is no longer allowed in.
     Leave = 3,
+    /// The second delegate is no longer allowed in; nothing happens to the first.
+    LeaveSecond = 4,
 }
 
 impl ToSql for PresenceChange {
@@ -34,24 +36,20 @@ impl ToSql for PresenceChange {
 }
 
 impl PresenceChange {
-    /// What a type does to who is inside; `None` for most.
+    /// Whether it changes who is inside.
     #[must_use]
-    pub fn of_passage(kind: &str) -> Option<Self> {
-        match kind {
-            "check-in" | "check-in-override" => Some(Self::Enter),
-            "check-out" => Some(Self::Exit),
-            _ => None,
-        }
+    pub fn is_passage(self) -> bool {
+        matches!(self, Self::Enter | Self::Exit)
     }
 
-    /// The effect of a number in the file.
+    /// The effect on the first delegate of a number in the file.
     fn of_number(number: i64) -> Option<Self> {
         [Self::Enter, Self::Exit, Self::Join, Self::Leave]
             .into_iter()
             .find(|change| *change as i64 == number)
     }
 
-    /// A standing after it.
+    /// The first delegate's state after it.
     #[must_use]
     pub fn after(self, mut state: PresenceState, moment: Position) -> PresenceState {
         let latest = match self {
@@ -59,6 +57,7 @@ impl PresenceChange {
             Self::Exit => &mut state.last_out,
             Self::Join => &mut state.last_join,
             Self::Leave => &mut state.last_leave,
+            Self::LeaveSecond => return state,
         };
         *latest = (*latest).max(Some(moment));
         state
@@ -258,13 +257,10 @@ pub fn recorded_at(connection: &Connection, position: Position) -> Result<Timest
         .query_row([position.id], |row| row.get(0))?)
 }
 
-/// Whether there is an `uninvite` of a second delegate at all.
+/// Whether there is an interaction of the effect [`PresenceChange::LeaveSecond`] at all.
 pub fn is_any_uninvite(connection: &Connection) -> Result<bool> {
     Ok(connection
-        .prepare_cached(
-            "SELECT 1 FROM interactions
-             WHERE interaction_type = 'uninvite' AND second_delegate_id IS NOT NULL LIMIT 1",
-        )?
+        .prepare_cached("SELECT 1 FROM interactions WHERE effect = 4 LIMIT 1")?
         .exists([])?)
 }
 
@@ -282,12 +278,41 @@ pub fn is_joined(
     let uninvited = connection
         .prepare_cached(
             "SELECT moment, id FROM interactions
-             WHERE second_delegate_id = ?1 AND first_device_id = ?2 AND interaction_type = 'uninvite'
+             WHERE second_delegate_id = ?1 AND first_device_id = ?2 AND effect = 4
              ORDER BY moment DESC, id DESC LIMIT 1",
         )?
         .query_row((delegate, device), moment)
         .optional()?;
     Ok(state.last_join > uninvited)
+}
+
+/// Interactions that are looked through for joins.
+const LOOKED_MAX: i64 = 20_000;
+
+/// How many delegates are joined with a device itself, and whether that is all: where very much
+/// happened, only a part of it is looked through.
+pub fn count_joined(connection: &Connection, device: DeviceId) -> Result<(i64, bool)> {
+    Ok(connection
+        .prepare_cached(
+            "WITH looked AS (SELECT id, moment, effect, first_delegate_id AS delegate_id
+                             FROM interactions WHERE first_device_id = ?1 LIMIT ?2)
+             SELECT (SELECT count(DISTINCT delegate_id) FROM looked j
+                     WHERE effect = 2 AND NOT EXISTS (
+                         SELECT 1 FROM (
+                             SELECT moment, id FROM interactions
+                             WHERE first_delegate_id = j.delegate_id AND first_device_id = ?1 AND effect = 3
+                             ORDER BY moment DESC, id DESC LIMIT 1) l
+                         WHERE (l.moment, l.id) > (j.moment, j.id))
+                     AND NOT EXISTS (
+                         SELECT 1 FROM (
+                             SELECT moment, id FROM interactions
+                             WHERE second_delegate_id = j.delegate_id AND first_device_id = ?1
+                             AND effect = 4
+                             ORDER BY moment DESC, id DESC LIMIT 1) u
+                         WHERE (u.moment, u.id) > (j.moment, j.id))),
+                    (SELECT count(*) FROM looked) < ?2",
+        )?
+        .query_row((device, LOOKED_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// Calls back with every delegate's history; goes through all interactions.

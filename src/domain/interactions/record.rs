@@ -4,13 +4,14 @@
 
 use super::{
     device_cache::DeviceCache,
-    draft::{CONNECTED, Draft, Participants},
+    draft::{Draft, Participants},
     follow,
-    judge::{self, Question},
+    judge::{Question, judge},
     nonces,
     presence::{self, History, PresenceChange, Repeat},
     refusals,
     rows::Interaction,
+    types::{self, CONNECTED},
 };
 use crate::{
     core::{
@@ -89,7 +90,7 @@ fn note(
 ) -> Result<Option<Note>> {
     match first {
         Some(delegate)
-            if PresenceChange::of_passage(&draft.kind).is_some()
+            if types::passage_effect(&draft.kind).is_some()
                 && device_cache.has_notes(connection)? =>
         {
             note::of(connection, delegate)
@@ -134,11 +135,11 @@ fn settle(
         Err(other) => return Err(other),
     };
     let inserted = insert(tx, ctx, draft, participants, assessment.motion.as_ref())?;
-    device_cache.recorded(&draft.kind);
+    device_cache.recorded(inserted.effect);
     if let Some(motion) = assessment.motion {
         motion.count(tx, &device_cache, &inserted)?;
     }
-    if matches!(&*draft.kind, "check-in" | "check-in-override") {
+    if inserted.effect == Some(PresenceChange::Enter) {
         tx.count_check_in();
     }
     let Inserted {
@@ -183,7 +184,8 @@ pub struct Past {
 pub fn record_past(tx: &Tx<'_>, ctx: &Context, draft: &Draft) -> Result<Past> {
     let participants = find_past(tx, draft)?;
     let [first, second, _] = participants.delegates;
-    if let (CONNECTED, Some(one), Some(other)) = (&*draft.kind, first, second)
+    if let (Some(one), Some(other)) = (first, second)
+        && draft.kind == CONNECTED.name
         && follow::are_connected(tx, one, other)?
     {
         return Ok(Past {
@@ -319,7 +321,7 @@ impl Motion {
         participants: &ResolvedParticipants,
     ) -> Result<Option<Self>> {
         let (Some(change), Some(delegate), Some(device)) = (
-            PresenceChange::of_passage(&draft.kind),
+            types::passage_effect(&draft.kind),
             participants.delegates[0],
             participants.devices[0],
         ) else {
@@ -367,8 +369,8 @@ fn assess(
     people: &dyn Fn(DeviceId) -> Result<i64>,
 ) -> Result<Assessment> {
     let motion = Motion::of(connection, device_cache, draft, participants)?;
-    let verdict = match (&motion, judge::passage(&draft.kind)) {
-        (Some(motion), Some(passage)) => judge::judge(
+    let verdict = match (&motion, types::judged(&draft.kind)) {
+        (Some(motion), Some(passage)) => judge(
             connection,
             device_cache,
             &Question {
@@ -393,7 +395,7 @@ fn assess(
         }
     };
     let repeat = match &motion {
-        Some(motion) if judge::passage(&draft.kind) == Some(Passage::In) => {
+        Some(motion) if types::judged(&draft.kind) == Some(Passage::In) => {
             presence::repeat(connection, &motion.history, motion.delegate, motion.device)?
         }
         _ => None,
@@ -410,6 +412,7 @@ struct Inserted {
     id: i64,
     /// Its position in the order of events.
     order_at: Timestamp,
+    effect: Option<PresenceChange>,
     interaction: Interaction,
 }
 
@@ -426,11 +429,12 @@ fn insert(
     let [first_device, second_device, third_device] = participants.devices;
     let id = tx.new_interaction_id()?;
     let order_at = position(tx, draft, motion)?;
+    let effect = types::effect(&draft.kind, second_delegate.is_some());
     tx.prepare_cached(
         "INSERT INTO interactions (id, interaction_type, first_delegate_id, second_delegate_id,
                 third_delegate_id, first_device_id, second_device_id, third_device_id, data, shared,
-                recorded_at, created_at, client_id, user_id, admitted, order_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                recorded_at, created_at, client_id, user_id, admitted, order_at, effect)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?
     .execute(rusqlite::params![
         id,
@@ -449,10 +453,12 @@ fn insert(
         ctx.user,
         draft.admitted,
         Some(order_at).filter(|at| *at != recorded_at.min(tx.now())),
+        effect,
     ])?;
     Ok(Inserted {
         id,
         order_at,
+        effect,
         interaction: Interaction {
             id: Some(InteractionId(id)),
             kind: draft.kind.clone(),

@@ -5,8 +5,13 @@ use super::{draft::Draft, record::ResolvedParticipants};
 use crate::{
     core::Context,
     db::Tx,
-    types::error::{Error, Kind, Result},
+    domain::devices::NAME,
+    types::{
+        Timestamp,
+        error::{Error, Kind, Result},
+    },
 };
+use rusqlite::Connection;
 
 /// Whether a failure is one that the log keeps: refused by rules, or an unknown code.
 #[must_use]
@@ -55,4 +60,38 @@ pub fn keep_conflict(tx: &Tx<'_>, interaction: i64, refusal: &Error) -> Result<(
         refusal.message
     ])?;
     Ok(())
+}
+
+/// A refusal of a delegate.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    /// When.
+    pub at: Timestamp,
+    /// The type.
+    pub kind: String,
+    /// The code as scanned.
+    pub scanned: String,
+    /// Where.
+    pub device: String,
+    /// Why.
+    pub message: String,
+}
+
+/// The newest refusals of a delegate.
+pub fn of_delegate(connection: &Connection, id: i64, limit: usize) -> Result<Vec<Refused>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT r.at, r.interaction_type, coalesce(r.delegate, ''), coalesce({NAME}, r.device, ''), r.message
+         FROM refusals r LEFT JOIN devices d ON d.id = r.device_id
+         WHERE r.delegate_id = ?1 ORDER BY r.id DESC LIMIT ?2"
+    ))?;
+    let refusals = statement.query_map((id, limit), |row| {
+        Ok(Refused {
+            at: row.get(0)?,
+            kind: row.get(1)?,
+            scanned: row.get(2)?,
+            device: row.get(3)?,
+            message: row.get(4)?,
+        })
+    })?;
+    Ok(refusals.collect::<rusqlite::Result<_>>()?)
 }

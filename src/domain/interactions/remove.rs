@@ -2,8 +2,9 @@
 //! as if it had never been.
 
 use super::{
-    presence::{Before, PresenceChange},
+    presence::Before,
     rows::{self, Interaction},
+    types,
 };
 use crate::{
     core::{
@@ -66,8 +67,8 @@ pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
 }
 
 fn take_out(tx: &Tx<'_>, id: i64, interaction: &Interaction) -> Result<()> {
-    let passed = interaction.delegates[0]
-        .filter(|_| PresenceChange::of_passage(&interaction.kind).is_some());
+    let passed =
+        interaction.delegates[0].filter(|_| types::passage_effect(&interaction.kind).is_some());
     let before = Before::of(tx, passed)?;
     tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
         .execute([id])?;

@@ -22,8 +22,6 @@ const AUTOMATIONS_MAX: usize = 200;
 const WITHIN_MAX_MINUTES: i64 = 7 * 24 * 60;
 /// The usual one, in minutes.
 const WITHIN_MINUTES: i64 = 60;
-/// The type that the server makes itself.
-const CONNECTED: &str = "connected";
 
 /// An automation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,10 +92,8 @@ impl Entry {
             )));
         }
         text::check_text("name", name)?;
-        if self.interaction_type != CONNECTED {
-            draft::check_type(&self.interaction_type)
-                .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
-        }
+        draft::check_type(&self.interaction_type)
+            .map_err(|cause| Error::invalid(format!("interactionType: {}", cause.message)))?;
         text::check_text(
             "delegateType",
             self.delegate_type.as_deref().unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use super::{
     Channel, address,
-    templates::{Entry, NAMES, Template},
+    templates::{Entry, Template},
 };
 use crate::{
     core::{records::Selection, settings::Settings, template},
@@ -121,7 +121,7 @@ pub fn compose(
         if let Some(interaction) = interaction {
             values.push(("interaction", template::value(interaction)));
         }
-        let text = template::render(source, format, NAMES, values).map_err(fault)?;
+        let text = template::render(source, format, values).map_err(fault)?;
         match name {
             "subject" => composed.subject = Some(one_line(&text)),
             "html" => composed.html = Some(text),

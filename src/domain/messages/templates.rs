@@ -140,7 +140,7 @@ impl Entry {
 
 /// Checks what a template reads: of a delegate what is its own, not what comes with it in answers.
 fn check_source(source: &str) -> Result<(), template::Fault> {
-    let own = delegates::PROPERTIES.iter();
+    let own = delegates::FIELDS.iter();
     let own = own.filter(|property| property.kind != records::Kind::Attached);
     let own: Vec<&str> = own.map(|property| property.name).collect();
     let mut known: Vec<template::Known<'_>> = vec![

@@ -10,10 +10,12 @@ use crate::{
     },
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 /// Parameters and fixed values of one report at the most.
 const PARAMETERS_MAX: usize = 30;
+/// How long it may take to compile its query.
+const CHECK_MAX: Duration = Duration::from_secs(5);
 /// Clients that one report names at the most.
 const CLIENTS_MAX: usize = 500;
 
@@ -70,7 +72,9 @@ impl Report {
         }
         self.check_names()?;
         self.check_clients()?;
-        let shape = Sandbox::open(database)?.shape(&self.query)?;
+        let sandbox = Sandbox::open(database)?;
+        sandbox.limit(CHECK_MAX)?;
+        let shape = sandbox.shape(&self.query)?;
         let used: BTreeSet<&str> = shape.parameters.iter().map(String::as_str).collect();
         let named: BTreeSet<&str> = self.names().collect();
         if let Some(name) = used.difference(&named).next() {

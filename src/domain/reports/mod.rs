@@ -17,9 +17,16 @@ mod run;
 mod spool;
 mod write;
 
+/// A query to begin with.
+pub const EXAMPLE: &str = "SELECT delegate_type, count(*) AS people
+FROM delegates
+GROUP BY delegate_type
+ORDER BY people DESC";
+
 pub use definition::{Report, views};
 pub use parameters::{Fixed, Parameter, ParameterKind, Values};
 pub use preview::{Cell, Preview, preview};
+pub use rows::label_of;
 pub use rows::{
     Stored, all, change, create, dashboards, exposed, find, of_client, put, remove, shipped,
 };

@@ -91,6 +91,14 @@ pub fn find(connection: &Connection, dashboard: &str, id: &str) -> Result<Stored
     })
 }
 
+/// The label of a report by its number.
+pub fn label_of(connection: &Connection, number: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT label FROM reports WHERE number = ?1")?
+        .query_row([number], |row| row.get(0))
+        .optional()?)
+}
+
 /// A report for a client that may see it (spec: Report endpoints, rules 2 and 3).
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use crate::types::{
     error::{Error, Result},
     json::write_string,
+    secret::hex,
     spreadsheet::guarded,
 };
 use csv::{Terminator, WriterBuilder};
@@ -120,10 +121,6 @@ pub(super) fn shown(value: ValueRef<'_>) -> String {
 /// A number that is one: SQLite has infinities, JSON and spreadsheets have not.
 fn real(number: f64) -> Option<String> {
     serde_json::Number::from_f64(number).map(|number| number.to_string())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    crate::types::secret::hex(bytes)
 }
 
 fn line<'a>(cells: impl Iterator<Item = Cow<'a, str>>) -> Result<String> {

@@ -54,10 +54,7 @@ impl Contacts {
         self.words.iter().any(has) || !numbers_in(text, &self.phones).is_empty()
     }
 
-    pub(super) fn places<'a>(
-        &'a self,
-        letters: &'a Letters,
-    ) -> impl Iterator<Item = Range<usize>> + 'a {
+    fn places<'a>(&'a self, letters: &'a Letters) -> impl Iterator<Item = Range<usize>> + 'a {
         let words = self.words.iter().flat_map(|word| letters.words(word));
         words.chain(letters.places_of(&self.phones))
     }
@@ -116,9 +113,8 @@ impl Contacts {
         if !self.are_in(&folded(text)) {
             return None;
         }
-        let letters = Letters::of(text.as_bytes());
-        let blanked = without(text.as_bytes(), self.places(&letters).collect(), ERASED)?;
-        Some(String::from_utf8_lossy(&blanked).into_owned())
+        let letters = Letters::of(text);
+        without(text, self.places(&letters).collect(), ERASED)
     }
 }
 

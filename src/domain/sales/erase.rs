@@ -243,7 +243,8 @@ enum Place {
     Ticket,
     /// The person's own.
     OwnTicket,
-    /// What the specification does not know.
+    /// What the specification does not know, in the person's own ticket and elsewhere.
+    Personal,
     Other,
     /// What the server itself wrote about the purchase.
     Told,
@@ -265,9 +266,18 @@ impl Place {
                 "discountAmount",
             ],
             Self::Ticket | Self::OwnTicket => &["product", "description", "barcode"],
-            Self::Other | Self::Told => &[],
+            Self::Personal | Self::Other | Self::Told => &[],
         };
         names.contains(&name)
+    }
+
+    /// What a value of it is that the specification does not know.
+    fn within(self) -> Self {
+        match self {
+            Self::OwnTicket | Self::Personal => Self::Personal,
+            Self::Told => Self::Told,
+            _ => Self::Other,
+        }
     }
 
     /// What a purchase is known and paid by stays whatever it looks like.
@@ -292,7 +302,7 @@ impl Whose<'_> {
                 self.blank(&mut value, place)
                     .then(|| value.to_string().into_bytes())
             }
-            None => self.person.blanked(body, ERASED),
+            None => self.person.is_in_bytes(body).then(|| ERASED.into()),
         }
     }
 
@@ -309,7 +319,7 @@ impl Whose<'_> {
             }
             Value::String(text) => {
                 let all = match place {
-                    Place::OwnTicket => true,
+                    Place::OwnTicket | Place::Personal => true,
                     Place::Told => false,
                     _ => self.alone,
                 };
@@ -369,9 +379,7 @@ impl Whose<'_> {
                     }
                     tells
                 }
-                (Place::OwnTicket, _, _) => self.blank_all(value),
-                (Place::Told, _, _) => self.blank(value, Place::Told),
-                _ => self.blank(value, Place::Other),
+                _ => self.blank(value, place.within()),
             };
         }
         any
@@ -381,27 +389,6 @@ impl Whose<'_> {
     fn owns(&self, ticket: &Map<String, Value>) -> bool {
         let barcode = ticket.get("barcode").and_then(Value::as_str);
         barcode.is_some_and(|code| self.tickets.contains(code) || self.person.has_code(code))
-    }
-
-    /// Blanks every text in a value.
-    fn blank_all(&self, value: &mut Value) -> bool {
-        match value {
-            Value::Object(object) => {
-                let mut any = self.rename(object);
-                for value in object.values_mut() {
-                    any |= self.blank_all(value);
-                }
-                any
-            }
-            Value::Array(values) => {
-                let mut any = false;
-                for value in values {
-                    any |= self.blank_all(value);
-                }
-                any
-            }
-            other => self.blank(other, Place::OwnTicket),
-        }
     }
 
     /// Gives names that tell of the person another; whether there were any.

@@ -1,9 +1,7 @@
-//! Texts and bytes as they are compared when somebody is looked for in them: letters whatever their
-//! case and encoding. Pure.
+//! Texts as they are compared when somebody is looked for in them: letters whatever their case. Pure.
 
 use super::telephone::{Number, numbers_in};
 use crate::types::json::code_unit;
-use encoding_rs::WINDOWS_1252;
 use std::ops::Range;
 
 /// A text with its letters folded, so that `STRASSE` and `straße` are the same.
@@ -35,87 +33,56 @@ pub fn is_word(text: &str, place: &Range<usize>) -> bool {
 }
 
 /// A text without some of its pieces, with `mark` in their place; none where there are no such.
-pub fn without(body: &[u8], mut places: Vec<Range<usize>>, mark: &str) -> Option<Vec<u8>> {
+pub fn without(text: &str, mut places: Vec<Range<usize>>, mark: &str) -> Option<String> {
     if places.is_empty() {
         return None;
     }
     places.sort_by_key(|place| place.start);
-    let (mut blanked, mut kept) = (Vec::with_capacity(body.len()), 0);
+    let (mut blanked, mut kept) = (String::with_capacity(text.len()), 0);
     for place in &places {
         // One may stand within another, or begin in it.
         if place.start >= kept {
-            blanked.extend_from_slice(&body[kept..place.start]);
-            blanked.extend_from_slice(mark.as_bytes());
+            blanked.push_str(&text[kept..place.start]);
+            blanked.push_str(mark);
         }
         kept = kept.max(place.end);
     }
-    blanked.extend_from_slice(&body[kept..]);
+    blanked.push_str(&text[kept..]);
     Some(blanked)
 }
 
-/// A body that is no JSON, folded; with where its letters stand.
+/// A text, folded; with where its letters stand.
 pub struct Letters {
     folded: String,
-    /// For each byte of `folded`, where in the body the letter begins that it is of.
+    /// For each byte of `folded`, where in the text the letter begins that it is of.
     origins: Vec<usize>,
-    body_bytes: usize,
+    text_bytes: usize,
 }
 
 impl Letters {
-    /// The letters of a body: UTF-8, and where it is not, Windows-1252; escaped as JSON does it or not.
-    pub fn of(body: &[u8]) -> Self {
+    pub fn of(text: &str) -> Self {
         let mut letters = Self {
-            folded: String::with_capacity(body.len()),
-            origins: Vec::with_capacity(body.len()),
-            body_bytes: body.len(),
+            folded: String::with_capacity(text.len()),
+            origins: Vec::with_capacity(text.len()),
+            text_bytes: text.len(),
         };
-        let (mut begins, mut next) = (0, 0);
-        for chunk in body.utf8_chunks() {
-            for (at, letter) in chunk.valid().char_indices() {
-                let at = begins + at;
-                if at < next {
-                    continue;
-                }
-                let (letter, bytes) = unescaped(&body[at..]).unwrap_or((letter, 1));
-                letters.push(at, letter);
-                next = at + bytes;
-            }
-            begins += chunk.valid().len();
-            for byte in chunk.invalid() {
-                let (text, _) =
-                    WINDOWS_1252.decode_without_bom_handling(std::slice::from_ref(byte));
-                for letter in text.chars() {
-                    letters.push(begins, letter);
-                }
-                begins += 1;
-            }
+        for (at, letter) in text.char_indices() {
+            letters.folded.extend(fold(letter));
+            letters.origins.resize(letters.folded.len(), at);
         }
         letters
     }
 
-    fn push(&mut self, at: usize, letter: char) {
-        self.folded.extend(fold(letter));
-        self.origins.resize(self.folded.len(), at);
-    }
-
-    /// Where in the body a folded text stands.
-    pub fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-        let found = self.folded.match_indices(text);
+    /// Where in the text a folded word stands (see [`is_word`]).
+    pub fn words<'a>(&'a self, word: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let found = self.folded.match_indices(word);
         found
-            .filter(|(_, text)| !text.is_empty())
-            .map(|(at, text)| self.place(&(at..at + text.len())))
-    }
-
-    /// As [`Letters::places`], where the text is a word of its own (see [`is_word`]).
-    pub fn words<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
-        let found = self.folded.match_indices(text);
-        found
-            .map(|(at, text)| at..at + text.len())
+            .map(|(at, word)| at..at + word.len())
             .filter(|place| !place.is_empty() && is_word(&self.folded, place))
             .map(|place| self.place(&place))
     }
 
-    /// Where in the body one of these telephone numbers stands.
+    /// Where in the text one of these telephone numbers stands.
     pub fn places_of(&self, numbers: &[Number]) -> impl Iterator<Item = Range<usize>> {
         let found = numbers_in(&self.folded, numbers);
         found.into_iter().map(|found| self.place(&found))
@@ -124,12 +91,24 @@ impl Letters {
     fn place(&self, found: &Range<usize>) -> Range<usize> {
         let last = self.origins[found.end - 1];
         let behind = self.origins[found.end..].iter().find(|at| **at > last);
-        self.origins[found.start]..behind.copied().unwrap_or(self.body_bytes)
+        self.origins[found.start]..behind.copied().unwrap_or(self.text_bytes)
     }
 }
 
-/// What stands at the beginning as an escape of JSON, and its length in bytes.
-fn unescaped(bytes: &[u8]) -> Option<(char, usize)> {
+/// A text with the letters that JSON escapes in place of their escapes.
+pub fn unescaped(text: &str) -> String {
+    let (mut letters, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('\\') {
+        letters.push_str(&rest[..at]);
+        let (letter, bytes) = escape(&rest.as_bytes()[at..]).unwrap_or(('\\', 1));
+        letters.push(letter);
+        rest = &rest[at + bytes..];
+    }
+    letters + rest
+}
+
+/// The letter of an escape, and the escape's length in bytes.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
     match *bytes.get(..2)? {
         [b'\\', plain @ (b'/' | b'"')] => Some((char::from(plain), 2)),
         [b'\\', b'u'] => {
@@ -164,22 +143,26 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_is_found_where_it_stands_in_the_body() {
-        let body = b"x M\xfcller|M\xc3\xbcller|M\\u00DCLLER|\\ud83c\\udfab!|ma\xdfe \\u12 \\";
-        let letters = Letters::of(body);
-        let found = |text: &str| -> Vec<&[u8]> {
-            let places = letters.places(text);
-            places.map(|place| &body[place]).collect()
+    fn a_word_is_found_where_it_stands_in_the_text() {
+        let text = "x Müller, MÜLLER; Müllerin, maße";
+        let letters = Letters::of(text);
+        let found = |word: &str| -> Vec<&str> {
+            let places = letters.words(word);
+            places.map(|place| &text[place]).collect()
         };
-        let muller: [&[u8]; 3] = [b"M\xfcller", b"M\xc3\xbcller", b"M\\u00DCLLER"];
-        assert_eq!(found("müller"), muller);
-        let ticket: [&[u8]; 1] = [b"\\ud83c\\udfab"];
-        assert_eq!(found("🎫"), ticket);
-        // Half of a letter is the whole of it.
-        let half: [&[u8]; 1] = [b"ma\xdf"];
-        assert_eq!(found("mas"), half);
-        let rest: [&[u8]; 1] = [b" \\u12 \\"];
-        assert_eq!(found(" \\u12 \\"), rest);
+        assert_eq!(found("müller"), ["Müller", "MÜLLER"]);
+        assert_eq!(found("masse"), ["maße"]);
         assert!(found("").is_empty() && found("muller").is_empty());
+    }
+
+    #[test]
+    fn escapes_are_read_where_they_are_whole() {
+        for (text, letters) in [
+            (r#"M\u00DCLLER \/ \""#, "MÜLLER / \""),
+            (r"\ud83c\udfab!", "🎫!"),
+            (r"\u12 \n \", r"\u12 \n \"),
+        ] {
+            assert_eq!(unescaped(text), letters);
+        }
     }
 }

@@ -4,18 +4,25 @@
 //! - `sale`: a body, read as far as it can be; pure
 //! - `load`: it becomes rows; `tickets`: and delegates, in slices
 //! - `settle`: what did not fit, and what a person found out about it
+//! - `find`, `receipt`, `inconsistencies`: purchases as people look for them and read them; `sums`,
+//!   `adding`: what they come to
 //! - `erase`: somebody is taken out of purchases for good; `person`, `contacts`: what tells of them; `letters`,
 //!   `telephone`: how that is found in a text; `erased`: which tickets were theirs
 
+mod adding;
 pub mod api;
 mod contacts;
 pub mod erase;
 mod erased;
+pub(crate) mod find;
+pub(crate) mod inconsistencies;
 mod letters;
 mod load;
 mod person;
+pub(crate) mod receipt;
 mod sale;
 pub mod settle;
+pub(crate) mod sums;
 mod telephone;
 mod tickets;
 
@@ -25,6 +32,7 @@ pub use sale::{Inconsistency, Sale};
 pub use tickets::{resume, tickets};
 
 use crate::types::error::{Error, Result};
+use rusqlite::{Connection, OptionalExtension};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -45,4 +53,22 @@ async fn read(body: Arc<[u8]>) -> Result<Arc<Sale>> {
     tokio::task::spawn_blocking(move || Arc::new(Sale::read(&body)))
         .await
         .map_err(Error::defect)
+}
+
+/// The purchases that made a ticket of a delegate: id and code, the newest first.
+pub fn of_delegate(connection: &Connection, delegate: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT t.id, t.code FROM transaction_delegates d JOIN transactions t ON t.id = d.transaction_id
+         WHERE d.delegate_id = ?1 ORDER BY t.id DESC LIMIT 10",
+    )?;
+    let purchases = statement.query_map([delegate], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(purchases.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The code of a purchase.
+pub fn code_of(connection: &Connection, id: i64) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached("SELECT code FROM transactions WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?)
 }

@@ -3,12 +3,13 @@
 
 use super::{
     contacts::Contacts,
-    letters::{Letters, folded, without},
+    letters::{folded, unescaped},
 };
 use crate::{
     core::records::Kind,
     types::{DelegateCode, DelegateId, error::Result},
 };
+use encoding_rs::WINDOWS_1252;
 use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -95,19 +96,19 @@ impl Person {
             || self.contacts.are_in(&text)
     }
 
-    /// A body that is no JSON, with `mark` for all that tells of the person; none where nothing does.
-    pub fn blanked(&self, body: &[u8], mark: &str) -> Option<Vec<u8>> {
-        let letters = Letters::of(body);
-        let names = self.names.iter().flat_map(|known| letters.places(known));
-        let places = names.chain(self.contacts.places(&letters)).collect();
-        without(body, places, mark)
+    /// Whether a body that is no JSON tells of the person, in UTF-8 or Windows-1252.
+    pub fn is_in_bytes(&self, body: &[u8]) -> bool {
+        let (windows, _) = WINDOWS_1252.decode_without_bom_handling(body);
+        [String::from_utf8_lossy(body), windows]
+            .iter()
+            .any(|text| self.is_in(&unescaped(text), false))
     }
 }
 
 /// Every document that the file has of a delegate: the record, and its versions in the audit.
 fn known_of(connection: &Connection, person: DelegateId) -> Result<Vec<Value>> {
     let mut columns = Vec::new();
-    for property in crate::domain::delegates::RESOURCE.properties {
+    for property in crate::domain::delegates::RESOURCE.fields {
         if matches!(property.kind, Kind::Text | Kind::Code) {
             columns.push(format!("'{}', {}", property.name, property.column));
         }
@@ -187,30 +188,19 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_json_loses_what_tells_alone() {
-        let blanked = |body: &[u8]| {
-            let blanked = ada().blanked(body, "[erased]")?;
-            Some(String::from_utf8_lossy(&blanked).into_owned())
-        };
-        for (body, left) in [
-            (
-                "total: 25, ADA MÜLLER <ada@example.com>, cash; Ada M\\u00fcller".as_bytes(),
-                "total: 25, [erased] <[erased]>, cash; [erased]",
-            ),
-            (
-                b"ADA M\\u00DCLLER|tlh26-1|030 555-0123|12,50",
-                "[erased]|[erased]|[erased]|12,50",
-            ),
-            // What was there stays in its encoding.
-            (
-                b"caf\xe9 25;M\xdcLLER, ADA;0049/30/5550123;M\xfcller",
-                "caf\u{fffd} 25;[erased];[erased];M\u{fffd}ller",
-            ),
+    fn somebody_is_found_in_a_body_that_is_no_json() {
+        for body in [
+            "total: 25, ADA MÜLLER, cash".as_bytes(),
+            b"{\"name\": \"Ada M\\u00DCLLER",
+            b"caf\xe9 25;M\xdcLLER, ADA",
+            b"caf\xe9;0049\\/30\\/5550123",
+            b"tlh26-1|12,50",
         ] {
-            assert_eq!(blanked(body).as_deref(), Some(left));
+            let shown = String::from_utf8_lossy(body);
+            assert!(ada().is_in_bytes(body), "{shown}");
         }
-        let raw = ada().blanked(b"caf\xe9 ada m\xfcller", "[erased]");
-        assert_eq!(raw.as_deref(), Some(&b"caf\xe9 [erased]"[..]));
-        assert_eq!(blanked(b"total: 25, M\xfcller"), None);
+        for body in [&b"total: 25, M\xfcller"[..], b"\\u12 \\", b""] {
+            assert!(!ada().is_in_bytes(body));
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         text,
     },
 };
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
 /// The longest note, in characters.
@@ -133,4 +133,14 @@ fn tell(
             after: Some(what),
         },
     )
+}
+
+/// How many purchases have something that is not settled.
+pub fn waiting(connection: &Connection) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(DISTINCT b.transaction_id) FROM inconsistencies i
+             JOIN transaction_bodies b ON b.id = i.body_id WHERE i.settled_at IS NULL",
+        )?
+        .query_row([], |row| row.get(0))?)
 }

@@ -12,7 +12,7 @@ use crate::{
     db::{Store, Tx},
     domain::{
         delegates,
-        interactions::{draft::Draft, presence, record},
+        interactions::{draft::Draft, presence, record, types::JOIN},
     },
     types::{
         ClientId, DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp, UserId,
@@ -179,7 +179,7 @@ fn join(
         return Ok(());
     }
     let draft = Draft {
-        kind: "join".into(),
+        kind: JOIN.name.into(),
         delegates: [Some(DelegateSelector::Id(delegate)), None, None],
         devices: [Some(DeviceSelector::Id(device)), None, None],
         recorded_at: bought_at,

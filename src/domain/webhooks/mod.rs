@@ -38,4 +38,4 @@ pub use courier::{Tried, test};
 pub use event::{Event, Ref, Source};
 pub use round::Dispatcher;
 pub use waiting::{Waiting, waiting};
-pub use webhook::{CHANGES, Change, NewWebhook, Webhook};
+pub use webhook::{ANY, CHANGES, Change, NewWebhook, Webhook};

@@ -49,7 +49,7 @@ pub const CHANGES: &[Change] = &[
 ];
 
 /// What a webhook is to be.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct NewWebhook {
     /// What people call it; unique.
     pub name: String,

@@ -236,6 +236,16 @@ pub fn get(connection: &Connection, id: ClientId) -> Result<Client> {
         .ok_or_else(|| Error::new(Kind::NoSuchPath, "there is no such client"))
 }
 
+/// The clients of a device, those in force first.
+pub fn of_device(connection: &Connection, device: DeviceId) -> Result<Vec<Client>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, client_id, name, roles, scopes, device_id, visible_properties, created_at, revoked_at
+         FROM clients WHERE device_id = ?1 ORDER BY revoked_at IS NOT NULL, id DESC",
+    )?;
+    let clients = statement.query_map([device], client)?;
+    Ok(clients.collect::<rusqlite::Result<_>>()?)
+}
+
 fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
     Ok(Client {
         id: row.get(0)?,

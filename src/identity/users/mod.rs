@@ -162,6 +162,13 @@ pub fn list(connection: &Connection) -> Result<Vec<User>> {
     Ok(users.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Whether anybody can administer the console.
+pub fn has_administrator(connection: &Connection) -> Result<bool> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM users WHERE console_role = 'administrator'")?
+        .exists([])?)
+}
+
 /// A page of users, the newest first: those made before `before` in whose e-mail address this text
 /// is; with `console`, only those whom the console lets in.
 pub fn page(

@@ -234,3 +234,10 @@ pub fn forget(tx: &Tx<'_>, ctx: &Context, entry: &Entry) -> Result<()> {
     };
     audit::append(tx, ctx, &change)
 }
+
+/// When the last backup was made, as far as the file knows.
+pub fn last_made(connection: &Connection) -> Result<Option<Timestamp>> {
+    Ok(connection
+        .prepare_cached("SELECT max(at) FROM audit WHERE record_type = 'backup'")?
+        .query_row([], |row| row.get(0))?)
+}

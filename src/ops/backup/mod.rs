@@ -8,6 +8,7 @@
 //! - `inspect`: is a backup still sound, and what is in it?
 //! - `rehearsal`: back to a snapshot, without a restart
 //! - `restore`: a backup in the file's place, who was erased erased again
+//! - `compact`: the file written anew without what deleted content left in it
 //!
 //! # How
 //!
@@ -33,6 +34,7 @@
 //! log grows for about that long. Writes to the copy are synced one mebibyte at a time: a large sync
 //! would make the gates' small ones wait.
 
+pub mod compact;
 mod copy;
 pub mod folder;
 pub mod inspect;

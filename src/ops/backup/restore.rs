@@ -6,7 +6,7 @@
 //! file's place, which is put aside whole. Interrupted anywhere, there is a whole file in place: the
 //! old one or the new.
 
-use super::{Partial, folder, refused, sync_folder, verify};
+use super::{Partial, compact, folder, refused, sync_folder, verify};
 use crate::{
     core::{
         Context,
@@ -18,7 +18,10 @@ use crate::{
         open::{self, beside},
         salvage,
     },
-    domain::delegates::{PUT_ASIDE, erased::Known},
+    domain::delegates::{
+        PUT_ASIDE,
+        erased::{self, Known},
+    },
     types::{
         Timestamp,
         error::{Error, Result},
@@ -158,19 +161,13 @@ fn adjust(copy: &Path, backup: &Path, told: &Told, now: Timestamp) -> Result<usi
             count_on(tx, table, *highest)?;
         }
         note(tx, &ctx, backup, erased)?;
+        if erased > 0 {
+            erased::note_compacted(tx)?;
+        }
         Ok(erased)
     })?;
     if erased > 0 {
-        // Nothing of them is left in a page's gaps, or in the search index.
-        let clean = Partial(beside(copy, "-clean"));
-        clean.remove();
-        open::make_private(&clean.0)?;
-        let fts = "INSERT INTO delegates_search (delegates_search) VALUES ('optimize')";
-        connection.execute_batch(fts)?;
-        connection.execute("VACUUM INTO ?1", [clean.0.to_string_lossy()])?;
-        drop(connection);
-        fs::rename(&clean.0, copy).map_err(|cause| refused(copy, cause))?;
-        connection = Connection::open(copy)?;
+        compact::write_anew(&connection)?;
     }
     // By this a file that was put in place by this command is told from one that was by hand.
     connection::keep_log(&connection)?;

@@ -5,7 +5,8 @@ use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
     db::{Found, migrate, open, references, salvage, totals},
-    domain::interactions::{presence::ANYWHERE, recount},
+    domain::interactions::{presence::ANYWHERE, recount, types},
+    ops::backup::ledger,
     types::{
         Timestamp,
         error::{Error, Result},
@@ -96,11 +97,12 @@ impl Report {
 type Check = fn(&Connection, &mut Report) -> Result<()>;
 
 /// What is looked at once the pages are sound.
-const CHECKS: [(&str, Check); 8] = [
+const CHECKS: [(&str, Check); 9] = [
     ("Checking the schema", look_at_schema),
     ("Checking references", look_at_references),
     ("Checking JSON", look_at_documents),
     ("Checking nonces and idempotency keys", look_at_answers_kept),
+    ("Checking effects on presence", look_at_effects),
     ("Counting people inside", look_at_occupancy),
     ("Counting records", look_at_totals),
     ("Checking the search index", look_at_search_index),
@@ -300,6 +302,13 @@ fn look_at_answers_kept(connection: &Connection, report: &mut Report) -> Result<
     )
 }
 
+fn look_at_effects(connection: &Connection, report: &mut Report) -> Result<()> {
+    let what = "interactions whose effect on presence is not that of their type";
+    let wrong = types::effect_sql();
+    let sql = format!("SELECT count(*), min(id) FROM interactions WHERE effect IS NOT ({wrong})");
+    count(connection, report, &[(what, &sql, REPAIR)])
+}
+
 fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()> {
     connection.execute_batch("BEGIN")?;
     // The server counts anew after devices were moved.
@@ -367,11 +376,7 @@ fn look_at_notices(connection: &Connection, report: &mut Report) -> Result<()> {
 }
 
 fn last_backup(connection: &Connection) -> Result<Option<String>> {
-    let at: Option<Timestamp> = connection.query_row(
-        "SELECT max(at) FROM audit WHERE record_type = 'backup'",
-        [],
-        |row| row.get(0),
-    )?;
+    let at = ledger::last_made(connection)?;
     let zone = settings::load(connection)?.zone;
     Ok(at.map(|at| zone.iso(at)))
 }

@@ -1,5 +1,5 @@
-//! Makes anew what follows from the rest and does not: the counts of those inside and the totals of lists,
-//! as everybody writes, and the index for searching, at once. It changes nothing else.
+//! Makes anew what follows from the rest and does not: effects on presence, the counts of those inside and
+//! the totals of lists, as everybody writes, and the index for searching, at once. It changes nothing else.
 
 use super::{Report, index};
 use crate::{
@@ -7,10 +7,11 @@ use crate::{
         ServeLock, Store, Tx,
         totals::{self, Drift},
     },
-    domain::interactions::recount,
+    domain::interactions::{recount, types},
     ops::import::slices::{self, Steps},
     types::{DeviceId, error::Result},
 };
+use rusqlite::Connection;
 
 /// What was mended.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,12 +20,14 @@ pub struct Mended {
     pub index: bool,
     /// How many lists tell.
     pub totals: bool,
+    /// So many effects of interactions on presence.
+    pub effects: usize,
     /// So many counts of those inside.
     pub occupancies: usize,
 }
 
-/// Mends the index, where the report found it wrong, and the totals of lists and every count of those
-/// inside that are off.
+/// Mends the index, where the report found it wrong, the totals of lists, the effects on presence, and every
+/// count of those inside that are off.
 pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     if report.index {
         index::rebuild(store, &ServeLock::take(store.path())?)?;
@@ -34,14 +37,42 @@ pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     if totals {
         store.write_blocking(move |tx| totals::correct(tx, off))?;
     }
+    let wrong = store.look_up(wrong_effects)?;
+    let effects = wrong.len();
+    slices::write(store, Effects(wrong), |_| {})?;
     let drift = store.look_up(recount::drift)?;
     let occupancies = drift.len();
     slices::write(store, Counts(drift), |_| {})?;
     Ok(Mended {
         index: report.index,
         totals,
+        effects,
         occupancies,
     })
+}
+
+fn wrong_effects(connection: &Connection) -> Result<Vec<i64>> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT id FROM interactions WHERE effect IS NOT ({})",
+        types::effect_sql()
+    ))?;
+    let ids = statement.query_map([], |row| row.get(0))?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
+struct Effects(Vec<i64>);
+
+impl Steps for Effects {
+    fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
+        if let Some(id) = self.0.pop() {
+            tx.prepare_cached(&format!(
+                "UPDATE interactions SET effect = {} WHERE id = ?1",
+                types::effect_sql()
+            ))?
+            .execute([id])?;
+        }
+        Ok(!self.0.is_empty())
+    }
 }
 
 struct Counts(Vec<(DeviceId, i64)>);

@@ -2,8 +2,9 @@
 
 use super::{
     people::Part,
-    story::{NOW_S, Place, Story, Visit},
+    story::{Attendance, NOW_S, Place, Story},
 };
+use crate::domain::interactions::types::{CHECK_IN, CHECK_OUT};
 use std::collections::HashSet;
 
 /// Of a hundred who are free, how many go to a talk of each slot.
@@ -21,7 +22,7 @@ const OUT_FOR_A_MOMENT_PERCENT: usize = 5;
 pub fn attend(
     story: &mut Story<'_>,
     day: i64,
-    visits: &mut [Visit],
+    visits: &mut [Attendance],
     booked: &HashSet<(usize, usize)>,
 ) {
     for (slot, interest) in INTEREST_PERCENT.into_iter().enumerate() {
@@ -112,10 +113,10 @@ fn sit(story: &mut Story<'_>, person: usize, session: usize) -> i64 {
     let start_s = about.start_min * 60;
     let in_s = start_s + story.random.between(-9 * 60, 5 * 60);
     let out_s = about.end_min * 60 + story.random.between(-3 * 60, 4 * 60);
-    story.add(in_s, "check-in", person, place);
+    story.add(in_s, CHECK_IN.name, person, place);
     if about.single && story.random.chance(TRIED_AGAIN_PERCENT) {
         let again_s = in_s + story.random.between(20, 240);
-        story.add(again_s, "check-in", person, place);
+        story.add(again_s, CHECK_IN.name, person, place);
     } else if about.single && story.random.chance(ADMITTED_AGAIN_PERCENT) {
         let again_s = in_s + story.random.between(20, 240);
         story.admit(again_s, person, place);
@@ -123,11 +124,11 @@ fn sit(story: &mut Story<'_>, person: usize, session: usize) -> i64 {
     if story.random.chance(OUT_FOR_A_MOMENT_PERCENT) {
         let away_s = start_s + story.random.between(12 * 60, 20 * 60);
         let back_s = away_s + story.random.between(120, 600);
-        story.add(away_s, "check-out", person, place);
-        story.add(back_s, "check-in", person, place);
+        story.add(away_s, CHECK_OUT.name, person, place);
+        story.add(back_s, CHECK_IN.name, person, place);
     }
     if about.single || story.random.chance(85) {
-        story.add(out_s, "check-out", person, place);
+        story.add(out_s, CHECK_OUT.name, person, place);
     }
     out_s
 }

@@ -8,6 +8,7 @@ use super::{
     random::Random,
     sessions,
 };
+use crate::domain::interactions::types::{CHECK_IN, CONNECT, JOIN, LEAD};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
@@ -57,7 +58,7 @@ pub struct Happening {
 }
 
 /// Somebody who is there on a day.
-pub struct Visit {
+pub struct Attendance {
     /// Who.
     pub person: usize,
     /// When they came in.
@@ -124,7 +125,7 @@ impl Story<'_> {
 
     /// Adds a check-in by a gate that was offline, whatever the rules would say.
     pub fn admit(&mut self, at_s: i64, first: usize, place: Place) {
-        self.add(at_s, "check-in", first, place);
+        self.add(at_s, CHECK_IN.name, first, place);
         if let Some(happening) = self.happenings.last_mut() {
             happening.admitted = true;
         }
@@ -137,7 +138,7 @@ impl Story<'_> {
                 let mut at_s = -self.random.between(2 * DAY_S, 70 * DAY_S);
                 match self.bought.get(&person) {
                     Some(bought_s) => at_s = *bought_s,
-                    None => self.add(at_s, "join", person, Place::Event),
+                    None => self.add(at_s, JOIN.name, person, Place::Event),
                 }
                 if let Part::Exhibitor(sponsor) = self.people[person].part {
                     self.add(at_s + HOUR_S, "own", person, Place::Sponsor(sponsor));
@@ -174,7 +175,7 @@ impl Story<'_> {
         wishes.sort_unstable();
         for (person, session) in wishes {
             let at_s = self.random.between(joined_s[person] + 60, -HOUR_S);
-            self.add(at_s, "join", person, Place::Session(session));
+            self.add(at_s, JOIN.name, person, Place::Session(session));
         }
         booked
     }
@@ -186,7 +187,7 @@ impl Story<'_> {
     }
 
     /// Who came, and when: most of them within the hour before the first talk.
-    fn arrive(&mut self) -> Vec<Visit> {
+    fn arrive(&mut self) -> Vec<Attendance> {
         let mut visits = Vec::new();
         for person in 0..self.people.len() {
             let (percent, minute) = match self.people[person].part {
@@ -203,8 +204,8 @@ impl Story<'_> {
                 if from_s + 120 > NOW_S {
                     continue;
                 }
-                self.add(from_s, "check-in", person, Place::Event);
-                visits.push(Visit {
+                self.add(from_s, CHECK_IN.name, person, Place::Event);
+                visits.push(Attendance {
                     person,
                     from_s,
                     free_s: from_s + 120,
@@ -214,7 +215,7 @@ impl Story<'_> {
         visits
     }
 
-    fn take_leads(&mut self, visits: &[Visit]) {
+    fn take_leads(&mut self, visits: &[Attendance]) {
         let mut staff = Vec::new();
         let mut guests = Vec::new();
         for visit in visits {
@@ -231,7 +232,7 @@ impl Story<'_> {
             let data = self.lead_form(guest.person);
             self.happenings.push(Happening {
                 at_s,
-                kind: "lead",
+                kind: LEAD.name,
                 first: seller,
                 second: Some(guest.person),
                 place: Some(Place::Sponsor(sponsor)),
@@ -259,7 +260,7 @@ impl Story<'_> {
     }
 
     /// Some ask others to connect, and about half of those ask back.
-    fn connect(&mut self, visits: &[Visit]) {
+    fn connect(&mut self, visits: &[Attendance]) {
         let mut pairs = HashSet::new();
         while pairs.len() < PAIRS {
             let one = self.random.pick(visits).person;
@@ -279,7 +280,7 @@ impl Story<'_> {
     fn ask(&mut self, at_s: i64, first: usize, second: usize) {
         self.happenings.push(Happening {
             at_s,
-            kind: "connect",
+            kind: CONNECT.name,
             first,
             second: Some(second),
             place: None,
@@ -289,7 +290,7 @@ impl Story<'_> {
     }
 
     /// Readers at the stands see people.
-    fn be_seen(&mut self, visits: &[Visit]) {
+    fn be_seen(&mut self, visits: &[Attendance]) {
         for _ in 0..INTERACTIONS {
             let visit = self.random.pick(visits);
             let at_s = self.random.between(visit.from_s, NOW_S);

@@ -3,7 +3,7 @@
 use super::{Export, sales};
 use crate::{
     core::{
-        records::{Kind, Property, Resource},
+        records::{Field, Kind, Resource},
         search::{Search, Subject},
     },
     db::Store,
@@ -144,9 +144,9 @@ pub(super) fn has_data(what: What) -> bool {
     }
 }
 
-fn properties(resource: &'static Resource) -> impl Iterator<Item = &'static Property> {
-    let own = |property: &&Property| !matches!(property.kind, Kind::Attached | Kind::Document);
-    resource.properties.iter().filter(own)
+fn properties(resource: &'static Resource) -> impl Iterator<Item = &'static Field> {
+    let own = |property: &&Field| !matches!(property.kind, Kind::Attached | Kind::Document);
+    resource.fields.iter().filter(own)
 }
 
 /// Gives every record to `take`, slice by slice; `told` hears how many after each.
@@ -322,7 +322,7 @@ pub(super) fn selector(table: &str, of: &str, column: &str, deleted_too: bool) -
 fn record(resource: &'static Resource, row: &Row<'_>, zone: &Zone) -> Result<Record> {
     let id: i64 = row.get(0)?;
     let mut column = 1;
-    let mut values = Vec::with_capacity(resource.properties.len());
+    let mut values = Vec::with_capacity(resource.fields.len());
     for property in properties(resource) {
         values.push(match property.kind {
             Kind::Id => Value::Json(id.to_string()),

@@ -1,6 +1,7 @@
 //! Bad rows: what is wrong with each, told one by one up to a limit, and which they are.
 
 use super::marks::Marks;
+use crate::types::error::Error;
 use std::fmt;
 
 /// Bad rows, and records that are left when an import is taken back, that are told one by one; more are
@@ -48,6 +49,26 @@ impl Problem {
             "has a value in column {}, which has no header",
             at + 1
         ))
+    }
+}
+
+/// What keeps a row from being checked or written.
+pub(super) enum Failure {
+    /// The row is bad.
+    Row(Problem),
+    /// Nothing can be checked or written.
+    Store(Error),
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Row(problem)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(cause: Error) -> Self {
+        Self::Store(cause)
     }
 }
 

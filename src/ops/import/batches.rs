@@ -119,14 +119,14 @@ impl Batch {
         })
     }
 
-    /// Where it stands, as an operator is told.
+    /// Where it stands, unless somebody works on it.
     #[must_use]
-    pub fn state(&self) -> &'static str {
+    pub fn state(&self) -> State {
         match (self.undone_at, self.finished_at) {
-            (Some(_), _) if self.has_rows => "taken back in part",
-            (Some(_), _) => "taken back",
-            (None, Some(_)) => "complete",
-            (None, None) => "interrupted",
+            (Some(_), _) if self.has_rows => State::PartlyTakenBack,
+            (Some(_), _) => State::TakenBack,
+            (None, Some(_)) => State::Complete,
+            (None, None) => State::Interrupted,
         }
     }
 
@@ -140,9 +140,41 @@ impl Batch {
             "device": self.device.map(|device| device.0),
             "rows": self.total,
             "done": self.done,
-            "state": self.state(),
+            "state": self.state().name(),
             "createdAt": zone.iso(self.created_at),
         })
+    }
+}
+
+/// Where an import stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Rows are being written.
+    Running,
+    /// All rows are done with.
+    Complete,
+    /// It ended before its last row.
+    Interrupted,
+    /// It is being taken back.
+    BeingTakenBack,
+    /// Nothing of it is left.
+    TakenBack,
+    /// Some of it could not be taken back.
+    PartlyTakenBack,
+}
+
+impl State {
+    /// As an operator is told.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Interrupted => "interrupted",
+            Self::BeingTakenBack => "being taken back",
+            Self::TakenBack => "taken back",
+            Self::PartlyTakenBack => "taken back in part",
+        }
     }
 }
 

@@ -3,12 +3,10 @@
 
 use super::{
     Source, What,
-    bad::{BadRow, BadRows, Problem},
+    bad::{BadRow, BadRows, Failure, Problem},
     kept::Kept,
-    lineage::Parent,
-    links::{At, Ended, Links, Reference},
-    marks::Marks,
-    plan::{Plan, Unresolved, by_code, is_of_row},
+    plan::{Plan, Unresolved, by_code},
+    references::{At, Parent, Reference, References},
     source::{ROWS_BYTES, Row, Rows},
     warnings::Warnings,
 };
@@ -43,8 +41,6 @@ pub struct Checked {
     pub bad: BadRows,
     /// Those that mean a record which is there already.
     pub known: u64,
-    /// Those that refer to rows further down, and are linked with them when all are written.
-    pub linked: Marks,
     /// What is doubtful about the others.
     pub warnings: Warnings,
 }
@@ -90,7 +86,7 @@ pub fn check(
         codes: HashMap::new(),
         changed: HashSet::new(),
         hasher: RandomState::new(),
-        links: Links::default(),
+        references: References::default(),
         checked: Checked::default(),
         fresh: Vec::new(),
     };
@@ -145,7 +141,7 @@ struct Check<'a> {
     /// Codes that records of the store have until a row changes them.
     changed: HashSet<u64>,
     hasher: RandomState,
-    links: Links,
+    references: References,
     checked: Checked,
     /// Bad rows of this slice.
     fresh: Vec<BadRow>,
@@ -165,11 +161,11 @@ impl Check<'_> {
                 let begun = self.begun.filter(|begun| number < begun.done);
                 match self.row(tx, row, begun.map(|begun| begun.batch)) {
                     Ok(()) => {}
-                    Err(Trouble::Problem(problem)) => {
+                    Err(Failure::Row(problem)) => {
                         self.checked.bad.mark(number);
                         self.fresh.push(BadRow { line, problem });
                     }
-                    Err(Trouble::Error(cause)) => return Err(cause),
+                    Err(Failure::Store(cause)) => return Err(cause),
                 }
             }
             Ok(())
@@ -177,15 +173,17 @@ impl Check<'_> {
     }
 
     /// Looks at a row; `written` is the batch that is done with it already.
-    fn row(&mut self, tx: &Tx<'_>, row: Row, written: Option<i64>) -> Result<(), Trouble> {
+    fn row(&mut self, tx: &Tx<'_>, row: Row, written: Option<i64>) -> Result<(), Failure> {
         let body = self.plan.body(row.content)?;
         if self.plan.what == What::Interactions {
             if written.is_some() {
                 return Ok(());
             }
-            let draft = self.of_plan(self.plan.draft(body))?;
+            let draft = self.plan.of_row(self.plan.draft(body))?;
             let found = record::find_past(tx, &draft).map(|_| ());
-            return self.of_plan(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
+            return self
+                .plan
+                .of_row(found.map_err(|cause| Plan::missing(tx, &draft, cause)));
         }
         let resource = self.plan.resource(&body);
         let at = At {
@@ -194,7 +192,10 @@ impl Check<'_> {
             known: None,
         };
         if let Some(batch) = written {
-            return self.written(tx, batch, at, resource, &body);
+            if Kept::of_line(tx, batch, row.line)?.is_some() {
+                self.remember_codes(resource, &body, at.line)?;
+            }
+            return Ok(());
         }
         let known = self.checked.known;
         self.record(tx, at, resource, &body)?;
@@ -211,10 +212,12 @@ impl Check<'_> {
         mut at: At,
         resource: &'static Resource,
         body: &Map<String, Value>,
-    ) -> Result<(), Trouble> {
-        at.known = self.of_plan(self.plan.existing(tx, resource, body))?;
+    ) -> Result<(), Failure> {
+        at.known = self.plan.of_row(self.plan.existing(tx, resource, body))?;
         let mut resolved = body.clone();
-        let mut unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
+        let mut unresolved = self
+            .plan
+            .of_row(self.plan.resolve(tx, resource, &mut resolved))?;
         for (property, selector) in Plan::selectors(resource, body) {
             if self.changed.contains(&self.target(selector))
                 && resolved.remove(property.name).is_some()
@@ -227,15 +230,16 @@ impl Check<'_> {
         }
         let parent = self.parent(&unresolved, &resolved);
         let ctx = &self.plan.ctx;
-        self.of_plan(records::write::check(tx, ctx, resource, at.known, resolved))?;
+        self.plan
+            .of_row(records::write::check(tx, ctx, resource, at.known, resolved))?;
         for (column, name, code) in codes(resource, body) {
             if let Some(line) = self.codes.get(&self.hash(column, code)) {
                 let reason = format!("{name}: duplicate, same as line {line}");
-                return Err(Trouble::Problem(self.plan.problem(Error::invalid(reason))));
+                return Err(Failure::Row(self.plan.problem(Error::invalid(reason))));
             }
         }
         if let Some(problem) = taken(tx, self.plan, resource, body, at.known)? {
-            return Err(Trouble::Problem(problem));
+            return Err(Failure::Row(problem));
         }
         for unresolved in unresolved {
             let code = self.target(&unresolved.selector);
@@ -243,44 +247,17 @@ impl Check<'_> {
             let reference = Reference {
                 property: unresolved.property,
                 code,
-                wanted: (!is_above).then_some(unresolved.selector),
+                selector: (!is_above).then_some(unresolved.selector),
             };
-            self.links.push(at, reference)?;
+            self.references.push(at, reference)?;
         }
         if body.contains_key(PARENT) {
-            self.links.above(at, parent);
+            self.references.add_parent(at, parent);
         }
         if let Some(id) = at.known {
             self.checked.known += 1;
             self.changes(tx, at, id, resource, body)?;
         }
-        Ok(())
-    }
-
-    /// A row of an interrupted import that is written already, or was left out.
-    fn written(
-        &mut self,
-        tx: &Tx<'_>,
-        batch: i64,
-        mut at: At,
-        resource: &'static Resource,
-        body: &Map<String, Value>,
-    ) -> Result<(), Trouble> {
-        let Some(kept) = Kept::of_line(tx, batch, at.line.into())? else {
-            return Ok(());
-        };
-        at.known = Some(kept.record);
-        if kept.unlinked().next().is_some() {
-            self.links.written(at);
-        }
-        if kept.unlinked().any(|name| name == PARENT) {
-            let named = body.get(PARENT).cloned().unwrap_or_default();
-            let mut resolved = Map::from_iter([(PARENT.to_owned(), named)]);
-            let unresolved = self.of_plan(self.plan.resolve(tx, resource, &mut resolved))?;
-            let parent = self.parent(&unresolved, &resolved);
-            self.links.written_above(at, parent);
-        }
-        self.remember_codes(resource, body, at.line)?;
         Ok(())
     }
 
@@ -305,17 +282,16 @@ impl Check<'_> {
             if let Some(stored) = stored {
                 self.changed.insert(self.hash(column, &stored));
             }
-            self.links.renames(at);
+            self.references.rename(at);
         }
         Ok(())
     }
 
     /// What can be said of references when all rows are read.
     fn end(&mut self, connection: &Connection) -> Result<()> {
-        let links = std::mem::take(&mut self.links);
+        let references = std::mem::take(&mut self.references);
         let line_of = |code| self.codes.get(&code).copied();
-        let Ended { linked, bad } = links.end(self.plan, connection, line_of)?;
-        self.checked.linked = linked;
+        let bad = references.bad_rows(self.plan, connection, line_of)?;
         for (at, row) in bad {
             self.checked.bad.mark(at.number);
             self.checked.known -= u64::from(at.known.is_some());
@@ -344,17 +320,6 @@ impl Check<'_> {
         self.hash(column.map_or("", |(column, _)| column), code)
     }
 
-    /// A failure that is about the row is a problem of the row.
-    fn of_plan<T>(&self, outcome: Result<T>) -> Result<T, Trouble> {
-        outcome.map_err(|cause| {
-            if is_of_row(cause.kind) {
-                Trouble::Problem(self.plan.problem(cause))
-            } else {
-                Trouble::Error(cause)
-            }
-        })
-    }
-
     fn hash(&self, column: &str, code: &str) -> u64 {
         self.hasher.hash_one((column, code))
     }
@@ -380,25 +345,6 @@ impl Check<'_> {
 /// Lines are kept in four bytes: no list that may be imported has more.
 fn line_number(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
-}
-
-enum Trouble {
-    /// The row is bad.
-    Problem(Problem),
-    /// Nothing can be checked.
-    Error(Error),
-}
-
-impl From<Problem> for Trouble {
-    fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
-    }
-}
-
-impl From<Error> for Trouble {
-    fn from(cause: Error) -> Self {
-        Self::Error(cause)
-    }
 }
 
 /// The unique codes of a body, with their columns and names.

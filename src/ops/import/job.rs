@@ -5,6 +5,9 @@ use super::{
     BadRows, Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,
     batches::{self, NewBatch, Options},
     check::{Begun, check},
+    kept::any_waits,
+    links::Links,
+    slices,
     source::Fingerprint,
     write,
 };
@@ -190,24 +193,39 @@ impl Job {
             None => self.begin(store)?,
         };
         let rows = self.source.rows()?;
-        let mut import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
-        if import.plan.what != What::Interactions {
-            import = import.linking(self.checked.linked, self.source.rows()?);
-        }
+        let import = Import::new(rows, self.plan, self.checked.bad, batch, done, stop);
         told(&import);
-        let import = write(store, import, told).map_err(|cause| {
+        let written = write(store, import, told).and_then(|import| {
+            let mut done = Done {
+                batch,
+                created: import.created,
+                updated: import.updated,
+                late: import.late,
+                unlinked: BadRows::default(),
+                finished: import.finished,
+            };
+            let waits = store.look_up(|connection| any_waits(connection, batch))?;
+            if import.finished && waits {
+                let links = Links {
+                    rows: self.source.rows()?,
+                    plan: import.plan,
+                    batch,
+                    total: import.done,
+                    stop: import.stop,
+                    next: 0,
+                    unlinked: BadRows::default(),
+                    finished: false,
+                };
+                let links = slices::write(store, links, |_| {})?;
+                (done.unlinked, done.finished) = (links.unlinked, links.finished);
+            }
+            Ok(done)
+        });
+        written.map_err(|cause| {
             Error::new(
                 cause.kind,
                 format!("import {batch} was interrupted: {}", cause.message),
             )
-        })?;
-        Ok(Done {
-            batch,
-            created: import.created,
-            updated: import.updated,
-            late: import.late,
-            unlinked: import.unlinked,
-            finished: import.finished,
         })
     }
 

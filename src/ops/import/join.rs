@@ -59,7 +59,7 @@ pub fn join(
         if batch.undone_at.is_some() || batch.finished_at.is_none() {
             return Err(Error::invalid(format!(
                 "import {id} is {}; only the delegates of a complete import can be joined",
-                batch.state()
+                batch.state().name()
             )));
         }
         devices::find(connection, &DeviceSelector::Id(device))?;

@@ -11,7 +11,7 @@ use crate::{
     domain::{devices, events},
     types::error::{Error, Result},
 };
-use rusqlite::{OptionalExtension, Params, Row};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde_json::{Value, json};
 
 /// Keeps what a row became.
@@ -120,54 +120,32 @@ impl Kept {
         names.split(',').filter(|name| !name.is_empty())
     }
 
-    /// Keeps that nothing waits any more.
-    pub(super) fn keep_linked(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
-        tx.prepare_cached(
-            "UPDATE batch_rows SET unlinked = NULL WHERE batch_id = ?1 AND line = ?2",
-        )?
-        .execute([batch, self.line])?;
-        Ok(())
+    /// Whether references wait for other rows.
+    pub(super) fn waits(&self) -> bool {
+        self.unlinked.is_some()
     }
 
-    /// Makes a change to the record that belongs to this row, though another import may have changed
-    /// the record since: then that knows of it, so that either can be taken back.
-    pub(super) fn change(
-        &self,
-        tx: &Tx<'_>,
-        batch: i64,
-        resource: &'static Resource,
-        columns: &[&str],
-        change: impl FnOnce() -> Result<()>,
-    ) -> Result<()> {
-        let newest = newest_change(tx, resource, self.record)?;
-        change()?;
-        if self.audit.is_some_and(|audit| newest <= audit) {
-            tx.prepare_cached(
-                "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
-                 WHERE batch_id = ?1 AND line = ?2",
-            )?
-            .execute([batch, self.line])?;
-            return Ok(());
-        }
+    /// Keeps that nothing waits any more. Linking is part of the import, unless the record was
+    /// `changed_since` by somebody else: then it stays known as changed.
+    pub(super) fn keep_linked(&self, tx: &Tx<'_>, batch: i64, changed_since: bool) -> Result<()> {
+        let newest = audit::newest(tx)?;
         tx.prepare_cached(
-            "UPDATE batch_rows SET audit_id = (SELECT seq FROM sqlite_sequence WHERE name = 'audit')
-             WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id >= ?3
-             AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
+            "UPDATE batch_rows SET unlinked = NULL, audit_id = coalesce(?3, audit_id)
+             WHERE batch_id = ?1 AND line = ?2",
         )?
-        .execute([self.record, batch, newest])?;
-        for column in columns {
-            tx.prepare_cached(&format!(
-                "UPDATE batch_rows SET before = json_set(before, '$.{column}',
-                    (SELECT {column} FROM {} WHERE id = ?1))
-                 WHERE record_id = ?1 AND batch_id <> ?2 AND audit_id > ?3
-                 AND json_type(before, '$.{column}') IS NOT NULL
-                 AND (SELECT kind FROM batches WHERE id = batch_id) = (SELECT kind FROM batches WHERE id = ?2)",
-                resource.table
-            ))?
-            .execute(rusqlite::params![self.record, batch, self.audit])?;
-        }
+        .execute(rusqlite::params![
+            batch,
+            self.line,
+            (!changed_since).then_some(newest)
+        ])?;
         Ok(())
     }
+}
+
+/// Whether any row of a batch waits for others.
+pub(super) fn any_waits(connection: &Connection, batch: i64) -> Result<bool> {
+    let sql = "SELECT 1 FROM batch_rows WHERE batch_id = ?1 AND unlinked IS NOT NULL";
+    Ok(connection.prepare_cached(sql)?.exists([batch])?)
 }
 
 /// What the audit may call the same record, too: an event is a device.

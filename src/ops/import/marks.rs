@@ -20,12 +20,6 @@ impl Marks {
         let (word, bit) = place(number);
         self.0.get(word).is_some_and(|word| word & bit != 0)
     }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 fn place(number: u64) -> (usize, u64) {

@@ -8,9 +8,9 @@
 //!   of a table holds what; `values`: a cell's text as a property's value
 //! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why; `warnings`: what is
 //!   doubtful
-//! - `write`: the good rows into the file; `links`, `lineage`: rows that refer to others, and who
-//!   stands above whom; `batches`, `kept`: what is kept of an import, and of its rows; `undo`,
-//!   `uses`: taking it back
+//! - `references`: what rows refer to; `write`: the good rows into the file; `links`: the second pass,
+//!   which writes references to rows further down; `batches`, `kept`: what is kept of an import, and of
+//!   its rows; `undo`, `uses`: taking it back
 //! - `job`: one import from end to end; `join`: everybody of one that is complete joined with a device
 //! - `marks`: some of the rows; `slices`: long writes between which gates get their turn
 
@@ -22,10 +22,10 @@ mod headers;
 pub mod job;
 pub mod join;
 mod kept;
-mod lineage;
 mod links;
-pub mod marks;
+mod marks;
 pub mod plan;
+mod references;
 pub mod slices;
 pub mod source;
 pub mod target;

@@ -1,11 +1,15 @@
 //! What a row is to become: the body of a record, new or matched by a key, or an interaction. The
 //! check and the write ask the same questions here.
 
-use super::{Columns, What, bad::Problem, source::Content};
+use super::{
+    Columns, What,
+    bad::{Failure, Problem},
+    source::Content,
+};
 use crate::{
     core::{
         Context,
-        records::{Property, Resource},
+        records::{Field, Resource},
     },
     domain::{delegates, devices, events, interactions::draft::Draft},
     types::{
@@ -166,7 +170,7 @@ impl Plan {
     pub fn selectors<'a>(
         resource: &'static Resource,
         body: &'a Map<String, Value>,
-    ) -> impl Iterator<Item = (&'static Property, &'a str)> {
+    ) -> impl Iterator<Item = (&'static Field, &'a str)> {
         let references = resource.references();
         references.filter_map(|property| Some((property, body.get(property.name)?.as_str()?)))
     }
@@ -248,6 +252,17 @@ impl Plan {
             Some(name) => Error::new(cause.kind, format!("{name}: {}", cause.message)),
             None => cause,
         }
+    }
+
+    /// A failure that is about what a row says makes it a bad one.
+    pub(super) fn of_row<T>(&self, outcome: Result<T>) -> Result<T, Failure> {
+        outcome.map_err(|cause| {
+            if is_of_row(cause.kind) {
+                Failure::Row(self.problem(cause))
+            } else {
+                Failure::Store(cause)
+            }
+        })
     }
 
     /// What is wrong with a row, in the words of an error; of a column where it begins with the

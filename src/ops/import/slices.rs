@@ -1,5 +1,5 @@
 //! Long writes in slices: no slice holds the lock of the file for long, and between two of them
-//! everybody else gets a turn, gates of a `serve` in another process included.
+//! everybody else gets a progress, gates of a `serve` in another process included.
 
 use crate::{
     db::{Store, Tx, newest_interaction},
@@ -61,7 +61,7 @@ pub trait Steps: Send + 'static {
 
 /// Does all of the work; `told` sees it after each slice, when that is committed.
 pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Result<W> {
-    let mut turn = Turn {
+    let mut progress = Progress {
         work,
         begun: false,
         version: None,
@@ -73,19 +73,19 @@ pub fn write<W: Steps>(store: &Store, work: W, mut told: impl FnMut(&W)) -> Resu
         held: Duration::ZERO,
     };
     loop {
-        turn.work.prepare(store)?;
+        progress.work.prepare(store)?;
         let goes_on;
-        (turn, goes_on) = slice(store, turn)?;
-        told(&turn.work);
+        (progress, goes_on) = slice(store, progress)?;
+        told(&progress.work);
         if !goes_on {
-            return Ok(turn.work);
+            return Ok(progress.work);
         }
-        std::thread::sleep(turn.pause());
+        std::thread::sleep(progress.pause());
     }
 }
 
 /// The work between two slices, and what is known of others.
-struct Turn<W> {
+struct Progress<W> {
     work: W,
     /// The slice has taken steps: tried anew, it would take the next ones.
     begun: bool,
@@ -102,7 +102,7 @@ struct Turn<W> {
     held: Duration,
 }
 
-impl<W: Steps> Turn<W> {
+impl<W: Steps> Progress<W> {
     fn run(&mut self, tx: &Tx<'_>) -> Result<bool> {
         self.begun = true;
         let version = tx
@@ -181,30 +181,30 @@ fn fitting(most: u32, steps: u32, held: Duration) -> u32 {
 }
 
 /// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.
-fn slice<W: Steps>(store: &Store, mut turn: Turn<W>) -> Result<(Turn<W>, bool)> {
-    turn.begun = false;
-    let shared = Arc::new(Mutex::new(Some(turn)));
+fn slice<W: Steps>(store: &Store, mut progress: Progress<W>) -> Result<(Progress<W>, bool)> {
+    progress.begun = false;
+    let shared = Arc::new(Mutex::new(Some(progress)));
     let deadline = Instant::now() + WAIT_MAX;
     loop {
         let in_job = Arc::clone(&shared);
         let outcome = store.write_bulk_blocking(move |tx| {
-            let mut turn = in_job.lock().unwrap_or_else(PoisonError::into_inner);
-            let turn = turn
+            let mut progress = in_job.lock().unwrap_or_else(PoisonError::into_inner);
+            let progress = progress
                 .as_mut()
                 .ok_or_else(|| Error::defect("a slice went missing"))?;
-            turn.run(tx)
+            progress.run(tx)
         });
         let mut held = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = held.as_ref().is_none_or(|turn| turn.begun);
+        let begun = held.as_ref().is_none_or(|progress| progress.begun);
         match outcome {
             Err(cause)
                 if cause.kind == Kind::Unavailable && !begun && Instant::now() < deadline => {}
             outcome => {
-                let mut turn = held
+                let mut progress = held
                     .take()
                     .ok_or_else(|| Error::defect("a slice went missing"))?;
-                turn.adapt(store.stats().last_slice());
-                return Ok((turn, outcome?));
+                progress.adapt(store.stats().last_slice());
+                return Ok((progress, outcome?));
             }
         }
     }

@@ -4,12 +4,11 @@ use super::{
     What,
     headers::{
         DELEGATES_OF_INTERACTIONS, DEVICES_OF_INTERACTIONS, GUEST_AFTER, GUEST_BEFORE, NAMES,
-        OF_DELEGATES, OF_DEVICES, OF_GUESTS, OF_INTERACTIONS, WHOLE_NAMES, Words, any_of, folded,
-        named_by,
+        WHOLE_NAMES, Words, any_of, folded, has, named_by,
     },
 };
 use crate::{
-    core::records::{Kind, Property},
+    core::records::{Field, Kind},
     domain::{delegates, devices, events},
     types::{
         error::{Error, Result},
@@ -26,16 +25,21 @@ pub const JSON_MARK: &str = " (json)";
 
 /// What an interaction has that can be imported.
 #[rustfmt::skip]
-const OF_INTERACTION: &[Property] = &[
-    Property::new("interactionType", "", Kind::Text, ""),
-    Property::new("firstDelegate", "", Kind::Reference, ""),
-    Property::new("secondDelegate", "", Kind::Reference, ""),
-    Property::new("thirdDelegate", "", Kind::Reference, ""),
-    Property::new("firstDevice", "", Kind::Reference, ""),
-    Property::new("secondDevice", "", Kind::Reference, ""),
-    Property::new("thirdDevice", "", Kind::Reference, ""),
-    Property::new("recordedAt", "", Kind::Time, ""),
-    Property::new("data", "", Kind::Document, ""),
+const OF_INTERACTION: &[Field] = &[
+    Field::text("interactionType", "")
+        .aliases("type interaction action typ aktion tipo accion handling"),
+    Field::reference("firstDelegate", ""),
+    Field::reference("secondDelegate", ""),
+    Field::reference("thirdDelegate", ""),
+    Field::reference("firstDevice", ""),
+    Field::reference("secondDevice", ""),
+    Field::reference("thirdDevice", ""),
+    Field::time("recordedAt", "")
+        .aliases(
+            "time timestamp datetime dateandtime scannedat zeit zeitpunkt zeitstempel date \
+             datum horodatage fechayhora tidspunkt",
+        ),
+    Field::document(),
 ];
 
 /// What a column holds.
@@ -71,7 +75,7 @@ pub enum Target {
 }
 
 impl Target {
-    fn of(property: &'static Property) -> Self {
+    fn of(property: &'static Field) -> Self {
         Self::Property {
             name: property.name,
             kind: property.kind,
@@ -106,8 +110,8 @@ impl Target {
     /// What a column of a file that Gatepost exported holds: names are meant exactly.
     pub(super) fn of_ours(what: What, header: &str) -> Option<Self> {
         let resource = match what {
-            What::Delegates => delegates::PROPERTIES,
-            What::Devices => devices::LISTED.properties,
+            What::Delegates => delegates::FIELDS,
+            What::Devices => devices::LISTED.fields,
             What::Interactions => OF_INTERACTION,
         };
         let mut all = resource.iter();
@@ -122,7 +126,7 @@ impl Target {
             return Some(Self::Skipped);
         }
         if what == What::Devices {
-            let mut of_event = events::LISTED.properties.iter();
+            let mut of_event = events::LISTED.fields.iter();
             if let Some(known) = of_event.find(|one| one.name == header) {
                 return Some(Self::of(known));
             }
@@ -246,10 +250,10 @@ fn data(what: What, text: &str) -> Option<Target> {
 }
 
 /// The properties that can be imported.
-pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Property> {
+pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Field> {
     let all = match what {
-        What::Delegates => delegates::PROPERTIES,
-        What::Devices => devices::LISTED.properties,
+        What::Delegates => delegates::FIELDS,
+        What::Devices => devices::LISTED.fields,
         What::Interactions => OF_INTERACTION,
     };
     all.iter().filter(|one| one.kind.is_writable())
@@ -266,14 +270,17 @@ pub(super) fn property(what: What, name: &str) -> Option<Target> {
 
 /// The property that a header is known to mean.
 pub(super) fn synonym(what: What, header: &str) -> Option<Target> {
-    let synonyms = match what {
-        What::Delegates => OF_DELEGATES,
-        What::Devices => OF_DEVICES,
-        What::Interactions => OF_INTERACTIONS,
-    };
     let header = folded(header);
-    let (_, name) = synonyms.iter().find(|(known, _)| *known == header)?;
-    property(what, name)
+    properties(what)
+        .find(|one| one.has_alias(&header))
+        .map(Target::of)
+}
+
+/// What a shop's list may say of a guest, beside what it says of the buyer.
+fn is_of_guest(name: &str) -> bool {
+    delegates::RESOURCE.property(name).is_some_and(|field| {
+        field.is_own && field.kind == Kind::Text && name != "rawFlags" || name == "barcode"
+    })
 }
 
 /// The property that a header means which says whose it is: a shop's list has the buyer's e-mail, too.
@@ -283,19 +290,15 @@ pub(super) fn of_attendee(what: What, header: &str) -> Option<Target> {
     }
     let header = folded(header);
     let before = GUEST_BEFORE
-        .iter()
+        .split_whitespace()
         .filter_map(|guest| header.strip_prefix(guest));
     let after = GUEST_AFTER
-        .iter()
+        .split_whitespace()
         .filter_map(|guest| header.strip_suffix(guest));
     before
         .chain(after)
         .filter_map(|rest| property(what, rest).or_else(|| synonym(what, rest)))
-        .find(|target| {
-            target
-                .name()
-                .is_some_and(|name| OF_GUESTS.contains(&name.as_str()))
-        })
+        .find(|target| target.name().is_some_and(|name| is_of_guest(&name)))
 }
 
 /// What a header means beside the columns that are known by themselves: where nothing else is a last
@@ -310,10 +313,9 @@ pub(super) fn beside(what: What, header: &str, known: &[Option<Target>]) -> Opti
     }
     let words = Words::of(header);
     let is_name = !words.is_of_others()
-        && [folded(header), words.outside()].iter().any(|header| {
-            NAMES.contains(&header.as_str())
-                || WHOLE_NAMES.contains(&header.as_str()) && !is_known("firstName")
-        });
+        && [folded(header), words.outside()]
+            .iter()
+            .any(|header| has(NAMES, header) || has(WHOLE_NAMES, header) && !is_known("firstName"));
     is_name.then(|| property(what, "lastName")).flatten()
 }
 
@@ -336,7 +338,7 @@ pub(super) fn by_words(what: What, header: &str) -> Option<Target> {
         };
         found.filter(|target| what == What::Interactions || !strict(target))
     };
-    if NAMES.contains(&words.outside().as_str()) && !words.bracketed.is_empty() {
+    if has(NAMES, &words.outside()) && !words.bracketed.is_empty() {
         // `Name (Company)`, `Name (first name)`.
         return known(&words.bracketed);
     }
@@ -357,8 +359,8 @@ pub(super) fn resembled(what: What, header: &str) -> Vec<String> {
     let of_guest = |name: String| {
         let found = property(what, &name).or_else(|| synonym(what, &name));
         let found = found.and_then(|target| target.name());
-        let found = found.filter(|name| OF_GUESTS.contains(&name.as_str()));
-        let is_name = NAMES.contains(&name.as_str()) || WHOLE_NAMES.contains(&name.as_str());
+        let found = found.filter(|name| is_of_guest(name));
+        let is_name = has(NAMES, &name) || has(WHOLE_NAMES, &name);
         found.or_else(|| is_name.then(|| "lastName".to_owned()))
     };
     parts
@@ -395,15 +397,12 @@ pub(super) fn participant(what: What, header: &str) -> Option<Target> {
             }
         }
     }
-    let code = OF_DELEGATES
-        .iter()
-        .find(|(known, name)| *known == header && *name == "barcode")
-        .map(|(_, name)| *name)
-        .or_else(|| {
-            ["barcode", "rfid", "uhfId"]
-                .into_iter()
-                .find(|code| folded(code) == header)
-        });
+    let mut codes = ["barcode", "rfid", "uhfId"].into_iter();
+    let barcode = delegates::RESOURCE.property("barcode");
+    let code = codes.find(|code| folded(code) == header).or_else(|| {
+        let barcode = barcode.filter(|field| field.has_alias(&header));
+        barcode.map(|field| field.name)
+    });
     code.map(|code| Target::Participant {
         name: "firstDelegate",
         code,

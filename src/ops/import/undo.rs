@@ -7,7 +7,7 @@ use super::{
     batches,
     kept::{self, Kept, other_name},
     slices::{self, Steps},
-    uses::Uses,
+    uses::{Uses, targets},
 };
 use crate::{
     core::{
@@ -19,10 +19,7 @@ use crate::{
     types::error::{Error, Kind, Result},
 };
 use serde_json::json;
-use std::{collections::HashSet, fmt};
-
-/// Rows that refer to each other in a ring are taken back together, in one step; so many at most.
-const RING_MAX: usize = 1_000;
+use std::fmt;
 
 /// An import on its way back.
 pub struct Undo {
@@ -31,12 +28,8 @@ pub struct Undo {
     stop: Stop,
     /// Rows from this line on were looked at.
     before_line: i64,
-    /// Rows that wait for those that refer to them.
-    waiting: Vec<Waiting>,
-    /// Records that wait, or went with others of their ring.
-    seen: HashSet<i64>,
-    /// Records that were left.
-    stays: HashSet<i64>,
+    /// Records to which what was removed referred: they may be free now.
+    freed: Vec<i64>,
     uses: Option<Uses>,
     begun: bool,
     finished: bool,
@@ -62,7 +55,7 @@ pub struct Left {
     /// Its id.
     pub record: i64,
     /// Why.
-    pub reason: &'static str,
+    pub reason: String,
 }
 
 impl fmt::Display for Left {
@@ -102,7 +95,7 @@ pub fn undo(
     let uses = store.look_up(|connection| {
         let resource = batch.what.resource();
         resource
-            .map(|resource| Uses::of(connection, resource, &batch))
+            .map(|resource| Uses::of(connection, resource))
             .transpose()
     })?;
     let work = Undo {
@@ -110,9 +103,7 @@ pub fn undo(
         ctx,
         stop,
         before_line: i64::MAX,
-        waiting: Vec::new(),
-        seen: HashSet::new(),
-        stays: HashSet::new(),
+        freed: Vec::new(),
         uses,
         begun: false,
         finished: false,
@@ -125,13 +116,6 @@ pub fn undo(
     slices::write(store, work, told)
 }
 
-/// A row that is taken back after those that refer to its record.
-struct Waiting {
-    row: Kept,
-    /// Those up to this id were looked at.
-    after: i64,
-}
-
 impl Steps for Undo {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
         if !self.begun {
@@ -142,18 +126,10 @@ impl Steps for Undo {
         if self.stop.is_stopped() {
             return Ok(false);
         }
-        if let (Some(waiting), Some(uses)) = (self.waiting.last_mut(), &self.uses) {
-            if let Some(referring) = uses.referring(tx, waiting.row.record, waiting.after)? {
-                waiting.after = referring;
-                if !self.seen.contains(&referring)
-                    && let Some(row) = Kept::of_record(tx, self.batch.id, referring)?
-                {
-                    self.wait(row);
-                }
-                return Ok(true);
-            }
-            if let Some(Waiting { row, .. }) = self.waiting.pop() {
-                self.end(tx, &row)?;
+        if let Some(record) = self.freed.pop() {
+            let row = Kept::of_record(tx, self.batch.id, record)?;
+            if let Some(row) = row.filter(|row| row.line >= self.before_line) {
+                self.take_back(tx, &row)?;
             }
             return Ok(true);
         }
@@ -162,11 +138,7 @@ impl Steps for Undo {
             return Ok(self.once_more());
         };
         self.before_line = row.line;
-        if self.uses.is_none() {
-            self.end(tx, &row)?;
-        } else if !self.seen.contains(&row.record) {
-            self.wait(row);
-        }
+        self.take_back(tx, &row)?;
         Ok(true)
     }
 
@@ -188,44 +160,30 @@ impl Undo {
             self.before_line = i64::MAX;
             self.left = 0;
             self.told.clear();
-            self.seen.clear();
-            self.stays.clear();
         }
         !self.finished
     }
 
-    fn wait(&mut self, row: Kept) {
-        self.seen.insert(row.record);
-        self.waiting.push(Waiting { row, after: 0 });
-    }
-
-    /// Takes a row back, or tells why it is left.
-    fn end(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<()> {
-        match self.row(tx, row)? {
-            None => {
-                self.seen.remove(&row.record);
-                row.forget(tx, self.batch.id)
-            }
-            Some(reason) => {
-                self.stays.insert(row.record);
-                self.left += 1;
-                if self.told.len() < TOLD_MAX {
-                    let resource = self.batch.what.resource();
-                    let kind = resource.map_or("interaction", |resource| resource.name);
-                    self.told.push(Left {
-                        line: row.line,
-                        kind,
-                        record: row.record,
-                        reason,
-                    });
-                }
-                Ok(())
-            }
+    /// Takes a row back, or notes why it is left.
+    fn take_back(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<()> {
+        let Some(reason) = self.row(tx, row)? else {
+            return row.forget(tx, self.batch.id);
+        };
+        self.left += 1;
+        if self.told.len() < TOLD_MAX {
+            let resource = self.batch.what.resource();
+            self.told.push(Left {
+                line: row.line,
+                kind: resource.map_or("interaction", |resource| resource.name),
+                record: row.record,
+                reason,
+            });
         }
+        Ok(())
     }
 
     /// Takes a row back; why not, where it is left as it is.
-    fn row(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<Option<&'static str>> {
+    fn row(&mut self, tx: &Tx<'_>, row: &Kept) -> Result<Option<String>> {
         let (Some(resource), Some(uses)) = (self.batch.what.resource(), &self.uses) else {
             remove::take_back(tx, row.record)?;
             if let Some(connected) = row.interaction {
@@ -235,53 +193,35 @@ impl Undo {
             return Ok(None);
         };
         if !is_there(tx, resource, row.record)? {
-            // It went with its ring, or with the import that made it.
+            // It went with the import that made it.
             return Ok(None);
         }
+        let left = |reason: &str| Ok(Some(reason.to_owned()));
         if row.changed_since(tx, resource, None)? {
-            return Ok(Some("was changed since"));
+            return left("was changed since");
         }
         let Some(before) = &row.before else {
             if uses.is_used(tx, row.record, row.interaction)? {
-                return Ok(Some("was used since"));
+                return left("was used since");
             }
-            if uses.is_named(row.record) {
-                return Ok(Some(
-                    "is referred to by what another import can put back; take that back first",
-                ));
+            if let Some(other) = uses.referring(tx, row.record)? {
+                return Ok(Some(format!("is referred to by {} {other}", resource.name)));
             }
-            let ring = if uses.referring(tx, row.record, 0)?.is_some() {
-                match self.ring(tx, resource, uses, row.record)? {
-                    Some(ring) => ring,
-                    None => return Ok(Some("was used since: others that stay refer to it")),
-                }
-            } else {
-                Vec::new()
-            };
-            for other in &ring {
-                uses.let_go(tx, other.record)?;
-            }
-            for other in ring.iter().filter(|other| other.line != row.line) {
-                remove_for_good(tx, resource, other)?;
-                other.forget(tx, self.batch.id)?;
-                self.removed += 1;
-            }
+            self.freed.extend(targets(tx, resource, row.record)?);
             remove_for_good(tx, resource, row)?;
             self.removed += 1;
             return Ok(None);
         };
         if joined_and_used(tx, row)? {
-            return Ok(Some("was used since at the device it was joined with"));
+            return left("was used since at the device it was joined with");
         }
         match records::write::restore(tx, &self.ctx, resource, row.record, before) {
             Ok(()) => kept::keep_restored(tx, &self.batch, row.record, before)?,
             Err(cause) if cause.kind == Kind::CodeTaken => {
-                return Ok(Some("had a code that another record has by now"));
+                return left("had a code that another record has by now");
             }
             Err(cause) if cause.kind == Kind::Invalid => {
-                return Ok(Some(
-                    "referred to a record that is gone, or below it by now",
-                ));
+                return left("referred to a record that is gone, or below it by now");
             }
             Err(cause) => return Err(cause),
         }
@@ -290,43 +230,6 @@ impl Undo {
         }
         self.restored += 1;
         Ok(None)
-    }
-
-    /// All records that refer to one, and to those, and so on, where the import made all of them and
-    /// nobody changed or used them.
-    fn ring(
-        &self,
-        tx: &Tx<'_>,
-        resource: &Resource,
-        uses: &Uses,
-        record: i64,
-    ) -> Result<Option<Vec<Kept>>> {
-        let (mut known, mut to_see) = (HashSet::from([record]), vec![record]);
-        let mut ring = Vec::new();
-        while let Some(record) = to_see.pop() {
-            let Some(row) = Kept::of_record(tx, self.batch.id, record)? else {
-                return Ok(None);
-            };
-            let stays = row.before.is_some()
-                || row.changed_since(tx, resource, None)?
-                || uses.is_named(record)
-                || uses.is_used(tx, row.record, row.interaction)?;
-            if stays || ring.len() >= RING_MAX {
-                return Ok(None);
-            }
-            let mut after = 0;
-            while let Some(referring) = uses.referring(tx, record, after)? {
-                after = referring;
-                if self.stays.contains(&referring) {
-                    return Ok(None);
-                }
-                if known.insert(referring) {
-                    to_see.push(referring);
-                }
-            }
-            ring.push(row);
-        }
-        Ok(Some(ring))
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::{
     Stop, What,
-    bad::{BadRow, BadRows, Problem},
+    bad::{BadRow, BadRows, Failure},
     batches, check,
     kept::{self, Became, Before},
-    links,
-    marks::Marks,
     plan::{Plan, is_of_row},
     slices::{self, Steps},
     source::{ROWS_BYTES, Row, Rows},
@@ -19,7 +17,7 @@ use crate::{
     db::{Store, Tx, in_transaction},
     domain::{
         delegates,
-        interactions::{draft::Draft, presence, record},
+        interactions::{draft::Draft, presence, record, types::JOIN},
     },
     types::{
         DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
@@ -30,7 +28,6 @@ use crate::{
 use serde_json::{Map, Value};
 use std::{
     collections::VecDeque,
-    iter::Enumerate,
     time::{Duration, Instant},
 };
 
@@ -49,7 +46,6 @@ pub struct Import {
     pub plan: Plan,
     /// The rows to leave out.
     pub leave_out: BadRows,
-    to_link: Option<ToLink>,
     /// Rows that were read to be validated.
     ahead: VecDeque<Row>,
     /// A section has a schema.
@@ -66,21 +62,12 @@ pub struct Import {
     pub updated: u64,
     /// Rows that were good and are no more: their code was taken between check and write.
     pub late: BadRows,
-    /// Rows that are written without all that they refer to.
-    pub unlinked: BadRows,
     /// Ends it between two rows.
     pub stop: Stop,
-    /// Whether it came to its end.
+    /// Whether all rows are written; some may wait for the second pass.
     pub finished: bool,
     /// What this slice made.
     made: Vec<i64>,
-}
-
-/// The rows that are linked when all are written.
-struct ToLink {
-    which: Marks,
-    /// All rows of the file once more.
-    rows: Enumerate<Rows>,
 }
 
 impl Import {
@@ -99,7 +86,6 @@ impl Import {
             rows: Box::new(rows.skip(to_skip)),
             plan,
             leave_out,
-            to_link: None,
             ahead: VecDeque::new(),
             has_schemas: false,
             unprepared: false,
@@ -108,44 +94,10 @@ impl Import {
             created: 0,
             updated: 0,
             late: BadRows::default(),
-            unlinked: BadRows::default(),
             stop,
             finished: false,
             made: Vec::new(),
         }
-    }
-
-    /// Has it link rows with others when all are written: some that the check found, and those that
-    /// cannot stand below their parents yet. `rows` are all rows of the file.
-    #[must_use]
-    pub fn linking(mut self, which: Marks, rows: Rows) -> Self {
-        let rows = rows.enumerate();
-        self.to_link = Some(ToLink { which, rows });
-        self
-    }
-
-    /// Links the next row; false when there is none.
-    fn link(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        let to_link = self.to_link.as_mut();
-        let next = to_link
-            .filter(|one| !one.which.is_empty())
-            .and_then(|to_link| {
-                let (number, row) = to_link.rows.next()?;
-                let number = number as u64;
-                Some(row.map(|row| to_link.which.contains(number).then_some((number, row))))
-            });
-        match next.transpose()? {
-            None => return Ok(false),
-            Some(None) => {}
-            Some(Some((number, _))) if self.leave_out.contains(number) => {}
-            Some(Some((number, row))) => {
-                let line = row.line;
-                if let Some(problem) = links::link(tx, &self.plan, self.batch, row)? {
-                    self.unlinked.push(number, BadRow { line, problem });
-                }
-            }
-        }
-        Ok(true)
     }
 
     fn next_row(&mut self) -> Result<Option<Row>> {
@@ -166,11 +118,6 @@ impl Import {
         plan.resolve(tx, resource, &mut body)?;
         records::write::check(tx, &plan.ctx, resource, existing, body)
     }
-
-    fn is_linked(&self, number: u64) -> bool {
-        let to_link = self.to_link.as_ref();
-        to_link.is_some_and(|to_link| to_link.which.contains(number))
-    }
 }
 
 /// Writes every row that is not left out; `told` sees the import grow.
@@ -184,9 +131,8 @@ impl Steps for Import {
             return Ok(false);
         }
         let Some(row) = self.next_row()? else {
-            let goes_on = self.link(tx)?;
-            self.finished = !goes_on;
-            return Ok(goes_on);
+            self.finished = true;
+            return Ok(false);
         };
         let number = self.done;
         self.done += 1;
@@ -204,19 +150,19 @@ impl Steps for Import {
         };
         // Without a savepoint for the row, which would cost more than the row: what fails for a
         // reason of its own fails before anything of it is written.
-        match written? {
-            Ok(became) => {
-                if let Some(became) = became {
-                    if became.before.is_none() {
-                        self.created += 1;
-                        self.made.push(became.record);
-                    } else {
-                        self.updated += 1;
-                    }
-                    kept::keep_row(tx, self.batch, line, &became)?;
+        match written {
+            Ok(Some(became)) => {
+                if became.before.is_none() {
+                    self.created += 1;
+                    self.made.push(became.record);
+                } else {
+                    self.updated += 1;
                 }
+                kept::keep_row(tx, self.batch, line, &became)?;
             }
-            Err(problem) => self.late.push(number, BadRow { line, problem }),
+            Ok(None) => {}
+            Err(Failure::Row(problem)) => self.late.push(number, BadRow { line, problem }),
+            Err(Failure::Store(cause)) => return Err(cause),
         }
         Ok(true)
     }
@@ -265,30 +211,22 @@ impl Steps for Import {
         if self.plan.what == What::Delegates {
             delegates::index::now(tx, &self.made)?;
         }
-        batches::advance(tx, self.batch, self.done, self.finished)
+        let finished = self.finished && !kept::any_waits(tx, self.batch)?;
+        batches::advance(tx, self.batch, self.done, finished)
     }
 }
 
-type OfRow<T> = Result<T, Problem>;
-
 impl Import {
-    fn row(&mut self, tx: &Tx<'_>, number: u64, row: Row) -> Result<OfRow<Option<Became>>> {
-        let body = match self.plan.body(row.content) {
-            Ok(body) => body,
-            Err(problem) => return Ok(Err(problem)),
-        };
+    fn row(&mut self, tx: &Tx<'_>, number: u64, row: Row) -> Result<Option<Became>, Failure> {
+        let body = self.plan.body(row.content)?;
         let written = if self.plan.what == What::Interactions {
             self.interaction(tx, body)
         } else {
             self.record(tx, number, body)
         };
         match written {
-            Ok(became) => Ok(Ok(became)),
-            Err(Failure::Problem(problem)) => Ok(Err(problem)),
-            Err(Failure::Error(cause)) if is_of_row(cause.kind) => {
-                Ok(Err(self.plan.problem(cause)))
-            }
-            Err(Failure::Error(cause)) => Err(cause),
+            Err(Failure::Store(cause)) => self.plan.of_row(Err(cause)),
+            written => written,
         }
     }
 
@@ -315,7 +253,6 @@ impl Import {
         number: u64,
         mut body: Map<String, Value>,
     ) -> Result<Option<Became>, Failure> {
-        let is_linked = self.is_linked(number);
         let (plan, ctx) = (&self.plan, &self.plan.ctx);
         let resource = plan.resource(&body);
         let existing = plan.existing(tx, resource, &body)?;
@@ -324,22 +261,16 @@ impl Import {
             body.insert(BARCODE.to_owned(), code.into());
         }
         let unresolved = plan.resolve(tx, resource, &mut body)?;
-        if let Some(missing) = unresolved.first().filter(|_| !is_linked) {
-            return Err(missing.told(plan.what).into());
-        }
         let mut unlinked: Vec<_> = unresolved.iter().map(|one| one.property).collect();
         if unlinked.contains(&PARENT) {
             body.insert(PARENT.to_owned(), Value::Null);
         }
-        if let (Some(parent), Some(to_link)) =
-            (body.get(PARENT).and_then(referred), &mut self.to_link)
-        {
+        if let Some(parent) = body.get(PARENT).and_then(referred) {
             let above = records::write::check_ancestors(tx, resource, existing, parent);
             if above.is_err_and(|cause| is_of_row(cause.kind)) {
                 // Rows further down make room for it; until then it stands nowhere.
                 body.insert(PARENT.to_owned(), Value::Null);
                 unlinked.push(PARENT);
-                to_link.which.set(number);
             }
         }
         // A code that was taken since the check is told as the check would have.
@@ -357,11 +288,11 @@ impl Import {
         }
         .or_else(|cause| {
             if cause.kind != Kind::CodeTaken {
-                return Err(Failure::Error(cause));
+                return Err(Failure::Store(cause));
             }
             Err(match check::taken(tx, plan, resource, &codes, existing)? {
-                Some(problem) => Failure::Problem(problem),
-                None => Failure::Error(cause),
+                Some(problem) => Failure::Row(problem),
+                None => Failure::Store(cause),
             })
         })?;
         let change = match &before {
@@ -386,17 +317,6 @@ impl Import {
             interaction,
             unlinked,
         }))
-    }
-}
-
-enum Failure {
-    Problem(Problem),
-    Error(Error),
-}
-
-impl From<Error> for Failure {
-    fn from(cause: Error) -> Self {
-        Self::Error(cause)
     }
 }
 
@@ -436,7 +356,7 @@ pub(super) fn join(
         return Ok(None);
     }
     let draft = Draft {
-        kind: "join".into(),
+        kind: JOIN.name.into(),
         delegates: [Some(DelegateSelector::Id(delegate)), None, None],
         devices: [Some(DeviceSelector::Id(device)), None, None],
         ..Draft::default()

@@ -181,8 +181,6 @@ fn meaning(kind: Kind) -> &'static str {
         Kind::MethodNotAllowed => "method not allowed",
         Kind::CodeTaken => "unique code already used",
         Kind::TooLarge => "body too large",
-        Kind::AddressTooLong => "address too long",
-        Kind::HeadTooLarge => "address and headers too large",
         Kind::NotJson => "not JSON",
         Kind::Unavailable => "the store could not take it; resend with the same nonce",
         Kind::NotSetUp => {

@@ -25,6 +25,14 @@ pub fn pointer_part(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
+/// JSON on several lines; as it is where it is none.
+#[must_use]
+pub fn pretty(json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(json)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| json.to_owned())
+}
+
 /// Appends text as a JSON string.
 pub fn write_string(text: &str, out: &mut String) {
     out.push('"');

@@ -314,7 +314,7 @@ fn hostile_regions_at_once_leave_check_ins_alone() {
     let gate = caller.device(&json!({"code": "gate"}));
     let doubling = format!(
         "{{% set x = 'abcdefgh' %}}{}{{{{ x }}}}",
-        "{% set x = x ~ x %}".repeat(60)
+        "{% set x = [x, x]|join %}".repeat(60)
     );
     for (number, hostile) in [
         "{% for i in range(9999) %}{% for j in range(9999) %}{{ i }}{% endfor %}{% endfor %}",

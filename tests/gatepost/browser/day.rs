@@ -33,7 +33,7 @@ fn subscribe(browser: &Browser) {
     browser.go("/console/webhooks");
     browser.press("CRM");
     browser.press("Send a test");
-    browser.tells("The test was not taken");
+    browser.tells("Test failed");
 }
 
 /// A mail server is set, which may not be called, and a message goes to it in vain.

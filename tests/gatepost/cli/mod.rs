@@ -306,10 +306,12 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         &["user", "remove"],
         &["backup"],
         &["restore"],
+        &["compact"],
         &["check"],
         &["barcode", "make"],
         &["barcode", "check"],
         &["openapi"],
+        &["completions"],
         &["demo"],
     ] {
         let help = done(&gatepost(folder.path(), &[command, &["--help"]].concat()));
@@ -318,4 +320,8 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
     let document: Value =
         serde_json::from_str(&done(&gatepost(folder.path(), &["openapi"]))).expect("JSON");
     assert_eq!(document["openapi"], "3.0.0");
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = done(&gatepost(folder.path(), &["completions", shell]));
+        assert!(script.contains("--resume"), "{shell}: {script}");
+    }
 }

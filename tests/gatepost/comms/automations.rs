@@ -233,16 +233,16 @@ fn automations_are_made_switched_and_removed_in_the_console() {
         ("withinMinutes", "30"),
         ("active", "1"),
     ];
-    crew.post(&format!("{here}/save"), &form).taken();
+    crew.post(&format!("{here}/new"), &form).taken();
     assert!(crew.get(here).shown().contains("Welcome"));
     for (field, value, about) in [
         ("name", "Order is ready", "already"),
-        ("name", "", "Name: must"),
+        ("name", "", "Must have 1 to 100"),
         ("interactionType", "Check In", "malformed"),
         ("template", "sms:nothing", "no template"),
-        ("template", "", "Choose a template"),
-        ("withinMinutes", "0", "WithinMinutes: must"),
-        ("device", "nowhere", "no device"),
+        ("template", "", "Choose one"),
+        ("withinMinutes", "0", "Must be from 1 to"),
+        ("device", "nowhere", "no device with the code"),
     ] {
         let mut wrong = form.to_vec();
         wrong.retain(|(name, _)| *name != field);
@@ -251,30 +251,23 @@ fn automations_are_made_switched_and_removed_in_the_console() {
             wrong.push(("name", "Another"));
         }
         wrong.push((field, value));
-        crew.post(&format!("{here}/save"), &wrong)
+        crew.post(&format!("{here}/new"), &wrong)
             .refused(422, about);
     }
     let id: i64 = post
         .server
         .value("SELECT id FROM automations WHERE name = 'Welcome'");
     // Two open it; the second is told.
-    let html = crew.get(&format!("{here}/{id}")).shown();
-    let seen = html
-        .split("name=\"seen\" value=\"")
-        .nth(1)
-        .and_then(|rest| rest.split('"').next())
-        .expect("a mark")
-        .to_owned();
-    let id_text = id.to_string();
+    let edit = format!("{here}/{id}");
+    let version = crew.get(&edit).version();
     let mut change = form.to_vec();
-    change.extend([
-        ("id", id_text.as_str()),
-        ("seen", &seen),
-        ("delegateType", "vip"),
-    ]);
-    crew.post(&format!("{here}/save"), &change).taken();
-    crew.post(&format!("{here}/save"), &change)
-        .refused(422, "Somebody else changed");
+    change.extend([("version", version.as_str()), ("delegateType", "vip")]);
+    crew.post(&edit, &change).taken();
+    change.push(("delegateType", "guest"));
+    change.remove(form.len() + 1);
+    let told = crew.post(&edit, &change);
+    told.refused(422, "changed this while you did");
+    told.refused(422, "Of attendees of this type is now");
     post.server
         .console_user("op@example.com", ConsoleRole::Operator);
     let operator = Crew::sign_in(&post.server, "op@example.com");

@@ -79,12 +79,12 @@ fn the_certificate_is_set_in_the_console_and_in_the_configuration() {
     let with_key = format!("{}{key}", own.certificate);
     // As a browser sends it.
     let typed = own.certificate.replace('\n', "\r\n");
-    let seen = super::console::hidden(&crew.get(path).shown(), "seen");
+    let seen = crew.get(path).version();
     let send = |certificate: &str| {
         crew.post(
             path,
             &[
-                ("seen", &*seen),
+                ("version", &*seen),
                 ("host", "127.0.0.1"),
                 ("port", &port),
                 ("security", "starttls"),

@@ -13,7 +13,7 @@ const EDIT: &str = "/console/content/edit?path=%2Fapi%2Fdelegate-info";
 fn form<'a>(seen: &'a str, content: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("do", "save"),
-        ("seen", seen),
+        ("version", seen),
         ("path", PATH),
         ("content", content),
         ("tags", "welcome, first"),
@@ -73,7 +73,7 @@ fn a_region_is_written_published_and_taken_offline() {
     all.get("/delegate/barcode:A1/info")
         .refused(400, 1801, PATH);
     let window = [("from", "2020-01-01T00:00"), ("to", "2100-01-01T00:00:00")];
-    let seen = hidden(&crew.get(EDIT).shown(), "/console/content/edit", "seen");
+    let seen = crew.get(EDIT).version();
     let mut fields = form(&seen, "x");
     fields.retain(|(name, _)| !["from", "to"].contains(name));
     fields.extend(window);
@@ -94,7 +94,7 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
     let preview = |path: &str, content: &str, record: &str| {
         let fields = [
             ("do", "preview"),
-            ("seen", "0"),
+            ("version", "0"),
             ("path", path),
             ("content", content),
             ("record", record),
@@ -138,7 +138,7 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
         (
             "a\n{{ delegate.firstName + 1 }}",
             "A1",
-            "line 2: `+` needs two numbers",
+            "line 2: tried to use + operator on unsupported types",
         ),
         ("x", "barcode:nobody", "nobody"),
         ("x", "nose:1", "nose"),
@@ -176,10 +176,10 @@ fn the_second_of_two_editors_is_told() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
     save(&crew, "0", "one");
-    let seen = hidden(&crew.get(EDIT).shown(), "/console/content/edit", "seen");
+    let seen = crew.get(EDIT).version();
     save(&crew, &seen, "theirs");
     let told = crew.post("/console/content/edit", &form(&seen, "mine"));
-    told.refused(422, "Somebody saved version 2");
+    told.refused(422, "operator@example.com changed this while you did");
     assert!(told.html.contains("theirs") && told.html.contains("mine"));
     assert_eq!(
         server.value::<String>("SELECT content FROM regions"),
@@ -203,7 +203,7 @@ fn the_second_of_two_editors_is_told() {
     }
     assert_eq!(server.value::<i64>("SELECT version FROM regions"), 2);
     // Who was told and saves again means it.
-    let again = hidden(&told.html, "/console/content/edit", "seen");
+    let again = told.version();
     save(&crew, &again, "mine");
     assert_eq!(
         server.value::<String>("SELECT content FROM regions"),

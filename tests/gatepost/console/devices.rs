@@ -107,7 +107,7 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
     assert!(!tree.contains("<b>"));
     let page = crew.get(&format!("/console/devices/{session}")).shown();
     assert!(
-        page.contains("<strong>operator@example.com</strong> made it"),
+        page.contains(r#"<strong>Created</strong> <span class="help">by operator@example.com"#),
         "{page}"
     );
 }
@@ -349,7 +349,7 @@ fn a_deleted_device_is_restored_unless_its_code_was_taken() {
     crew.post(&format!("{path}/restore"), &[])
         .refused(404, "no deleted device");
     let history = crew.get(&format!("{path}/history")).shown();
-    assert!(history.contains("deleted it") && history.contains("restored it"));
+    assert!(history.contains("Deleted") && history.contains("Restored"));
 }
 
 #[test]

@@ -63,6 +63,14 @@ impl Page {
         self.location
     }
 
+    /// The mark of the state that a form was begun on.
+    #[track_caller]
+    pub fn version(&self) -> String {
+        let after = self.html.split("name=\"version\" value=\"").nth(1);
+        let version = after.and_then(|rest| rest.split('"').next());
+        version.expect("a form with a version").to_owned()
+    }
+
     /// Checks that a page tells of `about` and has this status.
     #[track_caller]
     pub fn refused(&self, status: u16, about: &str) {

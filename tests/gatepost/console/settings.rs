@@ -31,20 +31,20 @@ fn calls_go_to_this_machine_only_where_an_administrator_allows_it() {
     let server = Server::start();
     let crew = administrator(&server);
     let form = "/console/settings/outgoing";
-    let seen = || hidden(&crew.get("/console/settings").html, form, "seen");
+    let seen = || hidden(&crew.get("/console/settings").html, form, "version");
     let before = seen();
     assert_eq!(server.app.outgoing.reach(), Reach::Network);
-    let saved = crew.post(form, &[("seen", &before), ("allowLocal", "1")]);
+    let saved = crew.post(form, &[("version", &before), ("allowLocal", "1")]);
     assert_eq!(
         (saved.status, saved.location.as_str()),
         (303, "/console/settings")
     );
     assert_eq!(server.app.outgoing.reach(), Reach::Local);
     // Somebody who saw it otherwise changes nothing.
-    crew.post(form, &[("seen", &before)])
-        .refused(422, "Somebody else");
+    crew.post(form, &[("version", &before)])
+        .refused(422, "administrator@example.com changed this");
     assert_eq!(server.app.outgoing.reach(), Reach::Local);
-    assert_eq!(crew.post(form, &[("seen", &seen())]).status, 303);
+    assert_eq!(crew.post(form, &[("version", &seen())]).status, 303);
     assert_eq!(server.app.outgoing.reach(), Reach::Network);
 }
 
@@ -83,7 +83,7 @@ fn general<'a>(
     url: &'a str,
 ) -> [(&'a str, &'a str); 4] {
     [
-        ("seen", seen),
+        ("version", seen),
         ("name", name),
         ("timeZone", zone),
         ("publicUrl", url),
@@ -98,7 +98,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
         hidden(
             &crew.get("/console/settings").shown(),
             "/console/settings",
-            "seen",
+            "version",
         )
     };
     let first = seen();
@@ -126,15 +126,19 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     );
     // Somebody else was faster: told what is there, and nothing is written.
     let late = crew.post("/console/settings", &general(&first, "Südlicht", "UTC", ""));
-    late.refused(422, "Somebody else changed");
-    assert!(late.html.contains("Nordlicht") && !late.html.contains("Südlicht"));
+    late.refused(422, "administrator@example.com changed this");
+    late.refused(
+        422,
+        "<dt>Name of the event or the venue is now</dt><dd>Nordlicht</dd>",
+    );
+    late.refused(422, "value=\"Südlicht\"");
     assert_eq!(server.app.settings().name(), "Nordlicht");
     let now = seen();
     for (form, about) in [
         (general(&now, "X", "Mars/Olympus", ""), "Mars/Olympus"),
         (
             general(&now, "X", "UTC", "gate.example.org"),
-            "Address that apps reach this server by: ",
+            "publicUrl-error",
         ),
     ] {
         let again = crew.post("/console/settings", &form);
@@ -144,7 +148,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     // What the form lets one type is taken, and what is too long is told by its label.
     let long = "ü".repeat(201);
     crew.post("/console/settings", &general(&now, &long, "UTC", ""))
-        .refused(422, "Name of the event or the venue: ");
+        .refused(422, "name-error");
     let long = "ü".repeat(200);
     crew.post("/console/settings", &general(&now, &long, "UTC", ""))
         .taken();
@@ -154,10 +158,10 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     for none in ["localtime", "Factory", "posixrules"] {
         assert!(!shown.contains(&format!("\"{none}\"")), "{none}");
         crew.post("/console/settings", &general(&now, "X", none, ""))
-            .refused(422, "Time zone: ");
+            .refused(422, "timeZone-error");
     }
     let origins = [
-        ("seen", now.as_str()),
+        ("version", now.as_str()),
         ("name", "N"),
         ("timeZone", "UTC"),
         ("corsOrigins", "https://a.example\nhttps://b.example/"),
@@ -165,7 +169,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     crew.post("/console/settings", &origins)
         .refused(422, "https://b.example/");
     let origins = [
-        ("seen", now.as_str()),
+        ("version", now.as_str()),
         ("name", "N"),
         ("timeZone", "UTC"),
         ("corsOrigins", "https://a.example\r\nhttps://b.example"),
@@ -212,20 +216,20 @@ fn default_rules_are_a_form_and_bind_gates_at_once() {
         hidden(
             &crew.get("/console/settings").shown(),
             "/console/settings/access",
-            "seen",
+            "version",
         )
     };
     let now = seen();
     let save = |seen: &str, entry: &str, most: &str| -> Page {
         let form = [
-            ("seen", seen),
+            ("version", seen),
             ("entry", entry),
             ("maxCheckIns", most),
             ("ruleSet", ""),
         ];
         crew.post("/console/settings/access", &form)
     };
-    save(&now, "single", "many").refused(422, "Check-ins per person");
+    save(&now, "single", "many").refused(422, "maxCheckIns-error");
     save(&now, "thrice", "").refused(422, "thrice");
     save(&now, "single", "").taken();
     let scan = || {
@@ -236,13 +240,32 @@ fn default_rules_are_a_form_and_bind_gates_at_once() {
     };
     assert_eq!(scan().status, 201);
     scan().refused(412, 740, "");
-    save(&now, "multiple", "").refused(422, "Somebody else changed");
+    save(&now, "multiple", "").refused(422, "administrator@example.com changed this");
     save(&seen(), "", "").taken();
     assert_eq!(scan().status, 201);
     assert_eq!(
         server.value::<i64>("SELECT count(*) FROM settings WHERE name = 'access'"),
         0
     );
+}
+
+#[test]
+fn the_second_of_two_editors_reads_who_changed_the_same_setting() {
+    let server = Server::start();
+    let crew = administrator(&server);
+    server.console_user("bob@example.com", ConsoleRole::Administrator);
+    let bob = Crew::sign_in(&server, "bob@example.com");
+    let version = |form: &str| hidden(&crew.get("/console/settings").shown(), form, "version");
+    let (access, general_form) = ("/console/settings/access", "/console/settings");
+    let (begun_on, now) = (version(access), version(general_form));
+    bob.post(access, &[("version", &begun_on), ("entry", "single")])
+        .taken();
+    // Somebody else changed something else since.
+    crew.post(general_form, &general(&now, "Nordlicht", "UTC", ""))
+        .taken();
+    let late = crew.post(access, &[("version", &begun_on), ("entry", "multiple")]);
+    late.refused(422, "bob@example.com changed this");
+    late.refused(422, "How often is now");
 }
 
 const PNG: &[u8] =
@@ -446,18 +469,22 @@ fn statements_are_tried_saved_and_searched_by() {
     let id = caller.delegate(&json!({"barcode": "A", "firstName": "Ada"}));
     let shown = crew.get(PATH).shown();
     assert!(shown.contains("first_delegate_id") && shown.contains("raw_flags"));
-    let seen = hidden(&shown, PATH, "seen");
+    let seen = hidden(&shown, PATH, "version");
     let post = |seen: &str, was: &str, name: &str, sql: &str, record: &str, what: &str| {
         let form = [
-            ("seen", seen),
-            ("was", was),
+            ("version", seen),
             ("name", name),
             ("type", "delegate"),
             ("sql", sql),
             ("record", record),
             ("do", what),
         ];
-        crew.post(PATH, &form)
+        let path = if was.is_empty() {
+            PATH.to_owned()
+        } else {
+            format!("{PATH}?name={was}")
+        };
+        crew.post(&path, &form)
     };
     let sql = "SELECT upper(first_name) FROM delegates WHERE id = :id";
     let tried = post(&seen, "", "loud", sql, "barcode:A", "try").shown();
@@ -468,7 +495,8 @@ fn statements_are_tried_saved_and_searched_by() {
             .contains("<strong>4</strong>")
     );
     post(&seen, "", "loud", sql, "barcode:Z", "try").refused(422, "Z");
-    post(&seen, "", "loud", sql, "", "try").refused(422, "record to try");
+    post(&seen, "", "loud", sql, "nose:1", "try").refused(422, "nose");
+    post(&seen, "", "loud", sql, "", "try").refused(422, "record-error");
     for (name, sql) in [
         ("loud", "DELETE FROM delegates"),
         ("loud", "SELECT password_hash FROM users"),
@@ -490,9 +518,9 @@ fn statements_are_tried_saved_and_searched_by() {
         Some(1)
     );
     let stored = crew.get(&format!("{PATH}?name=loud")).shown();
-    let now = hidden(&stored, PATH, "seen");
+    let now = hidden(&stored, &format!("{PATH}?name=loud"), "version");
     post(&now, "loud", "quiet", "SELECT 1", "", "save").taken();
-    post(&now, "loud", "loud", "SELECT 2", "", "save").refused(422, "omebody else");
+    post(&now, "loud", "loud", "SELECT 2", "", "save").refused(404, "no statement loud");
     let names: Vec<Value> = vec![
         server
             .value::<String>("SELECT group_concat(name) FROM statements")

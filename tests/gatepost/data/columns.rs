@@ -1,9 +1,16 @@
 //! The columns of exported lists, and the keys of exported records: spreadsheets and scripts of others
 //! name them.
 
-use super::{Site, older};
+use super::{Site, older, run};
+use crate::harness::Server;
 use calamine::{Reader, Xlsx};
-use serde_json::Value;
+use gatepost::{
+    core::records::{Field, Kind},
+    db::sandbox::Sandbox,
+    domain::delegates,
+    identity::ConsoleRole,
+};
+use serde_json::{Map, Value, json};
 
 const LISTS: [&str; 5] = [
     "delegates",
@@ -91,4 +98,75 @@ fn keys_of_a_migrated_files_configuration_stay() {
         format!("{part}: {}", found.join(" "))
     });
     insta::assert_snapshot!(parts.collect::<Vec<_>>().join("\n\n"));
+}
+
+/// What a field is declared with, everything follows: no other place says that there is one.
+#[test]
+fn every_text_of_an_attendee_is_known_everywhere() {
+    let server = Server::start();
+    let (caller, crew) = (
+        server.caller_with_all(),
+        server.crew(ConsoleRole::Administrator),
+    );
+    let fields = delegates::FIELDS.iter();
+    let fields: Vec<&Field> = fields
+        .filter(|field| field.kind == Kind::Text && field.name != "rawFlags")
+        .collect();
+    let value = |field: &Field| format!("{} of Ada", field.column);
+    let body: Map<String, Value> = fields
+        .iter()
+        .map(|field| (field.name.to_owned(), value(field).into()))
+        .collect();
+    let id = caller.delegate(&Value::Object(body));
+    let page = |path: &str| crew.get(&format!("/console/delegates/{path}")).shown();
+    let (record, form, new) = (
+        page(&id.to_string()),
+        page(&format!("{id}/edit")),
+        page("new"),
+    );
+    let shown = caller.get(&format!("/delegate/id:{id}"));
+    let file = server.app.store.path().to_owned();
+    let sandbox = Sandbox::open(&file).expect("a sandbox");
+    let site = Site::new();
+    let list = site.file(
+        "list.csv",
+        run(&file, &["export", "delegates", "--format", "csv"]).stdout,
+    );
+    site.done(&["import", "delegates", &list]);
+    let imported: Value =
+        serde_json::from_str(&site.done(&["export", "delegates", "--format", "json"]))
+            .expect("JSON");
+    for field in fields {
+        let (name, value) = (field.name, value(field));
+        assert_eq!(shown.data()[name], json!(value), "{name}: the API");
+        let search = json!({"==": [name, value]}).to_string();
+        let search: String = form_urlencoded::byte_serialize(search.as_bytes()).collect();
+        let found = caller.get(&format!("/delegate/list?search={search}"));
+        assert_eq!(
+            found.data().as_array().map(Vec::len),
+            Some(1),
+            "{name}: searches"
+        );
+        assert!(record.contains(&value), "{name}: the page of the record");
+        assert!(
+            form.contains(&format!("value=\"{value}\"")),
+            "{name}: the form"
+        );
+        assert!(
+            new.contains(&format!(">{}</label>", field.label)),
+            "{name}: the empty form"
+        );
+        let sql = format!("SELECT {} FROM delegates WHERE id = :id", field.column);
+        let of_view = sandbox.scalar(&sql, id).expect("a value of the view");
+        assert_eq!(
+            of_view,
+            rusqlite::types::Value::Text(value.clone()),
+            "{name}: reports"
+        );
+        assert_eq!(
+            imported[0][name],
+            json!(value),
+            "{name}: exports and imports"
+        );
+    }
 }

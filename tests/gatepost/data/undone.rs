@@ -108,23 +108,6 @@ fn what_cannot_be_put_back_is_left_and_named() {
 }
 
 #[test]
-fn what_another_import_would_put_back_keeps_what_that_refers_to() {
-    let site = Site::new();
-    let first = site.file("first.csv", "barcode,parent\nP,\nA,barcode:P\nB,\n");
-    let second = site.file("second.csv", "barcode,parent\nA,barcode:B\n");
-    site.done(&["import", "delegates", &first]);
-    site.done(&["import", "delegates", &second, "--key", "barcode"]);
-    let told = site.refused(&["import", "--undo", "1"]);
-    assert!(
-        told.contains("line 2: delegate 1 is referred to by what another import can put back"),
-        "{told}"
-    );
-    site.told(&["import", "--undo", "2"]);
-    let told = site.told(&["import", "--undo", "1"]);
-    assert_eq!((&told["removed"], &told["left"]), (&json!(3), &json!(0)));
-}
-
-#[test]
 fn a_row_that_changed_nothing_puts_nothing_back() {
     let site = Site::new();
     for (name, rows) in [("1.csv", "A,Ann"), ("2.csv", "A,Anna"), ("3.csv", "A,Anna")] {

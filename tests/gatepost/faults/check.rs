@@ -88,6 +88,11 @@ const DAMAGES: &[[&str; 3]] = &[
         "--repair",
     ],
     [
+        "UPDATE interactions SET effect = 1 WHERE interaction_type = 'check-in'",
+        "interactions whose effect on presence is not that of their type",
+        "--repair",
+    ],
+    [
         "UPDATE occupancy SET inside = inside + 2",
         "counts +2 inside",
         "--repair",
@@ -251,7 +256,8 @@ fn a_damaged_or_foreign_file_is_told_and_left_as_it_is() {
 fn counts_of_those_inside_are_mended_beside_gates_that_go_on() {
     let site = visited();
     let damage = "UPDATE occupancy SET inside = inside + device_id;
-                  UPDATE totals SET delegates = 0, interactions = 0";
+                  UPDATE totals SET delegates = 0, interactions = 0;
+                  UPDATE interactions SET effect = NULL WHERE id % 2 = 0";
     let file = Connection::open(&site.db).expect("the file");
     file.execute_batch(damage).expect(damage);
     file.close().expect("closed");
@@ -273,6 +279,7 @@ fn counts_of_those_inside_are_mended_beside_gates_that_go_on() {
         "{printed}"
     );
     assert_eq!(printed["mended"]["totals"], true);
+    assert_ne!(printed["mended"]["effects"], 0);
     served.stop();
     let file = Connection::open(&site.db).expect("the file");
     assert_eq!(evidence::troubles(&file), Vec::<String>::new());

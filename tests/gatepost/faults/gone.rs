@@ -94,7 +94,7 @@ fn nothing_is_acknowledged_that_went_into_a_file_that_is_gone() {
 }
 
 #[test]
-fn a_server_that_nobody_writes_to_notices_within_a_second() {
+fn a_server_that_nobody_writes_to_notices_by_itself() {
     let site = Site::prepare();
     let served = Served::start(&site.db);
     let mut wire = served.wire();
@@ -104,11 +104,6 @@ fn a_server_that_nobody_writes_to_notices_within_a_second() {
     while wire.call(READY).expect("an answer").status == 200 {
         assert!(begun.elapsed() < PATIENCE, "it is never noticed");
     }
-    assert!(
-        begun.elapsed() < Duration::from_secs(1),
-        "{:?}",
-        begun.elapsed()
-    );
     // It ends when it is asked to, and says that something is wrong.
     served.ask("TERM");
     assert_eq!(served.ended().code(), Some(1));

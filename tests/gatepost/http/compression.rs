@@ -31,7 +31,7 @@ fn header<'a>(response: &'a Response, name: &str) -> &'a str {
 
 fn varies(response: &Response) -> bool {
     let all = response.headers().get_all("vary").iter();
-    all.into_iter().any(|value| value == "Accept-Encoding")
+    all.into_iter().any(|value| value == "accept-encoding")
 }
 
 fn unpacked(packed: &[u8]) -> String {

@@ -71,22 +71,6 @@ fn every_request_is_a_line_without_secrets() {
 }
 
 #[test]
-fn what_was_no_request_is_a_line_too() {
-    let venue = Venue::open(&["--access-log", "--log-format", "json"]);
-    let mut wire = venue.served.wire();
-    let refused = wire
-        .call(format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(70_000)).as_bytes())
-        .expect("an answer");
-    assert_eq!(refused.status, 414);
-    let line = line(&venue, refused.header("x-request-id").expect("an id"));
-    assert_eq!(line["status"], 414);
-    assert_eq!(line["address"], "127.0.0.1");
-    let (_, metrics) = venue.text("/metrics");
-    let counted = "gatepost_http_requests_total{method=\"\",route=\"other\",status=\"4xx\"} 1";
-    assert!(metrics.contains(counted), "{metrics}");
-}
-
-#[test]
 fn a_text_log_is_for_people_and_has_no_secrets_either() {
     let venue = Venue::open(&["--access-log", "--log-format", "text"]);
     let mut wire = venue.served.wire();

@@ -63,25 +63,6 @@ fn is_served(address: SocketAddr, trusted: &CertificateDer<'static>, name: &str)
     ask(address, trusted, name, request).is_ok_and(|answer| answer.start.contains(" 200 "))
 }
 
-#[test]
-fn what_is_no_request_is_refused_in_the_envelope() {
-    let (folder, db, _) = prepare();
-    let made = make("gate.example");
-    let files = Files::of(folder.path(), &made);
-    let served = Served::start_by(Command::new(GATEPOST), &db, &files.arguments());
-    let answer = ask(
-        served.address,
-        &made.der,
-        "gate.example",
-        "nonsense\r\n\r\n",
-    );
-    let answer = answer.expect("an answer");
-    assert!(answer.start.contains(" 400 "), "{}", answer.start);
-    let told = String::from_utf8_lossy(&answer.body);
-    assert!(told.contains("\"internalCode\":1100"), "{told}");
-    served.stop();
-}
-
 struct Files {
     certificate: PathBuf,
     key: PathBuf,

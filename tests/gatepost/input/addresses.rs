@@ -123,81 +123,30 @@ fn long_paths_and_queries_are_answered() {
     venue.goes_on();
 }
 
-/// What HTTP refuses before there is a request is told as everything else is.
+/// The HTTP library answers what is no request (contract §2).
 #[test]
-fn what_is_no_request_is_refused_in_the_envelope() {
+fn what_is_no_request_is_refused_and_ends_its_connection() {
     let server = Server::start();
     let venue = Venue::new(&server);
     let get = |path: &str, headers: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n").into_bytes()
     };
-    let address = |bytes: usize| {
-        get(
-            &format!("/api/v5/delegate/list?search={}", "x".repeat(bytes)),
-            "",
-        )
-    };
+    let long = format!("/api/v5/delegate/list?search={}", "x".repeat(70_000));
     let good = get("/api/v5/ping", "");
-    for (request, status, code, part) in [
-        (address(70_000), 414, 1106, "64 KiB"),
-        (
-            get("/", &format!("X: {}\r\n", "y".repeat(200_000))),
-            431,
-            1106,
-            "80 KiB",
-        ),
-        (get("/", &"X: y\r\n".repeat(101)), 431, 1106, "100 headers"),
-        (
-            get("/", "Content-Length: x\r\n"),
-            400,
-            1100,
-            "not valid HTTP",
-        ),
-        (
-            b"\x00\x01\x02\r\n\r\n".to_vec(),
-            400,
-            1100,
-            "not valid HTTP",
-        ),
-        (
-            b"GET / HTTP/1.1\r\nno header\r\n\r\n".to_vec(),
-            400,
-            1100,
-            "not valid HTTP",
-        ),
+    for (request, status) in [
+        (get(&long, ""), 414),
+        (get("/", &format!("X: {}\r\n", "y".repeat(200_000))), 431),
+        (get("/", &"X: y\r\n".repeat(101)), 431),
+        (get("/", "Content-Length: x\r\n"), 400),
+        (b"\x00\x01\x02\r\n\r\n".to_vec(), 400),
+        (b"GET / HTTP/1.1\r\nno header\r\n\r\n".to_vec(), 400),
         // After an answer, on the same connection.
-        (
-            [&good[..], b"\x00\r\n\r\n"].concat(),
-            400,
-            1100,
-            "not valid HTTP",
-        ),
+        ([&good[..], b"\x00\r\n\r\n"].concat(), 400),
     ] {
         let (_, answers) = send_bytes(&server, &request, false);
         let (_, answer) = answers.rsplit_once("HTTP/1.1 ").expect("an answer");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
-        assert!(head.starts_with(&status.to_string()), "{answers}");
-        for line in [
-            "content-type: application/json",
-            "connection: close",
-            &format!("content-length: {}", body.len()),
-        ] {
-            assert!(head.lines().any(|of| of == line), "{line}: {answers}");
-        }
-        assert!(head.contains("\r\nx-request-id: "), "{answers}");
-        let body: Value = serde_json::from_str(body).expect("JSON");
-        assert_eq!(body["data"], json!({}));
-        let error = &body["meta"]["error"];
-        assert_eq!(
-            (&error["code"], &error["internalCode"]),
-            (&json!(status), &json!(code))
-        );
-        assert!(
-            error["message"]
-                .as_str()
-                .is_some_and(|told| told.contains(part)),
-            "{error}"
-        );
+        assert!(answer.starts_with(&status.to_string()), "{answers}");
+        assert!(answer.contains("\r\nconnection: close\r\n"), "{answers}");
     }
     venue.goes_on();
 }

@@ -1,9 +1,9 @@
 //! Erasure (contract §8): by the person itself, and by the crew.
 
 use super::{
-    beside,
+    beside, compacted,
     filled::{fill, keyed},
-    gatepost, traces, wiped,
+    gatepost, shown, traces, wiped, words_in,
 };
 use crate::harness::{Caller, Server, reply, whole};
 use gatepost::identity::{ConsoleRole, Role};
@@ -13,7 +13,8 @@ use serde_json::json;
 /// Nothing is left of the person, and all is as it should be without them.
 fn gone(server: &Server, person: &super::Person) {
     wiped(server);
-    assert_eq!(traces(&server.path(), person), Vec::<String>::new());
+    assert_eq!(words_in(&shown(&server.path()), person), [""; 0]);
+    assert_eq!(traces(&compacted(server), person), [""; 0]);
     let id = person.id;
     for (table, of) in [
         ("delegates", "id = ?"),
@@ -118,18 +119,43 @@ fn two_who_left_everything_take_nothing_of_each_other_along() {
 }
 
 #[test]
-fn what_was_cut_off_is_wiped_at_the_next_start() {
-    let mut server = Server::start();
+fn a_file_is_compacted_while_nobody_else_has_it() {
+    let server = Server::start();
     let caller = server.caller_with_all();
     let id = caller.delegate(&json!({"firstName": "Ada"}));
-    drop(caller);
     let user = server.caller_as_user("ada@example.org", &[], Some(id));
+    let crew = server.crew(ConsoleRole::Administrator);
+    let page = || crew.get("/console/settings/backups").shown();
+    assert!(!page().contains("gatepost compact"));
     assert_eq!(user.delete("/delegate/myself").status, 204);
-    drop(user);
-    wiped(&server);
-    server.sql("UPDATE erasures SET wiped_at = NULL");
-    server.restart();
-    wiped(&server);
+    assert!(page().contains("2 records were erased since"), "{}", page());
+
+    let refused = |told: &str| {
+        let output = gatepost(&server.path(), &["compact"]);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(told), "{error}");
+    };
+    refused("another program keeps the database file locked");
+    let lock = gatepost::db::ServeLock::take(&server.path()).expect("the lock");
+    refused("another `gatepost serve` runs on");
+    drop(lock);
+    let nowhere = gatepost(&server.path().with_file_name("none.db"), &["compact"]);
+    assert!(!nowhere.status.success());
+
+    let copy = compacted(&server);
+    let done = gatepost(&copy, &["compact", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!(told["erased"], json!(0), "{told}");
+    let file = rusqlite::Connection::open(&copy).expect("the copy");
+    let noted = "SELECT group_concat(after ->> '$.erased') FROM audit WHERE action = 'compact'";
+    let noted: String = file.query_row(noted, [], |row| row.get(0)).expect(noted);
+    assert_eq!(noted, "2,0");
+    file.execute_batch("PRAGMA user_version = 1")
+        .expect("older");
+    drop(file);
+    let older = gatepost(&copy, &["compact"]);
+    let told = String::from_utf8_lossy(&older.stderr).into_owned();
+    assert!(told.contains("gatepost migrate"), "{told}");
 }
 
 #[test]
@@ -262,7 +288,7 @@ fn only_copies_that_may_have_the_person_are_named() {
 }
 
 #[test]
-fn what_a_till_sent_that_is_no_json_loses_the_person_in_its_own_encoding() {
+fn what_a_till_sent_that_is_no_json_and_names_the_person_is_erased_as_a_whole() {
     let server = Server::start();
     let caller = server.caller_with_all();
     let id = caller.delegate(
@@ -277,11 +303,8 @@ fn what_a_till_sent_that_is_no_json_loses_the_person_in_its_own_encoding() {
     let crew = server.crew(ConsoleRole::Administrator);
     let path = format!("/console/delegates/{id}/erase");
     crew.post(&path, &[("confirm", &id.to_string())]).taken();
-    let left = b"RECEIPT 17;25,00;[erased];[erased];[erased];Caf\xe9 \x80 3";
-    assert_eq!(stored(), left);
-    wiped(&server);
-    let mut bytes = std::fs::read(server.path()).expect("the file");
-    bytes.extend(std::fs::read(beside(&server.path(), "-wal")).unwrap_or_default());
+    assert_eq!(stored(), b"[erased]");
+    let bytes = std::fs::read(compacted(&server)).expect("the file");
     for word in [&b"WEISS"[..], b"0170/123", b"zw-4711"] {
         assert!(!super::memmem(&bytes, word), "{word:?}");
     }
@@ -369,9 +392,7 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
     assert_eq!(of(of_batch)["photo"], left);
     let body: String = server.value("SELECT CAST(body AS TEXT) FROM transaction_bodies");
     assert!(!body.contains("Zoë") && !body.contains("ZW-4711"), "{body}");
-    wiped(&server);
-    let mut bytes = std::fs::read(server.path()).expect("the file");
-    bytes.extend(std::fs::read(beside(&server.path(), "-wal")).unwrap_or_default());
+    let bytes = std::fs::read(compacted(&server)).expect("the file");
     for word in [&b"Zoe@Example.org"[..], b"0170/1234567", b"(ZW-4711"] {
         assert!(!super::memmem(&bytes, word), "{word:?}");
     }

@@ -17,15 +17,11 @@ use std::{
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until the last traces of whoever was erased are wiped, and the log is empty.
+/// Waits until the log is empty.
 fn wiped(server: &Server) {
     let begun = Instant::now();
     let log = beside(&server.path(), "-wal");
-    let left = || {
-        let rows = server.value::<i64>("SELECT count(*) FROM erasures WHERE wiped_at IS NULL");
-        rows > 0 || std::fs::metadata(&log).is_ok_and(|log| log.len() > 0)
-    };
-    while left() {
+    while std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         assert!(begun.elapsed() < PATIENCE, "the log is not emptied");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -41,12 +37,53 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 fn traces(path: &Path, person: &Person) -> Vec<String> {
     let mut bytes = std::fs::read(path).expect("the file");
     bytes.extend(std::fs::read(beside(path, "-wal")).unwrap_or_default());
-    let held = |form: &[u8]| memmem(&bytes, form);
+    words_in(&bytes, person)
+}
+
+fn words_in(bytes: &[u8], person: &Person) -> Vec<String> {
+    let held = |form: &[u8]| memmem(bytes, form);
     let words = person.words.iter();
     words
         .filter(|word| forms(word).iter().any(|form| held(form.as_bytes())))
         .cloned()
         .collect()
+}
+
+/// What the file shows to whoever reads it: every value of every table but the search index.
+fn shown(path: &Path) -> Vec<u8> {
+    let connection = rusqlite::Connection::open(path).expect("the file");
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'delegates_search_%'";
+    let mut tables = connection.prepare(tables).expect("tables");
+    let names = tables.query_map([], |row| row.get(0)).expect("tables");
+    let names: Vec<String> = names.map(|name| name.expect("a name")).collect();
+    let mut bytes = Vec::new();
+    for name in names {
+        let mut statement = connection
+            .prepare(&format!("SELECT * FROM {name}"))
+            .expect(&name);
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).expect(&name);
+        while let Some(row) = rows.next().expect(&name) {
+            for column in 0..columns {
+                if let Ok(value) = row.get_ref(column).expect(&name).as_bytes() {
+                    bytes.extend_from_slice(value);
+                    bytes.push(b'\n');
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// A copy of the file, page by page, that is compacted.
+fn compacted(server: &Server) -> PathBuf {
+    let copy = server.folder.path().join("compacted.db");
+    let name = copy.to_str().expect("a name");
+    let made = gatepost(&server.path(), &["backup", "--force", "--output", name]);
+    assert!(made.status.success(), "{made:?}");
+    let done = gatepost(&copy, &["compact", "--json"]);
+    assert!(done.status.success(), "{done:?}");
+    copy
 }
 
 /// The forms in which a text may stand in a file.

@@ -160,7 +160,7 @@ fn endless_reports_end_after_30_s_and_stop_no_gate() {
         assert!(took < Duration::from_secs(25), "{took:?}");
         assert!(check_ins > 100, "{check_ins} check-ins beside them");
         assert!(
-            slowest < Duration::from_secs(2),
+            slowest < Duration::from_secs(10),
             "a check-in took {slowest:?}"
         );
     });

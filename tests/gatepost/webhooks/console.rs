@@ -17,11 +17,11 @@ fn form<'a>(url: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)
     let mut form = vec![
         ("name", "CRM"),
         ("url", url),
-        ("which", "some"),
+        ("interactions", "some"),
         ("kind", "check-in"),
         ("kind", "lead"),
         ("others", "my-own, prize-won"),
-        ("where", "any"),
+        ("devices", "any"),
     ];
     form.extend_from_slice(more);
     form
@@ -51,20 +51,20 @@ fn an_administrator_makes_one_and_sees_its_secret_once() {
     assert!(
         crew.get("/console/webhooks")
             .shown()
-            .contains("Nobody is told anything yet")
+            .contains("No webhooks yet")
     );
     assert!(crew.get(NEW).shown().contains("order-cleared"));
     let url = receiver.url() + "?key=s3cret";
     let secret = secret_of(
         &crew,
-        crew.post(NEW, &form(&url, &[("change", "delegate.updated")])),
+        crew.post(NEW, &form(&url, &[("changes", "delegate.updated")])),
     );
     let at = format!("/console/webhooks/{}", id(&server));
     let page = crew.get(&at).shown();
     for shown in [
         "check-in, lead, my-own, prize-won",
         "delegate.updated",
-        "nothing sent yet",
+        "no deliveries yet",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
@@ -99,15 +99,24 @@ fn what_cannot_be_is_told_beside_the_form() {
             form("http://169.254.169.254/", &[]),
             "a cloud keeps secrets",
         ),
-        (form(fine, &[("others", "My Own")]), "Interactions"),
-        (form(fine, &[("change", "delegate.eaten")]), "Changes"),
-        (form(fine, &[("where", "some")]), "Devices"),
-        (form(fine, &[("name", "")]), "Name"),
+        (
+            form(fine, &[("others", "My Own")]),
+            "is no type of interaction",
+        ),
+        (
+            form(fine, &[("changes", "delegate.eaten")]),
+            "is none; there are delegate.created",
+        ),
+        (
+            form(fine, &[("devices", "some")]),
+            "Choose at least one device",
+        ),
+        (form(fine, &[("name", "")]), "Must have 1 to 100"),
     ] {
         // Later fields go before earlier ones of their name.
         let mut last: Vec<(&str, &str)> = Vec::new();
         for (name, value) in fields {
-            if !["kind", "change"].contains(&name) {
+            if !["kind", "changes"].contains(&name) {
                 last.retain(|(known, _)| *known != name);
             }
             last.push((name, value));
@@ -117,14 +126,14 @@ fn what_cannot_be_is_told_beside_the_form() {
     let nothing = [
         ("name", "X"),
         ("url", fine),
-        ("which", "none"),
-        ("where", "any"),
+        ("interactions", "none"),
+        ("devices", "any"),
     ];
     crew.post(NEW, &nothing)
         .refused(422, "nothing would be sent");
     crew.post(NEW, &form(fine, &[])).taken();
     crew.post(NEW, &form(fine, &[]))
-        .refused(422, "another webhook is called CRM");
+        .refused(422, "nother webhook is called CRM");
     assert_eq!(server.value::<i64>("SELECT count(*) FROM webhooks"), 1);
 }
 
@@ -140,7 +149,7 @@ fn operators_see_and_send_again_and_change_nothing() {
     let at = format!("/console/webhooks/{id}");
     let operator = server.crew(ConsoleRole::Operator);
     crate::faults::process::until("the delivery is shown", || {
-        operator.get(&at).shown().contains("taken (200)")
+        operator.get(&at).shown().contains("delivered (200)")
     });
     let page = operator.get(&at).shown();
     assert!(page.contains("thanks") && !page.contains("s3cret") && !page.contains("rotate"));
@@ -187,7 +196,7 @@ fn a_new_secret_signs_beside_the_old_one_until_that_is_cut_off() {
     assert!(
         crew.get(&at)
             .shown()
-            .contains("The secret before signs along")
+            .contains("The previous secret also signs")
     );
     assert_eq!(next().signed_by(&[&first, &second]), [true, true]);
     // A day later.
@@ -210,16 +219,13 @@ fn a_test_tells_what_came_back() {
         crew.post(&format!("{at}/test"), &[]).taken();
         crew.get(&at).shown()
     };
-    assert!(try_out().contains("The test was taken. It answered 200: thanks"));
+    assert!(try_out().contains("Test delivered. It answered 200: thanks"));
     let came = receiver.wait_for(1);
     assert_eq!(came[0].kind(), "webhook.test");
     assert_eq!(came[0].signed_by(&[&secret]), [true]);
     receiver.now(|_| Act::Answer(401, "<script>alert(1)</script>"));
     let page = try_out();
-    assert!(
-        page.contains("The test was not taken. It answered 401"),
-        "{page}"
-    );
+    assert!(page.contains("Test failed. It answered 401"), "{page}");
     assert!(!page.contains("<script>alert"));
     server.settings(&json!({"outgoing": null}));
     assert!(try_out().contains("this machine itself (loopback)"));
@@ -231,18 +237,23 @@ fn two_who_change_one_webhook_do_not_undo_each_other() {
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
     let crew = server.crew(ConsoleRole::Administrator);
     let edit = format!("/console/webhooks/{id}/edit");
-    let seen = || {
-        let page = crew.get(&edit).shown();
-        let after = page.split("name=\"seen\" value=\"").nth(1).expect("a mark");
-        after.split('"').next().expect("a mark").to_owned()
-    };
-    let before = seen();
+    let before = crew.get(&edit).version();
     let url = receiver.url();
-    crew.post(&edit, &form(&url, &[("seen", &before)])).taken();
-    crew.post(&edit, &form(&url, &[("seen", &before), ("name", "Other")]))
-        .refused(422, "Somebody else changed this");
-    crew.post(&edit, &form("nonsense", &[("seen", &seen())]))
+    crew.post(&edit, &form(&url, &[("version", &before)]))
+        .taken();
+    let second = crew.post(
+        &edit,
+        &form("https://crm.example.org/", &[("version", &before)]),
+    );
+    second.refused(422, "changed this while you did");
+    second.refused(422, "Address is now");
+    second.refused(422, "https://crm.example.org/");
+    // Told of it, the second saves again.
+    let version = second.version();
+    crew.post(&edit, &form("nonsense", &[("version", &version)]))
         .refused(422, "no address such as");
+    crew.post(&edit, &form(&url, &[("version", &version)]))
+        .taken();
 }
 
 #[test]

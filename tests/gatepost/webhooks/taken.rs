@@ -211,7 +211,7 @@ fn records_that_an_import_makes_are_told_one_by_one() {
     let first: i64 = server.value("SELECT id FROM delegates WHERE barcode = 'C7'");
     let html = crew.get(&format!("/console/delegates/{first}")).shown();
     assert!(
-        html.contains("imported") && html.contains("2: list.csv"),
+        html.contains("Imported") && html.contains("import of list.csv"),
         "{html}"
     );
     assert_eq!(receiver.came().len(), 302);

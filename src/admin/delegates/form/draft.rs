@@ -3,6 +3,7 @@
 use super::super::{label, text};
 use crate::{
     admin::Fields,
+    core::records::Kind,
     domain::delegates,
     types::{
         DelegateSelector,
@@ -13,26 +14,13 @@ use crate::{
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-/// Texts, in the order of the form.
-pub(super) const TEXTS: [&str; 7] = [
-    "firstName",
-    "lastName",
-    "email",
-    "phone",
-    "jobTitle",
-    "company",
-    "delegateType",
-];
-pub(super) const CODES: [&str; 7] = [
-    "barcode",
-    "rfid",
-    "externalId",
-    "publicId",
-    "code",
-    "uhfId",
-    "slug",
-];
-pub(super) const REFERENCES: [&str; 3] = ["parent", "owner", "previous"];
+/// The names of the fields of a kind, in the order of the form; flags have boxes of their own.
+fn names(kind: Kind) -> impl Iterator<Item = &'static str> {
+    let fields = delegates::FIELDS.iter();
+    let fields = fields.filter(move |field| field.kind == kind && field.name != "rawFlags");
+    fields.map(|field| field.name)
+}
+
 /// Flags that every event has.
 pub(super) const FLAGS: &str = "abcdefkpsv";
 
@@ -46,16 +34,6 @@ pub(super) struct Draft {
     pub(super) details: Vec<Detail>,
     /// The other sections, as JSON.
     pub(super) sections: String,
-    /// That flags, or sections, are this editor's where another was faster.
-    pub(super) flags_mark: Option<Mark>,
-    pub(super) sections_mark: Option<Mark>,
-}
-
-/// That something in the form is this editor's, where another changed the record meanwhile.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mark {
-    /// What the other made of it, where they changed it, too.
-    pub(super) now: Option<String>,
 }
 
 /// A line with a text.
@@ -63,11 +41,10 @@ pub(super) struct Mark {
 pub(super) struct Text {
     pub(super) name: &'static str,
     pub(super) value: String,
-    pub(super) mark: Option<Mark>,
 }
 
 impl Text {
-    pub(super) fn label(&self) -> &str {
+    pub(super) fn label(&self) -> &'static str {
         label(self.name)
     }
 
@@ -79,8 +56,12 @@ impl Text {
         }
     }
 
-    pub(super) fn is_type(&self) -> bool {
-        self.name == "delegateType"
+    /// The id of the list of values that are offered.
+    pub(super) fn list(&self) -> &'static str {
+        match self.name {
+            "delegateType" => "types",
+            _ => "",
+        }
     }
 }
 
@@ -91,19 +72,23 @@ pub(super) struct Detail {
     pub(super) value: String,
     /// The value is JSON: a number, a list, a group.
     pub(super) json: bool,
-    pub(super) mark: Option<Mark>,
+}
+
+impl Detail {
+    pub(super) fn label_suffix(&self) -> &'static str {
+        if self.json { " (JSON)" } else { "" }
+    }
 }
 
 impl Draft {
     /// A record as the form shows it.
     pub(super) fn of(record: &Map<String, Value>) -> Self {
-        let texts = |names: [&'static str; 7]| {
+        let texts = |kind: Kind| {
             let text = |name| Text {
                 name,
                 value: one_line(text(record, name)),
-                mark: None,
             };
-            names.map(text).to_vec()
+            names(kind).map(text).collect()
         };
         let reference = |name| Text {
             name,
@@ -111,7 +96,6 @@ impl Draft {
                 .get(name)
                 .and_then(|other| other["id"].as_i64())
                 .map_or_else(String::new, |id| id.to_string()),
-            mark: None,
         };
         let mut sections = record
             .get("data")
@@ -128,14 +112,12 @@ impl Draft {
             None => Vec::new(),
         };
         Self {
-            texts: texts(TEXTS),
-            codes: texts(CODES),
-            references: REFERENCES.map(reference).to_vec(),
+            texts: texts(Kind::Text),
+            codes: texts(Kind::Code),
+            references: names(Kind::Reference).map(reference).collect(),
             flags: text(record, "rawFlags").to_owned(),
             details,
             sections: shown(&sections),
-            flags_mark: None,
-            sections_mark: None,
         }
     }
 
@@ -144,7 +126,6 @@ impl Draft {
         let text = |name| Text {
             name,
             value: form.text(name).to_owned(),
-            mark: None,
         };
         let flags: String = form.all("flag").chain(form.all("flags")).collect();
         let kinds: Vec<&str> = form.all("detail-kind").collect();
@@ -156,12 +137,11 @@ impl Draft {
             key: key.trim().to_owned(),
             value: value.to_owned(),
             json: kinds.get(at) == Some(&"json"),
-            mark: None,
         });
         Self {
-            texts: TEXTS.map(text).to_vec(),
-            codes: CODES.map(text).to_vec(),
-            references: REFERENCES.map(text).to_vec(),
+            texts: names(Kind::Text).map(text).collect(),
+            codes: names(Kind::Code).map(text).collect(),
+            references: names(Kind::Reference).map(text).collect(),
             flags: flags
                 .to_lowercase()
                 .chars()
@@ -171,8 +151,6 @@ impl Draft {
                 .filter(|detail| !detail.key.is_empty() || !detail.value.is_empty())
                 .collect(),
             sections: form.text("sections").to_owned(),
-            flags_mark: None,
-            sections_mark: None,
         }
     }
 
@@ -276,13 +254,11 @@ impl Detail {
                 key,
                 value,
                 json: false,
-                mark: None,
             },
             other => Self {
                 key,
                 value: other.to_string(),
                 json: true,
-                mark: None,
             },
         }
     }
@@ -320,7 +296,7 @@ fn or_null(text: &str) -> Value {
 }
 
 /// Flags as they are stored.
-pub(super) fn sorted(flags: &str) -> String {
+fn sorted(flags: &str) -> String {
     let mut flags: Vec<char> = flags.chars().collect();
     flags.sort_unstable();
     flags.dedup();
@@ -328,7 +304,7 @@ pub(super) fn sorted(flags: &str) -> String {
 }
 
 /// Sections as the form shows them.
-pub(super) fn shown(sections: &Map<String, Value>) -> String {
+fn shown(sections: &Map<String, Value>) -> String {
     if sections.is_empty() {
         return String::new();
     }

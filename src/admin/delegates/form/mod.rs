@@ -1,15 +1,14 @@
-//! Making and changing a record. A change carries the time of what it is a change of, and how that
-//! was: when somebody else was faster, nothing is written, and the second is shown what is there now
-//! where they changed nothing, and told where they did.
+//! Making and changing a record. A change carries the version of the record that it is a change of: when
+//! somebody else was faster, nothing is written, and the second is told who changed what.
 //!
-//! - `draft`: what stands in the form; `meanwhile`: two who changed one record
+//! - `draft`: what stands in the form
 
 mod draft;
-mod meanwhile;
 
 use super::{
-    super::{Area, Layout, RequestContext, Route, answer, route},
+    super::{Area, Layout, RequestContext, Route, answer, audit::Change, route},
     label, list,
+    record::changes_of,
 };
 use crate::{
     core::records::write,
@@ -44,19 +43,17 @@ struct Page {
     layout: Layout,
     /// The record; none for a new one.
     id: Option<i64>,
-    updated_at: i64,
+    version: i64,
     draft: Draft,
     types: Vec<String>,
     failure: Option<String>,
-    /// What somebody else wrote meanwhile: the property, what is there now.
-    meanwhile: Vec<(String, String)>,
-    /// How the record was when the form was opened.
-    seen: String,
+    /// What others changed since the form was opened.
+    meanwhile: Vec<Change>,
 }
 
 impl Page {
     fn new(request: &RequestContext, id: Option<i64>, draft: Draft) -> Result<Self> {
-        let (name, types) = request.console.store.look_up(|connection| {
+        let (name, types) = request.look_up(|connection| {
             let name = match id {
                 Some(id) => super::name_of(connection, id)?.ok_or_else(|| list::missing(id))?,
                 None => String::new(),
@@ -71,44 +68,33 @@ impl Page {
         let mut page = Self {
             layout: request.layout(&title, Some(Area::Delegates)),
             id,
-            updated_at: 0,
+            version: 0,
             draft,
             types,
             failure: None,
             meanwhile: Vec::new(),
-            seen: String::new(),
         };
         let spare = std::iter::repeat_n(Detail::default(), SPARE_LINES);
         page.draft.details.extend(spare);
         Ok(page)
     }
 
-    /// The form for the second of two: what they touched is theirs and marked, the rest is as it is
-    /// now.
+    /// The form for the second of two, as they filled it in, with what others changed since.
     fn stale(
         request: &RequestContext,
         id: i64,
         typed: Draft,
-        now: &Draft,
-        updated_at: i64,
+        version: i64,
+        now: i64,
     ) -> Result<Self> {
-        let recalled = meanwhile::recalled(request.form.text("seen"), &typed);
-        let (draft, meanwhile) = if let Some(seen) = recalled {
-            (
-                meanwhile::merged(&seen, &typed, now),
-                meanwhile::differing(&seen, now),
-            )
-        } else {
-            let differing = meanwhile::differing(&typed, now);
-            (typed, differing)
-        };
-        let mut page = Self::new(request, Some(id), draft)?;
-        page.updated_at = updated_at;
-        page.seen = meanwhile::remembered(now);
-        page.meanwhile = meanwhile;
+        let mut page = Self::new(request, Some(id), typed)?;
+        page.version = now;
+        let (changes, _) = request.look_up(|connection| changes_of(connection, id, None))?;
+        let since = changes.into_iter().filter(|change| change.at.0 > version);
+        page.meanwhile = since.collect();
         page.failure = Some(
-            "Somebody else changed this record while you did; nothing of yours is saved yet. The form \
-             shows what is there now, and what you changed, which is marked. Save again what is to stay."
+            "Somebody else changed this record while you did. Nothing of yours is saved yet: the form has \
+             what you entered. Take over what is to stay of their changes, and save again."
                 .to_owned(),
         );
         Ok(page)
@@ -121,23 +107,18 @@ async fn blank(request: RequestContext) -> Result<Response> {
 
 async fn create(request: RequestContext) -> Result<Response> {
     let draft = Draft::typed(&request.form);
-    let (ctx, typed) = (request.context(), draft.clone());
+    let typed = draft.clone();
     let done = request
-        .console
-        .store
-        .write_prepared(move |tx| {
+        .write_prepared(move |tx, ctx| {
             let body = typed.changes(tx, &Map::new())?;
             if body.is_empty() {
                 return Err(Error::invalid("enter a name or a code at least"));
             }
-            write::create(tx, &ctx, &RESOURCE, body)
+            write::create(tx, ctx, &RESOURCE, body)
         })
         .await;
     match done {
-        Ok(id) => {
-            request.flash("Attendee added.");
-            Ok(answer::go(&format!("/console/delegates/{id}")))
-        }
+        Ok(id) => request.done("Attendee added.", &format!("/console/delegates/{id}")),
         Err(cause) => again(&request, None, draft, cause, 0),
     }
 }
@@ -145,45 +126,33 @@ async fn create(request: RequestContext) -> Result<Response> {
 async fn edit(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let zone = request.console.settings().zone.clone();
-    let (current, updated_at) = request
-        .console
-        .store
-        .look_up(|connection| stored(connection, id, &zone))?;
-    let draft = Draft::of(&current);
-    let seen = meanwhile::remembered(&draft);
-    let mut page = Page::new(&request, Some(id), draft)?;
-    page.updated_at = updated_at;
-    page.seen = seen;
+    let (current, version) = request.look_up(|connection| stored(connection, id, &zone))?;
+    let mut page = Page::new(&request, Some(id), Draft::of(&current))?;
+    page.version = version;
     answer::page(&page)
 }
 
 /// What became of a change.
 enum Saved {
     Done,
-    /// Somebody was faster: what is there now, and since when.
-    Stale(Map<String, Value>, i64),
+    /// Somebody was faster: the version that is there now.
+    Stale(i64),
 }
 
 async fn save(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let draft = Draft::typed(&request.form);
-    let seen = request.form.number("updated_at")?.unwrap_or_default();
-    let (ctx, typed) = (request.context(), draft.clone());
+    let version = request.form.number("version")?.unwrap_or_default();
+    let typed = draft.clone();
     let done = request
-        .console
-        .store
-        .write_prepared(move |tx| change(tx, &ctx, id, &typed, seen))
+        .write_prepared(move |tx, ctx| change(tx, ctx, id, &typed, version))
         .await;
     match done {
-        Ok(Saved::Done) => {
-            request.flash("Saved.");
-            Ok(answer::go(&format!("/console/delegates/{id}")))
+        Ok(Saved::Done) => request.done("Saved.", &format!("/console/delegates/{id}")),
+        Ok(Saved::Stale(now)) => {
+            answer::form_again(&Page::stale(&request, id, draft, version, now)?)
         }
-        Ok(Saved::Stale(now, updated_at)) => {
-            let page = Page::stale(&request, id, draft, &Draft::of(&now), updated_at)?;
-            answer::form_again(&page)
-        }
-        Err(cause) => again(&request, Some(id), draft, cause, seen),
+        Err(cause) => again(&request, Some(id), draft, cause, version),
     }
 }
 
@@ -192,11 +161,11 @@ fn change(
     ctx: &crate::core::Context,
     id: i64,
     typed: &Draft,
-    seen: i64,
+    version: i64,
 ) -> Result<Saved> {
-    let (current, updated_at) = stored(tx, id, &ctx.settings.zone)?;
-    if updated_at != seen {
-        return Ok(Saved::Stale(current, updated_at));
+    let (current, now) = stored(tx, id, &ctx.settings.zone)?;
+    if now != version {
+        return Ok(Saved::Stale(now));
     }
     let body = typed.changes(tx, &current)?;
     if !body.is_empty() {
@@ -207,10 +176,8 @@ fn change(
 
 fn stored(connection: &Connection, id: i64, zone: &Zone) -> Result<(Map<String, Value>, i64)> {
     let current = record(connection, DelegateId(id), zone)?;
-    let updated_at = connection
-        .prepare_cached("SELECT updated_at FROM delegates WHERE id = ?1")?
-        .query_row([id], |row| row.get(0))?;
-    Ok((current, updated_at))
+    let version = write::updated_at(connection, &RESOURCE, id)?;
+    Ok((current, version.ok_or_else(|| list::missing(id))?.0))
 }
 
 /// The form with what was typed and what is wrong with it.
@@ -219,14 +186,13 @@ fn again(
     id: Option<i64>,
     draft: Draft,
     cause: Error,
-    updated_at: i64,
+    version: i64,
 ) -> Result<Response> {
     if !matches!(cause.kind, Kind::Invalid | Kind::CodeTaken) {
         return Err(cause);
     }
     let mut page = Page::new(request, id, draft)?;
-    page.updated_at = updated_at;
-    request.form.text("seen").clone_into(&mut page.seen);
+    page.version = version;
     page.failure = Some(answer::sentence(&readable(&cause.message)));
     answer::form_again(&page)
 }

@@ -6,6 +6,7 @@ use crate::{
     domain::{
         delegates::{DELETED, SEARCHED},
         devices,
+        interactions::{presence::PresenceChange, types},
     },
     types::{DeviceId, Zone, error::Result},
 };
@@ -125,8 +126,9 @@ impl Filters {
                 }
                 None => json!({}),
             };
-            let there = |kind: &str| json!({"fi": [kind, place, ">= 1"]});
-            let been = json!({"or": [there("check-in"), there("check-in-override")]});
+            let there = |kind| json!({"fi": [kind, place, ">= 1"]});
+            let entries: Vec<_> = types::names_of(PresenceChange::Enter).map(there).collect();
+            let been = json!({"or": entries});
             filters.push(if self.been == "no" {
                 json!({"not": been})
             } else {

@@ -5,14 +5,18 @@
 mod filters;
 mod found;
 
+pub(super) use crate::domain::delegates::types;
 pub(super) use filters::Filters;
-pub(super) use found::{candidates, missing, types};
+pub(super) use found::missing;
 
 use super::super::{Area, Layout, RequestContext, Route, answer, route};
-use crate::types::error::{Kind, Result};
+use crate::{
+    domain::{delegates::overview::holder, interactions::inside::places},
+    types::error::{Kind, Result},
+};
 use askama::Template;
 use filters::{EXAMPLES, Example};
-use found::{Found, devices, holder, look, part};
+use found::{Found, look, part};
 use poem::Response;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -45,10 +49,7 @@ async fn show(request: RequestContext) -> Result<Response> {
     let filters = Filters::read(&request.query);
     // A scanner types the code and presses Enter, which is the button: straight to the person.
     if request.query.ticked("go")
-        && let Some(holder) = request
-            .console
-            .store
-            .look_up(|connection| holder(connection, &filters.q))?
+        && let Some(holder) = request.look_up(|connection| holder(connection, &filters.q))?
     {
         return Ok(answer::go(&format!("/console/delegates/{}", holder.id)));
     }
@@ -57,8 +58,6 @@ async fn show(request: RequestContext) -> Result<Response> {
     let is_part = request.is_part();
     let asked = filters.clone();
     let outcome = request
-        .console
-        .store
         .read(move |connection| {
             let found = match look(connection, &asked, &zone, part) {
                 Err(cause) if matches!(cause.kind, Kind::InvalidSearch | Kind::Unavailable) => {
@@ -73,7 +72,7 @@ async fn show(request: RequestContext) -> Result<Response> {
             let (types, devices) = if is_part {
                 (Vec::new(), Vec::new())
             } else {
-                (types(connection)?, devices(connection)?)
+                (types(connection)?, places(connection)?)
             };
             Ok((found, types, devices))
         })
@@ -113,8 +112,6 @@ async fn count(request: RequestContext) -> Result<Response> {
     let filters = Filters::read(&request.query);
     let (asked, zone) = (filters.clone(), request.console.settings().zone.clone());
     let count = request
-        .console
-        .store
         .read(move |connection| {
             let search = asked.search(connection, &zone)?;
             search.count(connection, u64::MAX >> 1)
@@ -126,9 +123,8 @@ async fn count(request: RequestContext) -> Result<Response> {
             .content_type("text/plain; charset=utf-8")
             .body(count));
     }
-    request.flash(format!("{count} delegates are found."));
-    Ok(answer::go(&format!(
-        "/console/delegates?{}",
-        filters.query()
-    )))
+    request.done(
+        format!("{count} delegates are found."),
+        &format!("/console/delegates?{}", filters.query()),
+    )
 }

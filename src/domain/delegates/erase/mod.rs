@@ -4,17 +4,15 @@
 //!
 //! First the record is deleted softly, so that nothing is added to it; then what it left is found,
 //! beside the writer, and what others quote of it is taken out; then all of it goes in one transaction. Interrupted between, it is a deleted
-//! record, which can be erased again. Last the search index and the write-ahead log are rid of what
-//! they have; a start goes on with that where it was cut off.
+//! record, which can be erased again. Last the write-ahead log is emptied. What pages of the file keep
+//! of rows that moved, and the search index of older words, goes with `gatepost compact`.
 
 mod answers;
 mod quotes;
 mod take_out;
 mod traces;
-mod wipe;
 
 pub(super) use take_out::remove_user;
-pub use wipe::wipe_soon;
 
 use crate::{
     core::{
@@ -69,7 +67,6 @@ pub async fn erase(
         })
         .await?;
     store.wipe_log();
-    wipe::wipe_soon(app);
     Ok(told)
 }
 

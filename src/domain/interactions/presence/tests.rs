@@ -1,5 +1,8 @@
-use super::*;
-use crate::db::{migrate, sandbox::Sandbox};
+use super::{
+    super::{inside, types},
+    *,
+};
+use crate::db::{connection::steps_of, migrate, sandbox::Sandbox};
 use proptest::{collection::vec, prelude::*};
 use rusqlite::types::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +78,8 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
     for one in all {
         file.execute(
             "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
-                 first_device_id, recorded_at, created_at, order_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                 first_device_id, recorded_at, created_at, order_at, effect)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             rusqlite::params![
                 one.kind,
                 one.first,
@@ -83,7 +87,8 @@ fn file(path: &std::path::Path, all: &[Happened]) -> Connection {
                 one.device,
                 one.recorded_at,
                 one.created_at,
-                one.order_at
+                one.order_at,
+                types::effect(one.kind, one.second.is_some())
             ],
         )
         .unwrap();
@@ -219,4 +224,58 @@ fn decisions_are_read_from_the_index_alone() {
         "SEARCH interactions USING INDEX interactions_first_delegate \
          (first_delegate_id=? AND (first_device_id,effect)<(?,?))"
     );
+}
+
+/// What one person did there in one millisecond, again and again, and others joined.
+fn busy(count: i64) -> Connection {
+    let file = Connection::open_in_memory().unwrap();
+    migrate::create(&file).unwrap();
+    file.execute_batch(
+        "INSERT INTO delegates (id, public_id, sources, created_at, updated_at)
+             VALUES (1, 'a', '[]', 0, 0), (2, 'b', '[]', 0, 0), (3, 'c', '[]', 0, 0);
+         INSERT INTO devices (id, code, public_id, sources, created_at, updated_at)
+             VALUES (9, 'c', 'p', '[]', 0, 0);
+         INSERT INTO occupancy (device_id, inside) VALUES (9, 1);",
+    )
+    .unwrap();
+    let mut insert = file
+        .prepare(
+            "INSERT INTO interactions (interaction_type, first_delegate_id, second_delegate_id,
+                 first_device_id, recorded_at, created_at, effect)
+             VALUES (?1, ?2, ?3, 9, 5, 5, ?4)",
+        )
+        .unwrap();
+    for _ in 0..count {
+        for (kind, first, second) in [
+            ("check-in", 1, None),
+            ("check-out", 1, None),
+            ("join", 1, None),
+            ("cancel-booking", 1, None),
+            ("join", 2, None),
+            ("uninvite", 3, Some(2)),
+        ] {
+            let effect = types::effect(kind, second.is_some());
+            insert.execute((kind, first, second, effect)).unwrap();
+        }
+    }
+    for (kind, first) in [("check-in", 3), ("join", 3)] {
+        let effect = types::effect(kind, false);
+        insert.execute((kind, first, None::<i64>, effect)).unwrap();
+    }
+    drop(insert);
+    file
+}
+
+#[test]
+fn a_busy_devices_page_costs_as_much_as_it_has_interactions() {
+    let costs = [100, 400].map(|count| {
+        let file = busy(count);
+        steps_of(&file, || {
+            let people = inside::people(&file, DeviceId(9), None, 50).unwrap();
+            let ids: Vec<_> = people.iter().map(|person| person.delegate.0).collect();
+            assert_eq!(ids, [3]);
+            assert_eq!(count_joined(&file, DeviceId(9)).unwrap(), (1, true));
+        })
+    });
+    assert!(costs[1] < costs[0] * 5, "{costs:?}");
 }

@@ -100,7 +100,7 @@ fn two_records_become_one_with_all_that_both_did() {
     let left = format!("SELECT count(*) FROM interactions WHERE first_delegate_id = {double}");
     assert_eq!(server.value::<i64>(&left), 0);
     let html = crew.get(&format!("/console/delegates/{ada}")).shown();
-    assert!(html.contains("VIP") && html.contains("<strong>merged</strong>"));
+    assert!(html.contains("VIP") && html.contains("<strong>Merged</strong>"));
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
         .args(["check", "--db"])
         .arg(server.path())

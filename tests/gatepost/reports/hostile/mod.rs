@@ -22,8 +22,9 @@ use std::{
 
 /// How long each may take here; on the server it is 30 s.
 const MOST: Duration = Duration::from_millis(150);
-/// What comes on top of it on a machine that does other things: one step cannot be interrupted.
-const GRACE: Duration = Duration::from_secs(4);
+/// What comes on top of it on a slow machine that does other things: one step cannot be interrupted. What
+/// would not end takes hours.
+const GRACE: Duration = Duration::from_secs(30);
 
 /// What a kind of statement must come to.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -228,11 +229,7 @@ fn five_hundred_hostile_statements_do_no_harm() {
                 let begun = Instant::now();
                 let body = json!({"delegate": delegate, "device": device});
                 assert_eq!(all.interact("check-in", &body).status, 201);
-                assert!(
-                    begun.elapsed() < Duration::from_secs(5),
-                    "{:?}",
-                    begun.elapsed()
-                );
+                assert!(begun.elapsed() < GRACE, "{:?}", begun.elapsed());
                 check_ins += 1;
             }
             check_ins

@@ -1,0 +1,151 @@
+//! Delegates as people look for them: as lines of a list, by a code, by relatives, by type.
+
+use super::{NAME, matching, name_of};
+use crate::types::{DelegateCode, Timestamp, error::Result};
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::json;
+
+/// Relatives of a kind that are named at the most.
+const RELATIVES_MAX: i64 = 50;
+/// Candidates that words may find.
+const CANDIDATES_MAX: u64 = 21;
+
+/// A delegate as a line.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// The delegate.
+    pub id: i64,
+    /// What it is called.
+    pub name: String,
+    /// Its company.
+    pub company: Option<String>,
+    /// Its e-mail address.
+    pub email: Option<String>,
+    /// Its type.
+    pub kind: Option<String>,
+    /// Its barcode.
+    pub barcode: Option<String>,
+    /// The level of its gate note.
+    pub level: Option<String>,
+    /// When it was deleted.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// Delegates as lines, by id.
+pub fn lines(connection: &Connection, ids: &[i64]) -> Result<Vec<Line>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT p.id, {NAME}, p.company, p.email, p.delegate_type, p.barcode, n.level, p.deleted_at
+         FROM delegates p LEFT JOIN gate_notes n ON n.delegate_id = p.id
+         WHERE p.id IN (SELECT value FROM json_each(?1)) ORDER BY p.id"
+    ))?;
+    let lines = statement.query_map([json!(ids).to_string()], |row| {
+        Ok(Line {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            company: row.get(2)?,
+            email: row.get(3)?,
+            kind: row.get(4)?,
+            barcode: row.get(5)?,
+            level: row.get(6)?,
+            deleted_at: row.get(7)?,
+        })
+    })?;
+    Ok(lines.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Who has a code.
+#[derive(Debug, Clone)]
+pub struct Holder {
+    /// The delegate.
+    pub id: i64,
+    /// What it is called.
+    pub name: String,
+    /// Which kind of code it is.
+    pub code: DelegateCode,
+}
+
+/// Who has this code, whichever kind of code it is.
+pub fn holder(connection: &Connection, typed: &str) -> Result<Option<Holder>> {
+    if typed.is_empty() {
+        return Ok(None);
+    }
+    for code in DelegateCode::ALL {
+        let id: Option<i64> = connection
+            .prepare_cached(code.find_sql())?
+            .query_row([typed], |row| row.get(0))
+            .optional()?;
+        if let Some(id) = id {
+            return Ok(Some(Holder {
+                id,
+                name: name_of(connection, id)?.unwrap_or_default(),
+                code: *code,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// Those whom words find, but for one; for choosing somebody.
+pub fn candidates(connection: &Connection, words: &str, but: i64) -> Result<Vec<Line>> {
+    if words.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut ids = matching(connection, words, CANDIDATES_MAX)?;
+    if let Some(holder) = holder(connection, words.trim())? {
+        ids.insert(0, holder.id);
+    }
+    ids.retain(|id| *id != but);
+    ids.sort_unstable();
+    ids.dedup();
+    lines(connection, &ids)
+}
+
+/// When a delegate was created, last changed, and deleted.
+pub fn stamps(
+    connection: &Connection,
+    id: i64,
+) -> Result<(Timestamp, Timestamp, Option<Timestamp>)> {
+    Ok(connection
+        .prepare_cached("SELECT created_at, updated_at, deleted_at FROM delegates WHERE id = ?1")?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?)
+}
+
+/// How many delegates belong to one.
+pub fn count_children(connection: &Connection, id: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM delegates WHERE parent_id = ?1 AND deleted_at IS NULL",
+        )?
+        .query_row([id], |row| row.get(0))?)
+}
+
+/// Whom a delegate belongs to, and the first of those who belong to it: how, id and name.
+pub fn relatives(connection: &Connection, id: i64) -> Result<Vec<(&'static str, i64, String)>> {
+    let mut relatives = Vec::new();
+    // Those that are deleted, too: a merged record can be looked at.
+    let above: [Option<i64>; 3] = connection
+        .prepare_cached("SELECT parent_id, owner_id, previous_id FROM delegates WHERE id = ?1")?
+        .query_row([id], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    for (how, other) in ["parent", "owner", "previous"].into_iter().zip(above) {
+        if let Some(other) = other
+            && let Some(name) = name_of(connection, other)?
+        {
+            relatives.push((how, other, name));
+        }
+    }
+    for (how, column) in [
+        ("Has", "parent_id"),
+        ("Owns", "owner_id"),
+        ("Replaced by", "previous_id"),
+    ] {
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT p.id, {NAME} FROM delegates p WHERE p.{column} = ?1 AND p.deleted_at IS NULL
+             ORDER BY p.id LIMIT ?2"
+        ))?;
+        let mut rows = statement.query([id, RELATIVES_MAX])?;
+        while let Some(row) = rows.next()? {
+            relatives.push((how, row.get(0)?, row.get(1)?));
+        }
+    }
+    Ok(relatives)
+}

@@ -1,0 +1,130 @@
+//! What people call devices, and the devices to choose from.
+
+use crate::types::{DeviceId, error::Result};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// The name of a device `d`, in SQL; NULL where an outer join found none.
+pub const NAME: &str = "coalesce(nullif(d.name, ''), nullif(d.short_name, ''), d.code)";
+
+/// Devices that are offered at the most.
+const OFFERED_MAX: i64 = 2_000;
+
+/// Types of devices that are nothing but an app.
+pub const APP_TYPES: [&str; 2] = ["regoapp", "mobileapp"];
+
+/// What a device is called, deleted or not; `None` where it is gone.
+pub fn name_of(connection: &Connection, device: DeviceId) -> Result<Option<String>> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {NAME} FROM devices d WHERE d.id = ?1"))?
+        .query_row([device], |row| row.get(0))
+        .optional()?)
+}
+
+/// As [`name_of`]; its number where it is gone.
+pub fn called(connection: &Connection, device: DeviceId) -> Result<String> {
+    Ok(name_of(connection, device)?.unwrap_or_else(|| format!("device {device}")))
+}
+
+/// A device to choose.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Its id.
+    pub id: i64,
+    /// Its code.
+    pub code: String,
+    /// Its name.
+    pub name: String,
+    /// Its type; empty where it has none.
+    pub kind: String,
+}
+
+impl Offer {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get(0)?,
+            code: row.get(1)?,
+            name: row.get(2)?,
+            kind: row.get(3)?,
+        })
+    }
+
+    /// The name, with the type where it has one.
+    #[must_use]
+    pub fn with_type(&self) -> String {
+        if self.kind.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{} ({})", self.name, self.kind)
+        }
+    }
+
+    /// Whether people go there: it is not only an app.
+    #[must_use]
+    pub fn is_place(&self) -> bool {
+        !APP_TYPES.contains(&self.kind.as_str())
+    }
+}
+
+/// Devices that are not deleted, events first, then by name.
+pub fn offers(connection: &Connection) -> Result<Vec<Offer>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
+         WHERE d.deleted_at IS NULL
+         ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?1"
+    ))?;
+    let offers = statement.query_map([OFFERED_MAX], Offer::read)?;
+    Ok(offers.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The living device of a code.
+pub fn with_code(connection: &Connection, code: &str) -> Result<Option<Offer>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT d.id, d.code, {NAME}, coalesce(d.device_type, '') FROM devices d
+             WHERE d.code = ?1 AND d.deleted_at IS NULL"
+        ))?
+        .query_row([code], Offer::read)
+        .optional()?)
+}
+
+/// Devices whose name or code holds a folded text, events first.
+pub fn matching(connection: &Connection, folded: &str, limit: usize) -> Result<Vec<Offer>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT d.id, d.code, {NAME} AS called, coalesce(d.device_type, '') FROM devices d
+         WHERE d.deleted_at IS NULL AND (text_contains(d.name, ?1) OR text_contains(d.code, ?1)
+               OR text_contains(d.short_name, ?1))
+         ORDER BY d.device_type IS NOT 'event', called COLLATE NOCASE, d.id LIMIT ?2"
+    ))?;
+    let offers = statement.query_map((folded, limit), Offer::read)?;
+    Ok(offers.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The living devices that a text means: of this id or this code, otherwise of this name, two at the
+/// most.
+pub fn find_typed(connection: &Connection, id: &str, typed: &str) -> Result<Vec<i64>> {
+    let find = |sql: &str, wanted: &str| -> Result<Vec<i64>> {
+        let mut statement = connection.prepare_cached(sql)?;
+        let ids = statement.query_map([wanted], |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    };
+    for (sql, wanted) in [
+        (
+            "SELECT id FROM devices WHERE id = CAST(?1 AS INTEGER) AND CAST(id AS TEXT) = ?1
+             AND deleted_at IS NULL",
+            id,
+        ),
+        (
+            "SELECT id FROM devices WHERE code = ?1 AND deleted_at IS NULL",
+            typed,
+        ),
+    ] {
+        let found = find(sql, wanted)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+    }
+    find(
+        "SELECT id FROM devices WHERE name = ?1 COLLATE NOCASE AND deleted_at IS NULL LIMIT 2",
+        typed,
+    )
+}

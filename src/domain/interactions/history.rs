@@ -1,0 +1,132 @@
+//! What one delegate did, as people read it.
+
+use super::{
+    device_cache::DeviceCache,
+    presence::{self, PresenceChange},
+};
+use crate::{
+    domain::{delegates, devices},
+    types::{DelegateId, DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension};
+use std::cmp::Reverse;
+
+/// An interaction of a delegate.
+#[derive(Debug, Clone)]
+pub struct Happening {
+    /// Its id.
+    pub id: i64,
+    /// Its type.
+    pub kind: String,
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// The devices: id and name.
+    pub places: Vec<(i64, String)>,
+    /// The other delegates: id and name.
+    pub others: Vec<(i64, String)>,
+    /// Who sent it.
+    pub by: String,
+    /// Whether a gate had let the person in already.
+    pub admitted: bool,
+    /// Its data, as JSON.
+    pub data: Option<String>,
+}
+
+/// What a delegate did before an interaction, at most `limit`, the newest first.
+pub fn of_delegate(
+    connection: &Connection,
+    id: i64,
+    before: Option<i64>,
+    limit: usize,
+) -> Result<Vec<Happening>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, interaction_type, recorded_at, first_delegate_id, second_delegate_id, third_delegate_id,
+             first_device_id, second_device_id, third_device_id, client_id, user_id, admitted, data
+         FROM interactions
+         WHERE (first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1) AND id < ?2
+         ORDER BY id DESC LIMIT ?3",
+    )?;
+    let mut rows = statement.query((id, before.unwrap_or(i64::MAX), limit))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let mut others = Vec::new();
+        for column in 3..6 {
+            let other: Option<i64> = row.get(column)?;
+            if let Some(other) = other.filter(|other| *other != id) {
+                let name = delegates::name_of(connection, other)?.unwrap_or_default();
+                others.push((other, name));
+            }
+        }
+        let mut places = Vec::new();
+        for column in 6..9 {
+            if let Some(device) = row.get::<_, Option<i64>>(column)? {
+                places.push((device, devices::called(connection, DeviceId(device))?));
+            }
+        }
+        found.push(Happening {
+            id: row.get(0)?,
+            kind: row.get(1)?,
+            at: row.get(2)?,
+            places,
+            others,
+            by: sender(connection, row.get(9)?, row.get(10)?)?,
+            admitted: row.get(11)?,
+            data: row.get(12)?,
+        });
+    }
+    Ok(found)
+}
+
+/// Who sent it: a client by its name, otherwise a user.
+fn sender(connection: &Connection, client: Option<i64>, user: Option<i64>) -> Result<String> {
+    let client: Option<String> = connection
+        .prepare_cached("SELECT name FROM clients WHERE id = ?1")?
+        .query_row([client], |row| row.get(0))
+        .optional()?;
+    let user: Option<String> = connection
+        .prepare_cached("SELECT email FROM users WHERE id = ?1")?
+        .query_row([user], |row| row.get(0))
+        .optional()?;
+    Ok(client.or(user).unwrap_or_default())
+}
+
+/// How many interactions a delegate takes part in.
+pub fn count_of_delegate(connection: &Connection, id: i64) -> Result<i64> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT count(*) FROM interactions
+             WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1",
+        )?
+        .query_row([id], |row| row.get(0))?)
+}
+
+/// The devices that a delegate is inside of, and since when, the latest first.
+pub fn inside(
+    connection: &Connection,
+    delegate: DelegateId,
+) -> Result<Vec<(i64, String, Timestamp)>> {
+    let history = presence::History::of(connection, delegate)?;
+    let mut inside = history.entered(connection, &DeviceCache::default())?;
+    inside.sort_unstable_by_key(|(_, since)| Reverse(*since));
+    let named = |(device, since): (DeviceId, _)| {
+        let name = devices::called(connection, device)?;
+        Ok((device.0, name, presence::recorded_at(connection, since)?))
+    };
+    inside.into_iter().map(named).collect()
+}
+
+/// Interactions that are looked through for the newest check-ins.
+const NEWEST: i64 = 100_000;
+
+/// Check-ins since a moment: minutes since the epoch, and how many came in.
+pub fn entries_by_minute(connection: &Connection, since: Timestamp) -> Result<Vec<(i64, u64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT created_at / 60000, count(*) FROM interactions
+         WHERE id > (SELECT coalesce(max(id), 0) - ?1 FROM interactions)
+         AND effect = ?2 AND created_at > ?3 GROUP BY 1 ORDER BY 1",
+    )?;
+    let minutes = statement.query_map((NEWEST, PresenceChange::Enter, since), |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    Ok(minutes.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,247 @@
+//! The interaction types that mean something to the server, each declared once. Any other well-formed
+//! type may be posted; it is recorded and nothing else.
+
+use super::presence::PresenceChange;
+use crate::core::rules::Passage;
+
+/// A type of interaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InteractionType {
+    /// As clients send it.
+    pub name: &'static str,
+    /// As pages explain it.
+    pub label: &'static str,
+    /// What it does to the first delegate's presence at the first device.
+    pub presence_effect: Option<PresenceChange>,
+    /// What it does in place of that where a second delegate takes part.
+    pub effect_with_second: Option<PresenceChange>,
+    /// The passage by which the rules judge it; the others are never refused by rules.
+    pub judged: Option<Passage>,
+    /// What the server does once it is recorded.
+    pub follow_up: Option<FollowUp>,
+    /// Whether clients may post it; the others are made by the server.
+    pub postable: bool,
+}
+
+/// What the server does once an interaction is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FollowUp {
+    /// Makes two delegates `connected` who each sent the other one.
+    Connect,
+    /// Raises the flag of those who sent feedback.
+    FlagFeedback,
+}
+
+impl InteractionType {
+    /// A type that is only recorded.
+    const fn new(name: &'static str, label: &'static str) -> Self {
+        Self {
+            name,
+            label,
+            presence_effect: None,
+            effect_with_second: None,
+            judged: None,
+            follow_up: None,
+            postable: true,
+        }
+    }
+
+    /// A type that changes presence.
+    const fn with_effect(name: &'static str, label: &'static str, effect: PresenceChange) -> Self {
+        Self {
+            presence_effect: Some(effect),
+            effect_with_second: Some(effect),
+            ..Self::new(name, label)
+        }
+    }
+}
+
+/// Goes in, if the rules allow.
+pub const CHECK_IN: InteractionType = InteractionType {
+    judged: Some(Passage::In),
+    ..InteractionType::with_effect("check-in", "Check-in", PresenceChange::Enter)
+};
+/// Goes out.
+pub const CHECK_OUT: InteractionType = InteractionType {
+    judged: Some(Passage::Out),
+    ..InteractionType::with_effect("check-out", "Check-out", PresenceChange::Exit)
+};
+/// Is registered for a place.
+pub const JOIN: InteractionType =
+    InteractionType::with_effect("join", "Registration", PresenceChange::Join);
+/// Owns a device, and may read it.
+pub const OWN: InteractionType = InteractionType::new("own", "Ownership");
+/// Gives a contact.
+pub const LEAD: InteractionType = InteractionType::new("lead", "Lead");
+/// Asks another for a connection.
+pub const CONNECT: InteractionType = InteractionType {
+    follow_up: Some(FollowUp::Connect),
+    ..InteractionType::new("connect", "Connection request")
+};
+/// Two who asked each other.
+pub const CONNECTED: InteractionType = InteractionType {
+    postable: false,
+    ..InteractionType::new("connected", "Connection, made by the server")
+};
+
+/// Every type, in the order in which pages offer them.
+pub static TYPES: [InteractionType; 14] = [
+    CHECK_IN,
+    InteractionType::with_effect(
+        "check-in-override",
+        "Check-in against the rules",
+        PresenceChange::Enter,
+    ),
+    CHECK_OUT,
+    JOIN,
+    InteractionType::with_effect("booking", "Booking", PresenceChange::Join),
+    InteractionType::with_effect("cancel-booking", "Cancelled booking", PresenceChange::Leave),
+    InteractionType {
+        effect_with_second: Some(PresenceChange::LeaveSecond),
+        ..InteractionType::with_effect("uninvite", "Withdrawn invitation", PresenceChange::Leave)
+    },
+    OWN,
+    LEAD,
+    InteractionType {
+        follow_up: Some(FollowUp::FlagFeedback),
+        ..InteractionType::new("feedback", "Feedback")
+    },
+    InteractionType::new("order", "Order"),
+    InteractionType::new("order-cleared", "Order ready"),
+    CONNECT,
+    CONNECTED,
+];
+
+/// The type of this name, if it means something to the server.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static InteractionType> {
+    TYPES.iter().find(|one| one.name == name)
+}
+
+/// Whether clients may post a type of this name.
+#[must_use]
+pub fn is_postable(name: &str) -> bool {
+    find(name).is_none_or(|known| known.postable)
+}
+
+/// What an interaction does to presence: the value of its column `effect`.
+#[must_use]
+pub fn effect(name: &str, has_second_delegate: bool) -> Option<PresenceChange> {
+    let found = find(name)?;
+    if has_second_delegate {
+        found.effect_with_second
+    } else {
+        found.presence_effect
+    }
+}
+
+/// What a type does to who is inside; `None` for most.
+#[must_use]
+pub fn passage_effect(name: &str) -> Option<PresenceChange> {
+    find(name)?
+        .presence_effect
+        .filter(|effect| effect.is_passage())
+}
+
+/// The passage that the rules judge a type by.
+#[must_use]
+pub fn judged(name: &str) -> Option<Passage> {
+    find(name)?.judged
+}
+
+/// The names of the types of one effect on presence.
+pub fn names_of(effect: PresenceChange) -> impl Iterator<Item = &'static str> {
+    let of_effect = move |one: &&InteractionType| one.presence_effect == Some(effect);
+    TYPES.iter().filter(of_effect).map(|one| one.name)
+}
+
+/// The column `effect` of a row of interactions as it must be, as an SQL expression.
+#[must_use]
+pub fn effect_sql() -> String {
+    let number = |effect: Option<PresenceChange>| {
+        effect.map_or_else(|| "NULL".to_owned(), |effect| (effect as i64).to_string())
+    };
+    let cases: Vec<String> = TYPES
+        .iter()
+        .filter(|one| (one.presence_effect, one.effect_with_second) != (None, None))
+        .map(|one| {
+            let alone = number(one.presence_effect);
+            let with_second = number(one.effect_with_second);
+            let name = one.name;
+            format!("WHEN '{name}' THEN iif(second_delegate_id IS NULL, {alone}, {with_second})")
+        })
+        .collect();
+    format!("CASE interaction_type {} END", cases.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::text;
+    use rusqlite::Connection;
+    use std::collections::BTreeSet;
+
+    /// A line for each type: its effect alone and with a second delegate, how it is judged, what
+    /// follows, and whether it may be posted.
+    #[test]
+    fn the_table_says_what_each_type_means() {
+        let lines: Vec<String> = TYPES
+            .iter()
+            .map(|one| {
+                format!(
+                    "{}: {:?} {:?} {:?} {:?} {}",
+                    one.name,
+                    one.presence_effect,
+                    one.effect_with_second,
+                    one.judged,
+                    one.follow_up,
+                    one.postable
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @r"
+        check-in: Some(Enter) Some(Enter) Some(In) None true
+        check-in-override: Some(Enter) Some(Enter) None None true
+        check-out: Some(Exit) Some(Exit) Some(Out) None true
+        join: Some(Join) Some(Join) None None true
+        booking: Some(Join) Some(Join) None None true
+        cancel-booking: Some(Leave) Some(Leave) None None true
+        uninvite: Some(Leave) Some(LeaveSecond) None None true
+        own: None None None None true
+        lead: None None None None true
+        feedback: None None None Some(FlagFeedback) true
+        order: None None None None true
+        order-cleared: None None None None true
+        connect: None None None Some(Connect) true
+        connected: None None None None false
+        ");
+    }
+
+    #[test]
+    fn names_are_well_formed_and_stand_once() {
+        let names: BTreeSet<_> = TYPES.iter().map(|one| one.name).collect();
+        assert_eq!(names.len(), TYPES.len());
+        for one in &TYPES {
+            assert!(text::is_interaction_type(one.name), "{}", one.name);
+            assert!(!one.label.is_empty());
+        }
+    }
+
+    #[test]
+    fn sql_gives_the_effect_that_the_program_writes() {
+        let file = Connection::open_in_memory().unwrap();
+        let sql = format!(
+            "SELECT {} FROM (SELECT ?1 AS interaction_type, ?2 AS second_delegate_id)",
+            effect_sql()
+        );
+        for name in TYPES.iter().map(|one| one.name).chain(["survey"]) {
+            for second in [None, Some(7)] {
+                let found: Option<i64> = file
+                    .query_row(&sql, (name, second), |row| row.get(0))
+                    .unwrap();
+                let written = effect(name, second.is_some()).map(|effect| effect as i64);
+                assert_eq!(found, written, "{name} {second:?}");
+            }
+        }
+    }
+}
