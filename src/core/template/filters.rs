@@ -1,119 +1,116 @@
-//! What templates may call: minijinja's own filters and tests, each with its price, and `date`. A
-//! filter that is not on the list is not there.
+//! What templates may call: minijinja's own filters and tests, and `date`. A filter that is not on the
+//! list is not there.
 
-use super::{
-    meter::{CELL, fault, spend},
-    prices::{alone, entries, formatting, in_groups, joining, replacing, touch, whole},
-};
+use super::budget::{charge, fault};
 use jiff::{civil::DateTime, fmt::strtime};
 use minijinja::{
     Environment, Error, State, Value, filters as built_in, functions, tests as built_in_tests,
-    value::{Rest, ValueKind, ValueOrKwargs},
+    value::{Rest, ValueOrKwargs},
 };
 
 const FORMAT_BYTES: usize = 64;
 
-/// What has to be paid before a filter or test is called with these arguments.
-type Price = fn(&mut State, &[Value]) -> Result<(), Error>;
-
 /// Filters that have something to say about what is not there.
 const ASKS_FOR_NOTHING: &[&str] = &["bool", "d", "default", "float", "int", "tojson"];
 
-/// A table of minijinja's own: names as templates write them, what is called, and its price.
+/// A table of minijinja's own: names as templates write them, and what is called.
 macro_rules! table {
     ($names:ident, $register:ident($environment:ident, $module:ident): $add:expr;
-     $($name:literal $(or $alias:literal)? = $call:ident for $price:ident),+ $(,)?) => {
+     $($name:literal $(or $alias:literal)? = $call:ident),+ $(,)?) => {
         const $names: &[&str] = &[$($name $(, $alias)?),+];
 
         fn $register($environment: &mut Environment<'static>) {
             let mut add = $add;
             $(
                 let call = Value::from_function($module::$call);
-                $(add($alias, call.clone(), $price as Price);)?
-                add($name, call, $price as Price);
+                $(add($alias, call.clone());)?
+                add($name, call);
             )+
         }
     };
 }
 
 table! {
-    BUILT_IN_FILTERS, register_filters(environment, built_in): |name, call, price| {
-        environment.add_filter(name, lenient(name, priced(call, price)));
+    BUILT_IN_FILTERS, register_filters(environment, built_in): |name, call| {
+        environment.add_filter(name, lenient(name, call));
     };
-    "abs" = abs for touch,
-    "attr" = attr for touch,
-    "batch" = batch for in_groups,
-    "bool" = bool for touch,
-    "capitalize" = capitalize for whole,
-    "default" or "d" = default for touch,
-    "dictsort" = dictsort for entries,
-    "escape" or "e" = escape for whole,
-    "first" = first for touch,
-    "float" = float for touch,
-    "format" = format for formatting,
-    "groupby" = groupby for entries,
-    "int" = int for touch,
-    "items" = items for entries,
-    "join" = join for joining,
-    "last" = last for entries,
-    "length" or "count" = length for touch,
-    "lines" = lines for entries,
-    "list" = list for entries,
-    "lower" = lower for whole,
-    "map" = map for entries,
-    "max" = max for entries,
-    "min" = min for entries,
-    "reject" = reject for entries,
-    "rejectattr" = rejectattr for entries,
-    "replace" = replace for replacing,
-    "reverse" = reverse for entries,
-    "round" = round for touch,
-    "select" = select for entries,
-    "selectattr" = selectattr for entries,
-    "slice" = slice for in_groups,
-    "sort" = sort for entries,
-    "split" = split for entries,
-    "string" = string for whole,
-    "sum" = sum for entries,
-    "title" = title for whole,
-    "tojson" = tojson for alone,
-    "trim" = trim for touch,
-    "unique" = unique for entries,
-    "upper" = upper for whole,
-    "urlencode" = urlencode for whole,
+    "abs" = abs,
+    "attr" = attr,
+    "batch" = batch,
+    "bool" = bool,
+    "capitalize" = capitalize,
+    "default" or "d" = default,
+    "dictsort" = dictsort,
+    "escape" or "e" = escape,
+    "first" = first,
+    "float" = float,
+    "format" = format,
+    "groupby" = groupby,
+    "int" = int,
+    "items" = items,
+    "join" = join,
+    "last" = last,
+    "length" or "count" = length,
+    "lines" = lines,
+    "list" = list,
+    "lower" = lower,
+    "map" = map,
+    "max" = max,
+    "min" = min,
+    "reject" = reject,
+    "rejectattr" = rejectattr,
+    "replace" = replace,
+    "reverse" = reverse,
+    "round" = round,
+    "select" = select,
+    "selectattr" = selectattr,
+    "slice" = slice,
+    "sort" = sort,
+    "split" = split,
+    "string" = string,
+    "sum" = sum,
+    "title" = title,
+    "tojson" = tojson,
+    "trim" = trim,
+    "unique" = unique,
+    "upper" = upper,
+    "urlencode" = urlencode,
 }
 
 table! {
-    TESTS, register_tests(environment, built_in_tests): |name, call, price| {
-        environment.add_test(name, priced(call, price));
+    TESTS, register_tests(environment, built_in_tests): |name, call: Value| {
+        let test = move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
+            charged(&call, false, state, arguments)
+        };
+        environment.add_test(name, test);
     };
-    "boolean" = is_boolean for touch,
-    "defined" = is_defined for touch,
-    "divisibleby" = is_divisibleby for touch,
-    "endingwith" = is_endingwith for whole,
-    "eq" or "equalto" = is_eq for whole,
-    "even" = is_even for touch,
-    "false" = is_false for touch,
-    "float" = is_float for touch,
-    "ge" = is_ge for whole,
-    "gt" or "greaterthan" = is_gt for whole,
-    "in" = is_in for whole,
-    "integer" or "int" = is_integer for touch,
-    "iterable" = is_iterable for touch,
-    "le" = is_le for whole,
-    "lower" = is_lower for touch,
-    "lt" or "lessthan" = is_lt for whole,
-    "mapping" = is_mapping for touch,
-    "ne" = is_ne for whole,
-    "none" = is_none for touch,
-    "number" = is_number for touch,
-    "odd" = is_odd for touch,
-    "sequence" = is_sequence for touch,
-    "startingwith" = is_startingwith for whole,
-    "string" = is_string for touch,
-    "true" = is_true for touch,
-    "undefined" = is_undefined for touch,
-    "upper" = is_upper for touch,
+    "boolean" = is_boolean,
+    "defined" = is_defined,
+    "divisibleby" = is_divisibleby,
+    "endingwith" = is_endingwith,
+    "eq" or "equalto" = is_eq,
+    "even" = is_even,
+    "false" = is_false,
+    "float" = is_float,
+    "ge" = is_ge,
+    "gt" or "greaterthan" = is_gt,
+    "in" = is_in,
+    "integer" or "int" = is_integer,
+    "iterable" = is_iterable,
+    "le" = is_le,
+    "lower" = is_lower,
+    "lt" or "lessthan" = is_lt,
+    "mapping" = is_mapping,
+    "ne" = is_ne,
+    "none" = is_none,
+    "number" = is_number,
+    "odd" = is_odd,
+    "sequence" = is_sequence,
+    "startingwith" = is_startingwith,
+    "string" = is_string,
+    "true" = is_true,
+    "undefined" = is_undefined,
+    "upper" = is_upper,
 }
 
 const OWN_FILTERS: &[&str] = &["date"];
@@ -149,34 +146,33 @@ pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_function("namespace", functions::namespace);
 }
 
-/// The call, paid for. What comes back is at hand: a list that would be worked out later, at each
-/// look, is one now.
-fn priced(
-    call: Value,
-    price: Price,
-) -> impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static {
-    move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
-        let arguments = arguments.into_values();
-        spend(state, 2 * CELL)?;
-        price(state, &arguments)?;
-        let result = call.call(state, &arguments)?;
-        if result.kind() == ValueKind::Iterable {
-            let listed: Vec<Value> = result.try_iter()?.collect();
-            spend(state, listed.len() * CELL)?;
-            return Ok(Value::from(listed));
-        }
-        Ok(result)
+/// Calls a filter or a test, which pays for all that it may read; one that is shallow does not look into
+/// its first argument.
+fn charged(
+    call: &Value,
+    is_shallow: bool,
+    state: &mut State,
+    arguments: Rest<ValueOrKwargs>,
+) -> Result<Value, Error> {
+    let arguments = arguments.into_values();
+    // A format may write each of its values as often as it has signs.
+    let signs = arguments.first().and_then(Value::as_str);
+    let times = signs.map_or(0, |format| format.matches('%').count());
+    for argument in arguments.iter().skip(usize::from(is_shallow)) {
+        charge(state, argument, times + 1)?;
     }
+    call.call(state, &arguments)
 }
 
 /// A filter that makes nothing of what is not there: records leave out what has no value, and a guest
 /// without a company is no fault of the template.
 fn lenient(
     name: &'static str,
-    filter: impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static,
+    call: Value,
 ) -> impl Fn(&mut State, Rest<ValueOrKwargs>) -> Result<Value, Error> + Send + Sync + 'static {
     let asks = ASKS_FOR_NOTHING.contains(&name);
-    let counts = ["count", "length", "sum"].contains(&name);
+    let is_length = ["count", "length"].contains(&name);
+    let counts = is_length || name == "sum";
     move |state: &mut State, arguments: Rest<ValueOrKwargs>| {
         let nothing = arguments
             .first()
@@ -184,17 +180,20 @@ fn lenient(
         match nothing {
             true if counts => Ok(Value::from(0)),
             true if !asks => Ok(Value::UNDEFINED),
-            _ => filter(state, arguments),
+            // An indentation could be any number of spaces.
+            _ if name == "tojson" && arguments.len() > 1 => {
+                Err(fault("this filter takes no arguments here"))
+            }
+            _ => charged(&call, is_length, state, arguments),
         }
     }
 }
 
 /// `session.startAt|date("%H:%M")`: a time as records show it, which is in the instance's zone.
-fn date(state: &mut State, at: Value, format: String) -> Result<Value, Error> {
+fn date(at: &Value, format: &str) -> Result<Value, Error> {
     if at.is_undefined() || at.is_none() {
         return Ok(Value::UNDEFINED);
     }
-    spend(state, 1_024)?;
     if format.len() > FORMAT_BYTES {
         return Err(fault(format!(
             "a format of dates has at most {FORMAT_BYTES} bytes"
@@ -205,7 +204,7 @@ fn date(state: &mut State, at: Value, format: String) -> Result<Value, Error> {
         .and_then(|text| text.get(..19))
         .and_then(|text| text.parse().ok())
         .ok_or_else(|| fault("date: this is no time such as 2026-11-21 09:00:00"))?;
-    strtime::format(&format, local)
+    strtime::format(format, local)
         .map(Value::from)
         .map_err(|error| fault(format!("date: {error}")))
 }

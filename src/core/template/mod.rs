@@ -1,33 +1,42 @@
 //! Templates that administrators write, rendered where a mistake does no harm: content regions and
 //! messages. The language is Jinja, by minijinja's public API.
 //!
-//! minijinja counts instructions (fuel), and an instruction may cost anything: `x ~ x` doubles a text.
-//! So what doubles is refused when a template is saved (`growth`), filters pay for what they make
-//! before they make it (`prices`), and values for what they write (`meter`). All of it is counted,
-//! never timed: a template that works in the preview works at the door.
+//! Every rendering has a budget ([`FUEL`]), which minijinja charges for each instruction and for the
+//! bytes that it makes, before it makes them. It is counted, never timed: a template that works in the
+//! preview works at the door.
 //!
 //! There is no loader: `include`, `import` and `extends` are not part of the language here. Nothing
 //! reads a file, the environment or the clock, and no text is ever marked safe by a template.
 
+mod budget;
 mod filters;
-mod growth;
-mod meter;
+mod language;
 mod names;
-mod prices;
 mod tags;
 #[cfg(test)]
 mod tests;
 
 pub use filters::filters;
-pub use meter::{OUTPUT_BYTES, SOURCE_BYTES};
 
 use crate::types::error::panic_text;
-use minijinja::{AutoEscape, Environment, value::Serde};
+use minijinja::{
+    AutoEscape, Environment, Error, Output, State, UndefinedBehavior, escape_formatter,
+    value::{Serde, ValueKind},
+};
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::OnceLock,
 };
+
+/// The longest source of a template, in bytes.
+pub const SOURCE_BYTES: usize = 256 * 1024;
+/// The most that a template may write, in bytes.
+pub const OUTPUT_BYTES: usize = 1024 * 1024;
+/// What a rendering may spend: about an instruction or 64 bytes each, so some 12 MB and 100 ms.
+const FUEL: u64 = 200_000;
+/// Frames of loops, `with` and macros; a macro takes five, so it calls itself about twenty deep.
+const RECURSION: usize = 100;
 
 /// A value that a template sees.
 pub type Value = minijinja::Value;
@@ -87,7 +96,10 @@ impl From<minijinja::Error> for Fault {
             inner = cause;
         }
         let message = match (inner.kind(), inner.detail()) {
-            (minijinja::ErrorKind::OutOfFuel, _) => meter::TOO_MANY_STEPS.to_owned(),
+            (minijinja::ErrorKind::OutOfFuel, _) => {
+                "the template does too much: it takes too many steps, or makes too large a text"
+                    .to_owned()
+            }
             (_, Some(detail)) => detail.to_owned(),
             (kind, None) => kind.to_string(),
         };
@@ -98,8 +110,7 @@ impl From<minijinja::Error> for Fault {
     }
 }
 
-/// Checks a template before it is saved: that it compiles, that nothing in it doubles without bound,
-/// that everything it calls exists, that the variables it reads are among `names` or its own, and that
+/// Checks a template before it is saved: that it compiles, that everything it calls exists, that the variables it reads are among `names` or its own, and that
 /// what it reads of them can be there: `known` are the properties of a variable, or of a property of it
 /// such as `delegate.parent`; what it does not name may have any.
 pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fault> {
@@ -111,8 +122,7 @@ pub fn check(source: &str, names: &[&str], known: &[Known<'_>]) -> Result<(), Fa
     }
     contained(|| {
         let tags = tags::scan(source);
-        // First, for the compiler works out what is constant.
-        growth::check(&tags)?;
+        language::check(&tags)?;
         environment().template_from_named_str(PAGE, source)?;
         names::check(&tags, names, known)
     })
@@ -137,15 +147,16 @@ pub fn render(
 ) -> Result<String, Fault> {
     let root = Value::from_pairs(values);
     contained(|| {
-        let mut environment = environment().clone();
-        environment.set_fuel(Some(meter::fuel(&tags::scan(source))));
         let name = match format {
             Format::Html => PAGE,
             Format::Text => "text",
         };
-        let text = environment.render_named_str(name, source, root)?;
+        let text = environment().render_named_str(name, source, root)?;
         if text.len() > OUTPUT_BYTES {
-            return Err(Fault::whole(meter::too_much_output()));
+            return Err(Fault::whole(format!(
+                "the template writes more than {} KiB",
+                OUTPUT_BYTES / 1024
+            )));
         }
         Ok(text)
     })
@@ -163,10 +174,28 @@ fn environment() -> &'static Environment<'static> {
             PAGE => AutoEscape::Html,
             _ => AutoEscape::None,
         });
-        meter::limit(&mut environment);
+        environment.set_fuel(Some(FUEL));
+        environment.set_recursion_limit(RECURSION);
+        environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+        environment.set_debug(false);
+        environment.set_formatter(write);
         filters::register(&mut environment);
         environment
     })
+}
+
+/// Writes a value into the page, escaped as the page needs; nothing for what a record does not have: a
+/// guest without a company is no fault of the template.
+fn write(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
+    // A part of what is not there, such as `delegate.company[:9]`, is an empty list.
+    let is_empty = value.kind() == ValueKind::Seq && value.len() == Some(0);
+    if value.is_undefined() || value.is_none() || is_empty {
+        return Ok(());
+    }
+    if value.as_str().is_none() {
+        budget::charge(state, value, 1)?;
+    }
+    escape_formatter(out, state, value)
 }
 
 /// A panic inside the library is a fault of this template, and nobody else's.

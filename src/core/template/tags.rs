@@ -3,8 +3,6 @@
 
 /// One `{{ … }}` or `{% … %}`.
 pub(super) struct Tag<'s> {
-    /// Bytes of plain text between the tag before and this one.
-    pub text_before: usize,
     pub is_statement: bool,
     pub tokens: Vec<Token<'s>>,
 }
@@ -54,9 +52,7 @@ pub(super) fn scan(source: &str) -> Vec<Tag<'_>> {
         line: 1,
     };
     let mut tags = Vec::new();
-    let mut text_before = 0;
     while let Some(at) = scanner.rest.find('{') {
-        text_before += at;
         scanner.take(at);
         let is_statement = scanner.rest.starts_with("{%");
         if scanner.rest.starts_with("{#") {
@@ -66,17 +62,14 @@ pub(super) fn scan(source: &str) -> Vec<Tag<'_>> {
                 .trim_start_matches(SPACE)
                 .starts_with("raw")
         {
-            let before = scanner.rest.len();
             scanner.take_raw();
-            text_before += before - scanner.rest.len();
         } else if is_statement || scanner.rest.starts_with("{{") {
             tags.push(Tag {
-                text_before: std::mem::take(&mut text_before),
                 is_statement,
                 tokens: scanner.take_tag(if is_statement { "%}" } else { "}}" }),
             });
         } else {
-            text_before += scanner.take(1).len();
+            scanner.take(1);
         }
     }
     tags

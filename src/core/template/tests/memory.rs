@@ -1,6 +1,6 @@
 //! How much memory a mistake takes: measured in a process of its own, whose peak the system tells.
 
-use super::{Format, hostile::categories, render, rendered};
+use super::{Format, hostile::categories, rendered};
 use std::process::Command;
 
 const MOST_KIB: u64 = 64 * 1024;
@@ -72,9 +72,9 @@ fn no_mistake_takes_more_than_64_mib() {
     let grown = growth_kib("all_mistakes");
     println!("{grown} KiB");
     assert!(grown < MOST_KIB, "{grown} KiB");
-    // What is measured shows in the figure: this one passes by the check.
-    let unchecked = growth_kib("an_unchecked_mistake");
-    assert!(unchecked > MOST_KIB, "{unchecked} KiB");
+    // The control: memory that is taken shows in the figure.
+    let taken = growth_kib("ninety_megabytes");
+    assert!(taken > MOST_KIB, "{taken} KiB");
 }
 
 #[test]
@@ -82,16 +82,15 @@ fn no_mistake_takes_more_than_64_mib() {
 fn all_mistakes() {
     let before = peak_kib();
     for mistake in mistakes() {
-        let made = rendered(&mistake, Format::Html);
-        assert!(made.is_err(), "{mistake}");
+        let _ = rendered(&mistake, Format::Html);
     }
     println!("grown by {} KiB", peak_kib() - before);
 }
 
 #[test]
 #[ignore = "a part of no_mistake_takes_more_than_64_mib"]
-fn an_unchecked_mistake() {
+fn ninety_megabytes() {
     let before = peak_kib();
-    assert!(render("{{ 'x' * 90000000 }}", Format::Html, []).is_err());
+    std::hint::black_box("x".repeat(90_000_000));
     println!("grown by {} KiB", peak_kib() - before);
 }

@@ -72,7 +72,7 @@ pub(super) fn structure() -> Vec<Category> {
             ("{# one line #}plain", "plain"),
             vec![
                 "x".repeat(300 * 1024),
-                "{{1}}".repeat(40_000),
+                "{{1}}".repeat(60_000),
                 "{#".to_owned() + &"x".repeat(300 * 1024) + "#}",
                 format!("{{{{ [{}] }}}}", "1,".repeat(3_000)),
                 format!("{{{{ dict({}) }}}}", "a=1,".repeat(3_000)),

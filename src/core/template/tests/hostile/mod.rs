@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Category {
     name: &'static str,
     pub(super) attempts: Vec<String>,
+    /// Whether each must be refused; otherwise it may end by itself, in bounds.
+    is_refused: bool,
     /// A template with the same means that is fine, and what it makes.
     twin: (&'static str, &'static str),
 }
@@ -23,6 +25,7 @@ fn category(
     Category {
         name,
         attempts,
+        is_refused: false,
         twin,
     }
 }
@@ -40,23 +43,23 @@ fn filled(texts: &[&str], fillings: &[&str]) -> Vec<String> {
 }
 
 pub(super) fn categories() -> Vec<Category> {
-    [
-        size::loops(),
-        size::growth(),
-        work::work(),
-        language::structure(),
-        language::reach(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let refused = |category| Category {
+        is_refused: true,
+        ..category
+    };
+    let costly = [size::loops(), size::growth(), work::work()].into_iter();
+    let outside = [language::structure(), language::reach()].into_iter();
+    costly
+        .flatten()
+        .chain(outside.flatten().map(refused))
+        .collect()
 }
 
 /// Without optimisation everything takes far longer; what is bounded there is bounded here too.
 const LONGEST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_500 } else { 50 });
 
 #[test]
-fn every_hostile_template_ends_at_once_with_a_clear_error() {
+fn every_hostile_template_ends_at_once() {
     let categories = categories();
     let attempts: usize = categories.iter().map(|all| all.attempts.len()).sum();
     assert!(categories.len() >= 15, "{} categories", categories.len());
@@ -70,7 +73,7 @@ fn every_hostile_template_ends_at_once_with_a_clear_error() {
             slowest = slowest.max((took, category.name));
             let shown: String = attempt.chars().take(150).collect();
             match answer {
-                Ok(page) => wrong.push(format!(
+                Ok(page) if category.is_refused => wrong.push(format!(
                     "{}: {shown} gave {} bytes",
                     category.name,
                     page.len()
@@ -81,10 +84,10 @@ fn every_hostile_template_ends_at_once_with_a_clear_error() {
                 Err(fault) if fault.message.len() < 5 || fault.message.len() > 400 => {
                     wrong.push(format!("{}: {shown}: {fault}", category.name));
                 }
-                Err(_) if took > LONGEST => {
+                _ if took > LONGEST => {
                     wrong.push(format!("{}: {shown} took {took:?}", category.name));
                 }
-                Err(_) => {}
+                _ => {}
             }
         }
     }
