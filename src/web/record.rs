@@ -2,9 +2,10 @@
 //! API's document, as it is answered and as it is sent.
 
 use super::{
-    Answer, Created, IdempotencyKey,
+    Address, Answer, Created, IdempotencyKey, IfMatch, List, ListQuery, Outcome,
     envelope::envelope,
     headers::tag,
+    page::window,
     schema::{
         Described, array, bounded_text, example, formatted, free_object, id, inline, nullable,
         object, one_of, plain, selector, sent_time, text,
@@ -14,8 +15,10 @@ use crate::{
     core::{
         Context, Services,
         idempotency::{self, Key, Stored},
-        records::{Field, Kind, Resource, Selection, write},
+        records::{Field, Kind, Resource, Selection, list::Records, write},
+        search::{Search, Subject},
     },
+    db::Tx,
     types::{
         error::Result,
         json,
@@ -81,6 +84,47 @@ pub async fn created<T>(
         })
         .await?;
     Ok(Answer::whole(once.rendered(render).body).with_etag(etag))
+}
+
+/// Changes the record that is found, and answers with it, of which `visible` properties are shown.
+pub async fn patched<T>(
+    app: &Services,
+    ctx: Context,
+    resource: &'static Resource,
+    find: impl Fn(&Tx<'_>) -> Result<i64> + Send + Sync + 'static,
+    if_match: IfMatch,
+    input: Map<String, Value>,
+    visible: Option<&[String]>,
+) -> Result<Answer<T>> {
+    let id = app
+        .store
+        .write_prepared(move |tx| {
+            let id = find(tx)?;
+            if_match.check(tx, resource, id)?;
+            write::patch(tx, &ctx, resource, id, input.clone())?;
+            Ok(id)
+        })
+        .await?;
+    found(app, &Selection::parse(resource, None, visible)?, |_| Ok(id))
+}
+
+/// A page of the records that a query finds, of which `visible` properties are shown; with links where
+/// it has an address.
+pub async fn page<T>(
+    app: &Services,
+    resource: &'static Resource,
+    searched: &'static Subject,
+    visible: Option<&[String]>,
+    query: ListQuery,
+    address: Option<&Address>,
+) -> Outcome<List<T>> {
+    let records = Records {
+        selection: Selection::parse(resource, query.fields.as_deref(), visible)?,
+        zone: app.settings().zone.clone(),
+    };
+    let search = Search::asked(searched, query.search.as_deref(), &records.zone, visible)?;
+    let window = window(query.limit, query.offset, query.total)?;
+    List::of(app, records, search, window, address).await
 }
 
 /// A `{id, _type}` in place of a whole record.

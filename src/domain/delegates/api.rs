@@ -2,10 +2,8 @@
 
 use super::{RESOURCE, SEARCHED, erase, find, find_readable};
 use crate::{
-    core::{
-        records::{Selection, input::check_visible, list::Records, write},
-        search::Search,
-    },
+    core::records::{Selection, input::check_visible, write},
+    db::Tx,
     identity::{
         App, Granted,
         roles::{ReadDelegate, ReadDelegates, UserToken, WriteDelegates},
@@ -14,8 +12,7 @@ use crate::{
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
         NoContent, Outcome, RequestId,
-        page::window,
-        record::{Embedded, answered, created, found, sent},
+        record::{Embedded, answered, created, found, page, patched, sent},
         schema::{Described, example},
     },
 };
@@ -108,13 +105,7 @@ impl DelegatesApi {
         address: Option<&Address>,
     ) -> Outcome<List<Delegate>> {
         let visible = caller.visible_properties.as_deref();
-        let records = Records {
-            selection: Selection::parse(&RESOURCE, query.fields.as_deref(), visible)?,
-            zone: self.app.settings().zone.clone(),
-        };
-        let search = Search::asked(&SEARCHED, query.search.as_deref(), &records.zone, visible)?;
-        let window = window(query.limit, query.offset, query.total)?;
-        List::of(&self.app, records, search, window, address).await
+        page(&self.app, &RESOURCE, &SEARCHED, visible, query, address).await
     }
 }
 
@@ -325,17 +316,9 @@ impl DelegatesApi {
         let ctx = self.app.context(&caller, request_id.as_str());
         let DelegateInput(input) = body.parse()?;
         check_visible(&RESOURCE, &input, caller.visible_properties.as_deref())?;
-        let id = self
-            .app
-            .store
-            .write_prepared(move |tx| {
-                let id = find(tx, &selector)?.0;
-                if_match.check(tx, &RESOURCE, id)?;
-                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
-                Ok(id)
-            })
-            .await?;
-        Ok(self.shown(&caller, id, None)?)
+        let find = move |tx: &Tx<'_>| Ok(find(tx, &selector)?.0);
+        let visible = caller.visible_properties.as_deref();
+        Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, visible).await?)
     }
 
     /// Delete a delegate

@@ -2,20 +2,17 @@
 
 use super::{RESOURCE, SEARCHED, find, find_readable};
 use crate::{
-    core::{
-        records::{Selection, list::Records, write},
-        search::Search,
-    },
+    core::records::Selection,
+    db::Tx,
     identity::{
         App, Granted,
         roles::{ReadDevice, ReadDevices, WriteDevices},
     },
-    types::{DeviceSelector, error::Result},
+    types::DeviceSelector,
     web::{
         Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListInput, ListQuery,
         NoContent, Outcome, RequestId,
-        page::window,
-        record::{Embedded, answered, created, found, sent},
+        record::{Embedded, answered, created, found, page, patched, sent},
         schema::{Described, bounded_integer, example, inline, nullable, object, text},
     },
 };
@@ -167,24 +164,6 @@ pub struct DevicesApi {
     pub app: App,
 }
 
-impl DevicesApi {
-    /// A record after it was written.
-    fn shown(&self, id: i64) -> Result<Answer<Device>> {
-        found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
-    }
-
-    /// A page of the list; with links where it has an address.
-    async fn page(&self, query: ListQuery, address: Option<&Address>) -> Outcome<List<Device>> {
-        let records = Records {
-            selection: Selection::parse(&RESOURCE, query.fields.as_deref(), None)?,
-            zone: self.app.settings().zone.clone(),
-        };
-        let search = Search::asked(&SEARCHED, query.search.as_deref(), &records.zone, None)?;
-        let window = window(query.limit, query.offset, query.total)?;
-        List::of(&self.app, records, search, window, address).await
-    }
-}
-
 #[OpenApi(tag = "crate::web::tags::Tag::Devices")]
 impl DevicesApi {
     /// List devices
@@ -214,7 +193,7 @@ impl DevicesApi {
             offset: offset.0,
             total: total.0,
         };
-        self.page(query, Some(&address)).await
+        page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
     /// List devices by a long search
@@ -227,7 +206,15 @@ impl DevicesApi {
         _caller: Granted<ReadDevices>,
         body: Body<ListInput>,
     ) -> Outcome<List<Device>> {
-        self.page(body.parse()?.into(), None).await
+        page(
+            &self.app,
+            &RESOURCE,
+            &SEARCHED,
+            None,
+            body.parse()?.into(),
+            None,
+        )
+        .await
     }
 
     /// Create a device
@@ -288,17 +275,8 @@ impl DevicesApi {
         let selector = DeviceSelector::parse(&selector.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let DeviceInput(input) = body.parse()?;
-        let id = self
-            .app
-            .store
-            .write_prepared(move |tx| {
-                let id = find(tx, &selector)?.0;
-                if_match.check(tx, &RESOURCE, id)?;
-                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
-                Ok(id)
-            })
-            .await?;
-        Ok(self.shown(id)?)
+        let find = move |tx: &Tx<'_>| Ok(find(tx, &selector)?.0);
+        Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, None).await?)
     }
 
     /// Delete a device

@@ -2,20 +2,17 @@
 
 use super::{RESOURCE, SEARCHED, find};
 use crate::{
-    core::{
-        records::{Selection, list::Records, write},
-        search::Search,
-    },
+    core::records::Selection,
+    db::Tx,
     identity::{
         App, Granted,
         roles::{ReadEvents, WriteEvents},
     },
-    types::{EventSelector, error::Result},
+    types::EventSelector,
     web::{
-        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, NoContent, Outcome,
-        RequestId,
-        page::window,
-        record::{answered, created, found, sent},
+        Address, Answer, Body, Created, IdempotencyKey, IfMatch, List, ListQuery, NoContent,
+        Outcome, RequestId,
+        record::{answered, created, found, page, patched, sent},
         schema::{Described, example},
     },
 };
@@ -72,13 +69,6 @@ pub struct EventsApi {
     pub app: App,
 }
 
-impl EventsApi {
-    /// A record after it was written.
-    fn shown(&self, id: i64) -> Result<Answer<Event>> {
-        found(&self.app, &Selection::all(&RESOURCE), |_| Ok(id))
-    }
-}
-
 #[OpenApi(tag = "crate::web::tags::Tag::Events")]
 impl EventsApi {
     /// List events
@@ -100,13 +90,14 @@ impl EventsApi {
         /// A search expression in JSON; all without it.
         search: Query<Option<String>>,
     ) -> Outcome<List<Event>> {
-        let records = Records {
-            selection: Selection::parse(&RESOURCE, fields.0.as_deref(), None)?,
-            zone: self.app.settings().zone.clone(),
+        let query = ListQuery {
+            search: search.0,
+            fields: fields.0,
+            limit: limit.0,
+            offset: offset.0,
+            total: total.0,
         };
-        let search = Search::asked(&SEARCHED, search.0.as_deref(), &records.zone, None)?;
-        let window = window(limit.0, offset.0, total.0)?;
-        List::of(&self.app, records, search, window, Some(&address)).await
+        page(&self.app, &RESOURCE, &SEARCHED, None, query, Some(&address)).await
     }
 
     /// Create an event
@@ -163,17 +154,8 @@ impl EventsApi {
         let selector = EventSelector::parse(&event.0)?;
         let ctx = self.app.context(&caller, request_id.as_str());
         let EventInput(input) = body.parse()?;
-        let id = self
-            .app
-            .store
-            .write_prepared(move |tx| {
-                let id = find(tx, &selector)?.0;
-                if_match.check(tx, &RESOURCE, id)?;
-                write::patch(tx, &ctx, &RESOURCE, id, input.clone())?;
-                Ok(id)
-            })
-            .await?;
-        Ok(self.shown(id)?)
+        let find = move |tx: &Tx<'_>| Ok(find(tx, &selector)?.0);
+        Ok(patched(&self.app, ctx, &RESOURCE, find, if_match, input, None).await?)
     }
 
     /// Delete an event
