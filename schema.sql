@@ -216,10 +216,12 @@ CREATE TABLE erasures (
     PRIMARY KEY (record_type, record_id, hash)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE erasure_key (
-    id  INTEGER PRIMARY KEY CHECK (id = 1),
-    key BLOB NOT NULL
-) STRICT;
+-- Secret keys of this file: 'hashes' is for what must not be kept but recognised, 'messages' signs the addresses of pictures in
+-- e-mails (whoever opens one has opened the e-mail).
+CREATE TABLE keys (
+    name TEXT PRIMARY KEY,
+    key  BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Answers under an Idempotency-Key. A batch is written in slices, each with its part of the answer.
 CREATE TABLE idempotency_keys (
@@ -351,43 +353,20 @@ CREATE INDEX tokens_expires ON tokens (expires_at);
 -- SQLite need not look for the row itself.
 CREATE INDEX delegates_alive ON delegates (id, deleted_at) WHERE deleted_at IS NULL;
 
--- How many there are is told with every page of a list: it stands here, kept by triggers and, for new
--- interactions, once a transaction (src/db/totals.rs).
-CREATE TABLE totals (
-    id           INTEGER PRIMARY KEY CHECK (id = 1),
-    -- Those that are not deleted.
-    delegates    INTEGER NOT NULL,
-    -- Those up to the id counted_to.
-    interactions INTEGER NOT NULL,
-    counted_to   INTEGER NOT NULL,
-    -- The position in the order of events that was given last.
-    order_at     INTEGER NOT NULL DEFAULT 0,
-    -- Grows when places that people were in are moved, deleted or restored; tree_counted follows once
-    -- those inside are counted anew.
-    tree_version INTEGER NOT NULL DEFAULT 0,
-    tree_counted INTEGER NOT NULL DEFAULT 0
-) STRICT;
-INSERT INTO totals (id, delegates, interactions, counted_to) VALUES (1, 0, 0, 0);
+-- Numbers that outlive a restart: 'order', the position that was given last in the order of events;
+-- 'automations', the newest interaction that automations have seen; 'moves', which grows when a place with
+-- people inside is moved, deleted or restored, and 'moves_counted', up to which of them those inside were
+-- counted anew.
+CREATE TABLE counters (
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER totals_devices_moved AFTER UPDATE OF parent_id, deleted_at ON devices
+CREATE TRIGGER devices_moved AFTER UPDATE OF parent_id, deleted_at ON devices
 WHEN (old.parent_id IS NOT new.parent_id OR (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL))
     AND EXISTS (SELECT 1 FROM occupancy WHERE device_id = new.id)
 BEGIN
-    UPDATE totals SET tree_version = tree_version + 1;
-END;
-
-CREATE TRIGGER totals_delegates_insert AFTER INSERT ON delegates WHEN new.deleted_at IS NULL BEGIN
-    UPDATE totals SET delegates = delegates + 1;
-END;
-CREATE TRIGGER totals_delegates_delete AFTER DELETE ON delegates WHEN old.deleted_at IS NULL BEGIN
-    UPDATE totals SET delegates = delegates - 1;
-END;
-CREATE TRIGGER totals_delegates_update AFTER UPDATE OF deleted_at ON delegates
-WHEN (old.deleted_at IS NULL) IS NOT (new.deleted_at IS NULL) BEGIN
-    UPDATE totals SET delegates = delegates + iif(new.deleted_at IS NULL, 1, -1);
-END;
-CREATE TRIGGER totals_interactions_delete AFTER DELETE ON interactions BEGIN
-    UPDATE totals SET interactions = interactions - 1 WHERE old.id <= counted_to;
+    INSERT INTO counters (name, value) VALUES ('moves', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
 END;
 
 -- Finds any three letters in a row within a delegate's texts; what it finds is compared again with
@@ -547,18 +526,6 @@ CREATE TABLE automations (
     within_minutes   INTEGER NOT NULL CHECK (within_minutes > 0),
     -- Only what comes after it was made or switched on counts.
     since            INTEGER NOT NULL
-) STRICT;
-
--- The newest interaction that automations have seen; so none is seen twice, or missed by a restart.
-CREATE TABLE automation_cursor (
-    id             INTEGER PRIMARY KEY CHECK (id = 1),
-    interaction_id INTEGER NOT NULL
-) STRICT;
-
--- By which the addresses of pictures in e-mails are signed; whoever opens one has opened the e-mail.
-CREATE TABLE message_key (
-    id  INTEGER PRIMARY KEY CHECK (id = 1),
-    key BLOB NOT NULL
 ) STRICT;
 
 -- Out of the box: what somebody ordered is ready. It is sent once there is a gateway for texts.

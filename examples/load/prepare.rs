@@ -9,7 +9,7 @@ use crate::{
     setup::{CLIENT_ID, CLIENT_SECRET, DEVICE_CODE},
 };
 use gatepost::{
-    db::{migrate, totals},
+    db::migrate,
     domain::interactions::{
         presence::PresenceChange,
         types::{CHECK_IN, CHECK_OUT},
@@ -72,7 +72,6 @@ pub fn prepare(options: &Options) -> Result<()> {
     for index in indexes {
         connection.execute_batch(&index)?;
     }
-    totals::recount(&connection)?;
     connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;")?;
     connection.close().map_err(|(_, cause)| cause)?;
     // What is measured next must not wait for these pages.

@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     core::settings,
-    db::{integrity::Condition, totals},
+    db::{integrity::Condition, occupancy},
     domain::{
         apps::state::{self, Running},
-        devices,
+        delegates, devices,
         interactions::{
             inside::{self, Occupied},
             log::lines::{Line, newest_conflicts, newest_refusals},
@@ -167,7 +167,7 @@ impl Now {
             this_minute: shown(counts.last()),
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
-            people: totals::people(connection, ANYWHERE)?,
+            people: occupancy::people(connection, ANYWHERE)?,
             inside: inside::fullest(connection, LINES)?,
             offline: devices.len() - online,
             online,
@@ -217,7 +217,7 @@ fn steps(connection: &Connection) -> Result<Vec<Step>> {
             name: "Import attendees",
             why: "The client's list, as CSV or Excel.",
             path: "/console/import",
-            done: totals::delegates(connection)? > 0,
+            done: delegates::is_any(connection)?,
         },
         Step {
             name: "Make an event",

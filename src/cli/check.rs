@@ -47,7 +47,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
             "clean": findings.is_empty(),
             "findings": findings,
             "lastBackup": report.last_backup,
-            "mended": {"effects": mended.effects, "occupancies": mended.occupancies, "totals": mended.totals, "searchIndex": mended.index},
+            "mended": {"effects": mended.effects, "occupancies": mended.occupancies, "searchIndex": mended.index},
         }))?;
     } else {
         tell(&report, db, &mended)?;
@@ -67,9 +67,6 @@ fn look(db: &Path, json: bool) -> Result<Report> {
 fn tell(report: &Report, db: &Path, mended: &Mended) -> Result<()> {
     if mended.index {
         print("made the index for searching anew")?;
-    }
-    if mended.totals {
-        print("counted anew what lists tell")?;
     }
     if mended.effects > 0 {
         print(&format!(

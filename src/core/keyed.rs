@@ -1,4 +1,4 @@
-//! Hashes under a key of the file's own: they tell whether something is the same, and cannot be
+//! Hashes under secret keys of the file's own: they tell whether something is the same, and cannot be
 //! looked up in a list of hashes that somebody else made.
 
 use crate::{
@@ -12,30 +12,42 @@ use hmac::{Hmac, KeyInit, Mac};
 use rusqlite::{Connection, OptionalExtension};
 use sha2::Sha256;
 
+/// The name of the key that hashes what must not be kept, such as the codes of erased people.
+const HASHES: &str = "hashes";
 /// The length of a key.
 const KEY_BYTES: usize = 32;
 
-/// The file's key.
+/// A secret key of the file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(Vec<u8>);
 
 impl Key {
-    /// The key; `None` where nothing was ever hashed under one.
+    /// The key that hashes what must not be kept; `None` where nothing was ever hashed.
     pub fn find(connection: &Connection) -> Result<Option<Self>> {
+        Self::named(connection, HASHES)
+    }
+
+    /// That key, made if need be.
+    pub fn find_or_make(tx: &Tx<'_>) -> Result<Self> {
+        Self::named_or_make(tx, HASHES)
+    }
+
+    /// The key of a name.
+    pub fn named(connection: &Connection, name: &str) -> Result<Option<Self>> {
         Ok(connection
-            .prepare_cached("SELECT key FROM erasure_key WHERE id = 1")?
-            .query_row([], |row| row.get(0).map(Self))
+            .prepare_cached("SELECT key FROM keys WHERE name = ?1")?
+            .query_row([name], |row| row.get(0).map(Self))
             .optional()?)
     }
 
-    /// The key, made if need be.
-    pub fn find_or_make(tx: &Tx<'_>) -> Result<Self> {
-        if let Some(key) = Self::find(tx)? {
+    /// The key of a name, made if need be.
+    pub fn named_or_make(tx: &Tx<'_>, name: &str) -> Result<Self> {
+        if let Some(key) = Self::named(tx, name)? {
             return Ok(key);
         }
         let mut key = vec![0; KEY_BYTES];
         getrandom::fill(&mut key).map_err(Error::defect)?;
-        tx.execute("INSERT INTO erasure_key (id, key) VALUES (1, ?1)", [&key])?;
+        tx.execute("INSERT INTO keys (name, key) VALUES (?1, ?2)", (name, &key))?;
         Ok(Self(key))
     }
 

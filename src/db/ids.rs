@@ -5,13 +5,16 @@
 //! eight thousand instructions. Here it is done once a transaction, in the same table
 //! (`sqlite_sequence`).
 
-use super::totals;
+use super::counters;
 use crate::types::{
     Timestamp,
     error::{Error, Result},
 };
 use rusqlite::Connection;
 use std::cell::Cell;
+
+/// The counter of the position that was given last in the order of events.
+const ORDER: &str = "order";
 
 /// The ids that a transaction gives.
 #[derive(Debug, Default)]
@@ -40,7 +43,7 @@ impl Ids {
     pub fn arrival(&self, connection: &Connection, now: Timestamp) -> Result<Timestamp> {
         let last = match self.order_at.get() {
             Some(last) => last,
-            None => totals::last_order(connection)?,
+            None => counters::get(connection, ORDER)?.unwrap_or_default(),
         };
         let next = last.max(now.0);
         self.order_at.set(Some(next));
@@ -61,7 +64,10 @@ impl Ids {
                 [last],
             )?;
         }
-        totals::keep(connection, last, self.order_at.get())
+        match self.order_at.get() {
+            Some(order_at) => counters::set(connection, ORDER, order_at),
+            None => Ok(()),
+        }
     }
 }
 

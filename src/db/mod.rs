@@ -5,6 +5,7 @@
 
 mod checkpoint;
 pub mod connection;
+pub mod counters;
 mod create;
 pub mod error;
 #[cfg(test)]
@@ -13,13 +14,13 @@ mod ids;
 pub mod integrity;
 mod job;
 pub mod migrate;
+pub mod occupancy;
 pub mod open;
 mod outside;
 pub mod references;
 pub mod salvage;
 pub mod sandbox;
 pub mod stats;
-pub mod totals;
 mod tx;
 mod wal;
 mod watch;

@@ -3,8 +3,8 @@
 
 use super::{
     ids::Ids,
+    occupancy,
     outside::{Place, not_yet},
-    totals,
 };
 use crate::types::{
     DeviceId, Timestamp,
@@ -43,7 +43,7 @@ impl Group {
         for at_one in people.chunk_by(|(one, _), (other, _)| one == other) {
             let more = at_one.iter().map(|(_, more)| more).sum();
             if more != 0 {
-                totals::add_people(connection, at_one[0].0, more)?;
+                occupancy::add_people(connection, at_one[0].0, more)?;
             }
         }
         Ok(())
@@ -126,7 +126,7 @@ impl Tx<'_> {
     /// the venue.
     pub fn add_people(&self, device: DeviceId, more: i64) -> Result<()> {
         if self.cache.is_none() {
-            return totals::add_people(self.connection, device, more);
+            return occupancy::add_people(self.connection, device, more);
         }
         self.group.people.borrow_mut().push((device, more));
         Ok(())
@@ -136,7 +136,7 @@ impl Tx<'_> {
     pub fn people(&self, device: DeviceId) -> Result<i64> {
         let people = self.group.people.borrow();
         let more = people.iter().filter(|(at, _)| *at == device);
-        Ok(totals::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
+        Ok(occupancy::people(self.connection, device)? + more.map(|(_, more)| more).sum::<i64>())
     }
 
     /// Whether work without a bound, such as validating against a schema, may be done right here: it

@@ -22,8 +22,6 @@ pub struct Resource {
     pub alive: &'static str,
     /// Its index of ids of just these rows, where it is large enough to need one.
     pub alive_index: Option<&'static str>,
-    /// How many there are, where counting them would take too long.
-    pub total: Option<fn(&Connection) -> Result<u64>>,
     /// Its fields, in the order they are shown.
     pub fields: &'static [Field],
     /// The error when there is none.

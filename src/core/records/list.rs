@@ -59,9 +59,6 @@ pub struct Records {
 impl Listing for Records {
     fn count(&self, connection: &Connection) -> Result<u64> {
         let resource = self.selection.resource;
-        if let Some(total) = resource.total {
-            return total(connection);
-        }
         let sql = format!(
             "SELECT count(*) FROM {} WHERE {}",
             resource.table, resource.alive

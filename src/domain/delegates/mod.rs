@@ -29,7 +29,7 @@ use crate::{
         },
         search::{Counted, Part, Search, Subject},
     },
-    db::{Tx, totals},
+    db::Tx,
     domain::interactions,
     identity::{Principal, Role, roles::lacking},
     types::{
@@ -53,7 +53,6 @@ pub static RESOURCE: Resource = Resource {
     table: "delegates",
     alive: "deleted_at IS NULL",
     alive_index: Some("delegates_alive"),
-    total: Some(totals::delegates),
     fields: FIELDS,
     not_found: error::Kind::DelegateNotFound,
     check,
@@ -162,6 +161,20 @@ pub fn types(connection: &Connection) -> Result<Vec<String>> {
     )?;
     let types = statement.query_map([], |row| row.get(0))?;
     Ok(types.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How many delegates there are.
+pub fn count(connection: &Connection) -> Result<u64> {
+    let sql = "SELECT count(*) FROM delegates WHERE deleted_at IS NULL";
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// Whether there is any delegate.
+pub fn is_any(connection: &Connection) -> Result<bool> {
+    let sql = "SELECT 1 FROM delegates WHERE deleted_at IS NULL";
+    Ok(connection.prepare_cached(sql)?.exists([])?)
 }
 
 /// The newest living delegate that a text names: by id, a code, the e-mail address, or a part of the

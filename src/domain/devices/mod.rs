@@ -54,7 +54,6 @@ const fn records(fields: &'static [Field]) -> Resource {
         table: "devices",
         alive: "deleted_at IS NULL",
         alive_index: None,
-        total: None,
         fields,
         not_found: error::Kind::DeviceNotFound,
         check: |tx, id, changes| check(tx, id, changes, ["startAt", "endAt"]),

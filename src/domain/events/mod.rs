@@ -87,7 +87,6 @@ const fn records(fields: &'static [Field]) -> Resource {
         table: "devices",
         alive: "device_type = 'event' AND deleted_at IS NULL",
         alive_index: None,
-        total: None,
         fields,
         not_found: error::Kind::EventNotFound,
         check,

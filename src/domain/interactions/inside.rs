@@ -5,7 +5,7 @@ use super::{
     presence::{self, History, PresenceChange},
 };
 use crate::{
-    db::totals,
+    db::occupancy,
     domain::devices::NAME,
     types::{DelegateId, DeviceId, InteractionId, Timestamp, error::Result},
 };
@@ -116,7 +116,7 @@ fn last_entry(
 
 /// The device and those below it where somebody may be.
 fn occupied_below(connection: &Connection, device: DeviceId) -> Result<Vec<DeviceId>> {
-    if totals::people(connection, device)? <= 0 {
+    if occupancy::people(connection, device)? <= 0 {
         return Ok(Vec::new());
     }
     let mut statement = connection.prepare_cached(

@@ -6,7 +6,6 @@ use crate::{
         records::list::{Listing, SLICE_MAX_BYTES, Written},
         search::{FieldKind, SearchField, Stretches, Subject},
     },
-    db::totals,
     types::{Zone, error::Result},
 };
 use rusqlite::Connection;
@@ -65,7 +64,10 @@ pub struct Interactions {
 
 impl Listing for Interactions {
     fn count(&self, connection: &Connection) -> Result<u64> {
-        totals::interactions(connection)
+        let sql = "SELECT count(*) FROM interactions";
+        Ok(connection
+            .prepare_cached(sql)?
+            .query_row([], |row| row.get(0))?)
     }
 
     fn ids(

@@ -18,7 +18,7 @@ use crate::{
         Context,
         rules::{Passage, Position},
     },
-    db::{Tx, totals},
+    db::{Tx, occupancy},
     domain::delegates::{
         self, blocked,
         note::{self, Note},
@@ -231,7 +231,7 @@ pub fn test(
     let device_cache = DeviceCache::default();
     let assessed =
         find_participants(connection, &device_cache, draft, &mut participants).and_then(|()| {
-            let people = |device| totals::people(connection, device);
+            let people = |device| occupancy::people(connection, device);
             assess(
                 connection,
                 ctx,

@@ -3,7 +3,7 @@
 
 use super::{device_cache::DeviceCache, presence};
 use crate::{
-    db::{Store, Tx},
+    db::{Store, Tx, counters},
     types::{DeviceId, error::Result},
 };
 use rusqlite::Connection;
@@ -42,7 +42,10 @@ pub fn correct(tx: &Tx<'_>, device: DeviceId, off: i64) -> Result<()> {
 /// inside may be off.
 pub fn is_due(connection: &Connection) -> Result<bool> {
     Ok(connection
-        .prepare_cached("SELECT 1 FROM totals WHERE tree_version <> tree_counted")?
+        .prepare_cached(
+            "SELECT 1 FROM counters WHERE name = 'moves'
+                 AND value IS NOT (SELECT value FROM counters WHERE name = 'moves_counted')",
+        )?
         .exists([])?)
 }
 
@@ -79,11 +82,10 @@ pub async fn at_the_start(store: &Store) -> Result<()> {
 }
 
 async fn recount(store: &Store) -> Result<()> {
-    let (version, drift) = store
+    let (moves, drift) = store
         .read(|connection| {
-            let version: i64 =
-                connection.query_row("SELECT tree_version FROM totals", [], |row| row.get(0))?;
-            Ok((version, drift(connection)?))
+            let moves = counters::get(connection, "moves")?.unwrap_or_default();
+            Ok((moves, drift(connection)?))
         })
         .await?;
     store
@@ -91,8 +93,7 @@ async fn recount(store: &Store) -> Result<()> {
             for (device, off) in &drift {
                 correct(tx, *device, *off)?;
             }
-            tx.execute("UPDATE totals SET tree_counted = ?1", [version])?;
-            Ok(())
+            counters::set(tx, "moves_counted", moves)
         })
         .await
 }

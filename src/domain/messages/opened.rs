@@ -2,19 +2,15 @@
 //! an address that is signed, and whoever fetches it has opened the mail.
 
 use crate::{
-    core::Context,
+    core::{Context, keyed::Key},
     db::Tx,
     domain::delegates::flag,
-    types::{
-        DelegateId,
-        error::{Error, Result},
-        secret,
-    },
+    types::{DelegateId, error::Result, secret},
 };
-use hmac::{Hmac, KeyInit, Mac};
 use rusqlite::{Connection, OptionalExtension};
-use sha2::Sha256;
 
+/// The name of the key that addresses are signed by.
+const KEY: &str = "messages";
 /// Bytes of the signature that an address carries: 128 bits.
 const SIGNATURE_BYTES: usize = 16;
 
@@ -46,46 +42,20 @@ pub(super) fn with_picture(
     Ok(format!("{}{picture}{}", &html[..at], &html[at..]))
 }
 
-/// The key that addresses are signed by; made when a message is first put into the outbox.
+/// Makes the key that addresses are signed by, before a message is put into the outbox.
 pub(super) fn ensure_key(tx: &Tx<'_>) -> Result<()> {
-    if key(tx)?.is_some() {
-        return Ok(());
-    }
-    let mut random = [0; 32];
-    getrandom::fill(&mut random).map_err(Error::defect)?;
-    tx.execute(
-        "INSERT INTO message_key (id, key) VALUES (1, ?1)",
-        [random.as_slice()],
-    )?;
-    Ok(())
-}
-
-fn key(connection: &Connection) -> Result<Option<Vec<u8>>> {
-    Ok(connection
-        .prepare_cached("SELECT key FROM message_key WHERE id = 1")?
-        .query_row([], |row| row.get(0))
-        .optional()?)
-}
-
-fn signature(key: &[u8], message: i64) -> Result<[u8; SIGNATURE_BYTES]> {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).map_err(Error::defect)?;
-    mac.update(b"opened:");
-    mac.update(&message.to_be_bytes());
-    let whole = mac.finalize().into_bytes();
-    let mut short = [0; SIGNATURE_BYTES];
-    short.copy_from_slice(&whole[..SIGNATURE_BYTES]);
-    Ok(short)
+    Key::named_or_make(tx, KEY).map(drop)
 }
 
 fn token(connection: &Connection, message: i64) -> Result<Option<String>> {
-    key(connection)?
-        .map(|key| {
-            Ok(format!(
-                "{message}-{}",
-                secret::hex(&signature(&key, message)?)
-            ))
-        })
-        .transpose()
+    let Some(key) = Key::named(connection, KEY)? else {
+        return Ok(None);
+    };
+    let signature = key.hash(&[b"opened:", &message.to_be_bytes()[..]].concat())?;
+    Ok(Some(format!(
+        "{message}-{}",
+        secret::hex(&signature[..SIGNATURE_BYTES])
+    )))
 }
 
 /// The message that an address is of, if nobody made it up and it was not opened before.

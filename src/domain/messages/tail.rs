@@ -15,20 +15,22 @@ use super::{
 };
 use crate::{
     core::settings::Settings,
-    db::Tx,
+    db::{Tx, counters},
     identity::App,
     types::{
         DelegateId, Timestamp, Zone,
         error::{Kind, Result},
     },
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+/// The counter of the newest interaction that automations have seen.
+const CURSOR: &str = "automations";
 /// Ids looked at in one go.
 const WINDOW: i64 = 10_000;
 /// Interactions that are taken up in one go.
@@ -191,14 +193,7 @@ fn newest(connection: &Connection) -> Result<i64> {
 
 /// The place in the file; written there when it has none.
 fn begin(tx: &Tx<'_>) -> Result<i64> {
-    let kept: Option<i64> = tx
-        .query_row(
-            "SELECT interaction_id FROM automation_cursor WHERE id = 1",
-            [],
-            |row| row.get(0),
-        )
-        .optional()?;
-    if let Some(kept) = kept {
+    if let Some(kept) = counters::get(tx, CURSOR)? {
         return Ok(kept);
     }
     let newest = newest(tx)?;
@@ -207,12 +202,7 @@ fn begin(tx: &Tx<'_>) -> Result<i64> {
 }
 
 fn keep(tx: &Tx<'_>, reached: i64) -> Result<()> {
-    tx.prepare_cached(
-        "INSERT INTO automation_cursor (id, interaction_id) VALUES (1, ?1)
-         ON CONFLICT (id) DO UPDATE SET interaction_id = excluded.interaction_id",
-    )?
-    .execute([reached])?;
-    Ok(())
+    counters::set(tx, CURSOR, reached)
 }
 
 /// What automations wait for, after `seen` up to `newest`. What was imported is left out: a row of a

@@ -4,7 +4,7 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, migrate, open, references, salvage, totals},
+    db::{Found, migrate, open, references, salvage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
@@ -97,14 +97,13 @@ impl Report {
 type Check = fn(&Connection, &mut Report) -> Result<()>;
 
 /// What is looked at once the pages are sound.
-const CHECKS: [(&str, Check); 9] = [
+const CHECKS: [(&str, Check); 8] = [
     ("Checking the schema", look_at_schema),
     ("Checking references", look_at_references),
     ("Checking JSON", look_at_documents),
     ("Checking nonces and idempotency keys", look_at_answers_kept),
     ("Checking effects on presence", look_at_effects),
     ("Counting people inside", look_at_occupancy),
-    ("Counting records", look_at_totals),
     ("Checking the search index", look_at_search_index),
     ("Reading notices", look_at_notices),
 ];
@@ -331,22 +330,6 @@ fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()>
             format!("{place} counts {off:+} inside against its check-ins and check-outs"),
             REPAIR,
         );
-    }
-    Ok(())
-}
-
-fn look_at_totals(connection: &Connection, report: &mut Report) -> Result<()> {
-    let off = totals::drift(connection)?;
-    for (what, off) in [
-        ("delegates", off.delegates),
-        ("interactions", off.interactions),
-    ] {
-        if off != 0 {
-            report.add(
-                format!("lists tell {off:+} {what} against those that there are"),
-                REPAIR,
-            );
-        }
     }
     Ok(())
 }

@@ -1,12 +1,9 @@
-//! Makes anew what follows from the rest and does not: effects on presence, the counts of those inside and
-//! the totals of lists, as everybody writes, and the index for searching, at once. It changes nothing else.
+//! Makes anew what follows from the rest and does not: effects on presence and the counts of those
+//! inside, as everybody writes, and the index for searching, at once. It changes nothing else.
 
 use super::{Report, index};
 use crate::{
-    db::{
-        ServeLock, Store, Tx,
-        totals::{self, Drift},
-    },
+    db::{ServeLock, Store, Tx},
     domain::interactions::{recount, types},
     ops::import::slices::{self, Steps},
     types::{DeviceId, error::Result},
@@ -18,24 +15,17 @@ use rusqlite::Connection;
 pub struct Mended {
     /// The index for searching.
     pub index: bool,
-    /// How many lists tell.
-    pub totals: bool,
     /// So many effects of interactions on presence.
     pub effects: usize,
     /// So many counts of those inside.
     pub occupancies: usize,
 }
 
-/// Mends the index, where the report found it wrong, the totals of lists, the effects on presence, and every
+/// Mends the index, where the report found it wrong, the effects on presence, and every
 /// count of those inside that are off.
 pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     if report.index {
         index::rebuild(store, &ServeLock::take(store.path())?)?;
-    }
-    let off = store.look_up(totals::drift)?;
-    let totals = off != Drift::default();
-    if totals {
-        store.write_blocking(move |tx| totals::correct(tx, off))?;
     }
     let wrong = store.look_up(wrong_effects)?;
     let effects = wrong.len();
@@ -45,7 +35,6 @@ pub fn repair(store: &Store, report: &Report) -> Result<Mended> {
     slices::write(store, Counts(drift), |_| {})?;
     Ok(Mended {
         index: report.index,
-        totals,
         effects,
         occupancies,
     })

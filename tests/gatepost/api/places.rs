@@ -145,7 +145,7 @@ fn an_hour_fast(server: &Server) {
     server.sql(
         "UPDATE interactions SET recorded_at = recorded_at + 3600000, created_at = created_at + 3600000,
              order_at = order_at + 3600000;
-         UPDATE totals SET order_at = order_at + 3600000;",
+         UPDATE counters SET value = value + 3600000 WHERE name = 'order';",
     );
 }
 

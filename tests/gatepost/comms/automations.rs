@@ -93,9 +93,9 @@ fn before_there_is_a_gateway_nothing_is_kept_for_later() {
         .id();
     // It has been looked at once the place in the file is past it.
     until("it was looked at", || {
-        post.server
-            .value::<i64>("SELECT coalesce((SELECT interaction_id FROM automation_cursor), 0)")
-            >= id
+        post.server.value::<i64>(
+            "SELECT coalesce((SELECT value FROM counters WHERE name = 'automations'), 0)",
+        ) >= id
     });
     post.set("sms", &post.http("/sms"));
     assert_eq!(texts(&post), Vec::<String>::new());

@@ -73,21 +73,6 @@ fn a_file_in_use_is_found_sound_and_gates_go_on() {
 /// What is done to a file, what is found then, and what is said to do about it.
 const DAMAGES: &[[&str; 3]] = &[
     [
-        "UPDATE totals SET delegates = delegates + 2",
-        "lists tell +2 delegates against those that there are",
-        "--repair",
-    ],
-    [
-        "UPDATE totals SET interactions = 1; DELETE FROM interactions WHERE id = 1",
-        "interactions against those that there are",
-        "--repair",
-    ],
-    [
-        "DELETE FROM totals",
-        "delegates against those that there are",
-        "--repair",
-    ],
-    [
         "UPDATE interactions SET effect = 1 WHERE interaction_type = 'check-in'",
         "interactions whose effect on presence is not that of their type",
         "--repair",
@@ -256,7 +241,6 @@ fn a_damaged_or_foreign_file_is_told_and_left_as_it_is() {
 fn counts_of_those_inside_are_mended_beside_gates_that_go_on() {
     let site = visited();
     let damage = "UPDATE occupancy SET inside = inside + device_id;
-                  UPDATE totals SET delegates = 0, interactions = 0;
                   UPDATE interactions SET effect = NULL WHERE id % 2 = 0";
     let file = Connection::open(&site.db).expect("the file");
     file.execute_batch(damage).expect(damage);
@@ -278,7 +262,6 @@ fn counts_of_those_inside_are_mended_beside_gates_that_go_on() {
             .is_some_and(|count| count > 0),
         "{printed}"
     );
-    assert_eq!(printed["mended"]["totals"], true);
     assert_ne!(printed["mended"]["effects"], 0);
     served.stop();
     let file = Connection::open(&site.db).expect("the file");

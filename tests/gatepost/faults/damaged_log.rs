@@ -174,7 +174,9 @@ fn a_log_that_is_gone_after_a_kill_is_told() {
     );
     // A command may end before all its connections are closed; whoever closes the file next removes the log.
     let file = Connection::open(&site.db).expect("the file");
-    let opened = file.query_row("SELECT count(*) FROM clients", [], |row| row.get::<_, i64>(0));
+    let opened = file.query_row("SELECT count(*) FROM clients", [], |row| {
+        row.get::<_, i64>(0)
+    });
     assert!(opened.is_ok_and(|clients| clients > 0));
     drop(file);
     assert!(!beside(&site.db, "-wal").exists());

@@ -4,9 +4,8 @@ use super::Filters;
 use crate::{
     admin::{Fields, answer},
     core::search::Part,
-    db::totals,
     domain::delegates::{
-        blocked,
+        self, blocked,
         overview::{Holder, Line, holder, lines},
     },
     types::{
@@ -75,7 +74,7 @@ pub(super) fn look(
     } else if filters.narrow() {
         search.count(connection, COUNTED_MAX + 1)?
     } else {
-        totals::delegates(connection)?
+        delegates::count(connection)?
     };
     let capped = filters.narrow() && counted > COUNTED_MAX;
     let holder = holder(connection, &filters.q)?;

@@ -4,7 +4,7 @@
 use super::Going;
 use crate::{
     core::Context,
-    db::{ATTACHED, Tx, totals},
+    db::{ATTACHED, Tx},
     domain::{delegates::erased, interactions::recount},
     types::error::Result,
 };
@@ -56,7 +56,7 @@ pub const TABLES: &[(&str, RestorePolicy)] = &[
     ("app_config", Keep),
     ("nonces", Keep),
     ("erased_nonces", Keep),
-    ("erasure_key", Keep),
+    ("keys", Keep),
     ("erasures", Keep),
     ("one_time_passwords", Keep),
     ("idempotency_keys", Keep),
@@ -79,12 +79,10 @@ pub const TABLES: &[(&str, RestorePolicy)] = &[
     // How messages leave is of the place, not of what was tried; and what was seen was seen: nothing is
     // sent a second time.
     ("gateways", Keep),
-    ("automation_cursor", Keep),
-    ("message_key", Keep),
     ("delegates_search", Keep),
     ("delegates_search_later", Keep),
     // Follows from the rest, and is counted anew.
-    ("totals", Keep),
+    ("counters", Keep),
 ];
 
 /// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
@@ -257,7 +255,6 @@ pub(super) fn put_back(tx: &Tx<'_>, ctx: &Context) -> Result<Going> {
     for (device, off) in recount::drift(tx)? {
         recount::correct(tx, device, off)?;
     }
-    totals::recount(tx)?;
     publish_again(tx, ctx)?;
     tx.execute_batch("DROP TABLE temp.erased; DROP TABLE temp.connected;")?;
     Ok(gone)

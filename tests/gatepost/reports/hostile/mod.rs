@@ -160,9 +160,8 @@ fn content(server: &Server) -> BTreeMap<String, String> {
     let mut content = BTreeMap::new();
     for row in rows {
         let (table, sql) = row.expect("a table");
-        if table.ends_with("cursor")
-            || table.starts_with("webhook")
-            || ["interactions", "totals", "occupancy", "device_states"].contains(&&*table)
+        if table.starts_with("webhook")
+            || ["interactions", "counters", "occupancy", "device_states"].contains(&&*table)
         {
             continue;
         }
@@ -193,7 +192,7 @@ fn furnish(server: &Server) -> Vec<String> {
     server.settings(&json!({"name": "SECRET-SETTING"}));
     server.sql(
         "INSERT INTO tls_certificate VALUES (1, x'00', CAST('SECRET-KEY' AS BLOB), '[]', 0, 0);
-         INSERT INTO erasure_key VALUES (1, CAST('SECRET-ERASURE' AS BLOB));
+         INSERT INTO keys VALUES ('hashes', CAST('SECRET-ERASURE' AS BLOB));
          INSERT INTO console_sessions (hash, user_id, address, agent, created_at, seen_at, expires_at)
              VALUES (x'01', 1, 'SECRET-ADDRESS', 'x', 0, 0, 0);
          INSERT INTO second_factors VALUES (1, CAST('SECRET-FACTOR' AS BLOB), 0, '[\"SECRET-CODE\"]', 0);
