@@ -146,7 +146,7 @@ mod tests {
             Err::<(), _>(tx.put_off(move || drop(ended.lock().map(|ended| ended.recv()))))
         });
         let others = async {
-            for _ in 0..50 {
+            for _ in 0..5 {
                 store
                     .write(|tx| Ok(tx.execute("DELETE FROM settings WHERE name = 'b'", [])?))
                     .await

@@ -1,6 +1,7 @@
 //! A server for each test: its own temporary folder, port 0, and clients with the roles a test asks
 //! for.
 
+use crate::faults::wire::PATIENCE;
 use gatepost::{
     admin::{Console, Reach},
     core::{Context, settings},
@@ -29,7 +30,9 @@ pub fn http() -> ClientBuilder {
         .expect("protocols")
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth();
-    Client::builder().tls_backend_preconfigured(tls)
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .timeout(PATIENCE)
 }
 
 /// A client of a test.

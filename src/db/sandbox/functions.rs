@@ -176,7 +176,7 @@ mod tests {
             ours.query_row(&format!("SELECT {sql}"), [], |row| row.get::<_, i64>(0))
                 .unwrap();
         }
-        assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
         let too_big = "SELECT replace(hex(zeroblob(500000)), '0', hex(zeroblob(500000)))";
         assert!(ours.query_row(too_big, [], |_| Ok(())).is_err());
     }

@@ -7,7 +7,7 @@ use gatepost::{
     types::{DeviceId, Timestamp},
 };
 use serde_json::{Value, json};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn draft(path: &str, content: &str) -> Draft {
     Draft {
@@ -330,26 +330,23 @@ fn hostile_regions_at_once_leave_check_ins_alone() {
             draft(&format!("/api/delegate-info/h{number}"), hostile),
         );
     }
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for number in 0..8 {
-            let caller = &caller;
+            let (caller, over) = (&caller, &over);
             scope.spawn(move || {
-                for _ in 0..5 {
+                while !over.load(Ordering::Relaxed) {
                     let path = format!("/api/delegate-info/h{}", number % 4);
                     ask(caller, "delegate/barcode:A1", &path).refused(500, 1199, &path);
                 }
             });
         }
+        // They go on until every check-in is through.
         for _ in 0..20 {
-            let begun = Instant::now();
-            caller
-                .interact(
-                    "check-in",
-                    &json!({"firstDelegate": "barcode:A1", "device": gate}),
-                )
-                .id();
-            assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+            let check_in = json!({"firstDelegate": "barcode:A1", "device": gate});
+            caller.interact("check-in", &check_in).id();
         }
+        over.store(true, Ordering::Relaxed);
     });
 }
 

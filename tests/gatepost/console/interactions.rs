@@ -5,13 +5,7 @@ use crate::harness::{Caller, Server};
 use gatepost::identity::ConsoleRole;
 use reqwest::{Method, blocking::Response};
 use serde_json::json;
-use std::{
-    io::{BufRead, BufReader},
-    time::Duration,
-};
-
-/// Longer than anything here takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use std::io::{BufRead, BufReader};
 
 /// The next event of a stream.
 fn event(stream: &mut BufReader<Response>) -> String {
@@ -35,7 +29,7 @@ impl Crew<'_> {
             .and_then(|rest| rest.split('"').next())
             .expect("a stream")
             .replace("&#38;", "&");
-        let response = self.request(Method::GET, &path).timeout(PATIENCE).send();
+        let response = self.request(Method::GET, &path).send();
         BufReader::new(response.expect("a stream"))
     }
 

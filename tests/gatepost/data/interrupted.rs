@@ -1,8 +1,9 @@
 //! Imports whose rows refer to each other, killed or met by another command while they go on.
 
 use super::{Site, kill_when};
+use crate::faults::process::until;
 use serde_json::json;
-use std::{fmt::Write, time::Duration};
+use std::fmt::Write;
 
 const ROWS: i64 = 3_000;
 
@@ -106,9 +107,7 @@ fn an_import_that_is_taken_back_while_it_goes_on_ends() {
     let (site, list) = prepared();
     let written = site.watch("SELECT count(*) FROM delegates");
     let child = site.start(&["import", "delegates", &list]);
-    while written() == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until("something is written", || written() > 0);
     site.told(&["import", "--undo", "1"]);
     let output = child.wait_with_output().expect("it ends");
     // Unless it was through before.
@@ -124,9 +123,7 @@ fn two_commands_do_not_go_on_with_one_import() {
     let (site, list) = prepared();
     let written = site.watch("SELECT count(*) FROM delegates");
     let child = site.start(&["import", "delegates", &list]);
-    while written() == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until("something is written", || written() > 0);
     let other = site.run(&["import", "--resume", "1"]);
     let outputs = [child.wait_with_output().expect("it ends"), other];
     // One of them ends, or the first one was through before.

@@ -173,6 +173,7 @@ pub fn told(db: &Path, arguments: &[&str]) -> Value {
 }
 
 /// Waits for something that must happen; asks again and again, because nothing announces it.
+#[track_caller]
 pub fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !happened() {

@@ -5,32 +5,23 @@ mod erased;
 mod filled;
 mod restored;
 
-use crate::harness::Server;
+use crate::{
+    faults::process::{beside, until},
+    harness::Server,
+};
 use filled::Person;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
     process::{Command, Output},
-    time::{Duration, Instant},
 };
-
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until the log is empty.
 fn wiped(server: &Server) {
-    let begun = Instant::now();
     let log = beside(&server.path(), "-wal");
-    while std::fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        assert!(begun.elapsed() < PATIENCE, "the log is not emptied");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
+    until("the log is emptied", || {
+        std::fs::metadata(&log).map_or(0, |log| log.len()) == 0
+    });
 }
 
 /// Which of a person's words stand in a file or in its log, plainly or as JSON escapes them.

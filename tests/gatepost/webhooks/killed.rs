@@ -2,7 +2,7 @@
 //! each person's in order.
 
 use super::receiver::{Act, Receiver};
-use crate::faults::process::{Served, Site, gatepost};
+use crate::faults::process::{Served, Site, gatepost, until};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,11 +11,12 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
 };
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const ROUNDS: u64 = 8;
+const ROUNDS: usize = 8;
+/// Scans that were acknowledged before the server is killed.
+const SCANS: usize = 20;
 
 /// Sends scans until the server is gone; ids that were acknowledged, in order, with the person.
 fn scan(site: &Site, served: &Served, enough: &AtomicBool) -> Vec<(i64, i64)> {
@@ -47,7 +48,8 @@ fn nothing_that_was_acknowledged_is_missed_over_kill_9() {
     let site = Site::prepare();
     let turns = Arc::new(AtomicUsize::new(0));
     // Now and then it fails, so that things are held when the end comes.
-    let receiver = Receiver::that(move |_| match turns.fetch_add(1, Ordering::SeqCst) % 17 {
+    let calls = Arc::clone(&turns);
+    let receiver = Receiver::that(move |_| match calls.fetch_add(1, Ordering::SeqCst) % 17 {
         5 => Act::Answer(500, ""),
         11 => Act::Cut,
         _ => Act::Answer(200, ""),
@@ -69,8 +71,11 @@ fn nothing_that_was_acknowledged_is_missed_over_kill_9() {
         let enough = AtomicBool::new(false);
         thread::scope(|scope| {
             let scans = scope.spawn(|| scan(&site, &served, &enough));
-            // A moment for something to be under way; which one does not matter.
-            thread::sleep(Duration::from_millis(300 + 131 * round));
+            // Something is under way by then; which moment it is does not matter.
+            let before = turns.load(Ordering::SeqCst);
+            until("calls are made", || {
+                turns.load(Ordering::SeqCst) > before + SCANS + round
+            });
             enough.store(true, Ordering::SeqCst);
             acknowledged.extend(scans.join().expect("scans"));
         });
@@ -79,7 +84,7 @@ fn nothing_that_was_acknowledged_is_missed_over_kill_9() {
     receiver.now(|_| Act::Answer(200, ""));
     let _served = Served::start(&site.db);
     let wanted: BTreeSet<i64> = acknowledged.iter().map(|(id, _)| *id).collect();
-    assert!(wanted.len() > 100, "{}", wanted.len());
+    assert!(wanted.len() > ROUNDS, "{}", wanted.len());
     let came = receiver.wait("all of them", |came| {
         let told: BTreeSet<i64> = came
             .iter()

@@ -257,7 +257,7 @@ fn a_fault_names_its_line() {
 
 /// A page with a greeting, what somebody booked and where they were, as an app fetches it at a scan.
 #[test]
-fn a_page_is_rendered_in_less_than_a_millisecond() {
+fn a_page_of_an_app_is_rendered() {
     let source = "<h1>Hello {{ delegate.firstName }}</h1>{% if delegate.company %}<p>{{ delegate.company }}</p>{% endif %}
         <ul>{% for i in delegate.firstInteractions %}{% if i.interactionType == 'check-in' %}<li class=\"{{ loop.cycle('odd', 'even') }}\">
         {{ i.recordedAt|date('%H:%M') }} {{ i.firstDevice.id }}</li>{% endif %}{% endfor %}</ul>
@@ -266,24 +266,9 @@ fn a_page_is_rendered_in_less_than_a_millisecond() {
         "id": 1, "_type": "interaction", "interactionType": "check-in", "recordedAt": "2026-11-21T09:00:00+01:00",
         "firstDelegate": {"id": 7, "_type": "delegate"}, "firstDevice": {"id": 3, "_type": "device"}, "data": {"a": 1},
     });
-    let record = json!({"id": 7, "firstName": "Ada", "firstInteractions": vec![interaction; 20]})
-        .to_string();
-    let mut took: Vec<_> = (0..21)
-        .map(|_| {
-            let started = std::time::Instant::now();
-            let delegate: Value = serde_json::from_str(&record).unwrap();
-            let page = render(source, Format::Html, [("delegate", delegate)]).unwrap();
-            assert!(page.contains("09:00 3"));
-            started.elapsed()
-        })
-        .collect();
-    took.sort_unstable();
-    println!("a page takes {:?}", took[10]);
-    // The median; without optimisation it takes many times as long.
-    let most = if cfg!(debug_assertions) {
-        40_000
-    } else {
-        1_000
-    };
-    assert!(took[10].as_micros() < most, "{took:?}");
+    let delegate =
+        value(&json!({"id": 7, "firstName": "Ada", "firstInteractions": vec![interaction; 20]}));
+    let page = render(source, Format::Html, [("delegate", delegate)]).unwrap();
+    assert!(page.contains("Hello Ada"), "{page}");
+    assert_eq!(page.matches("09:00 3").count(), 20, "{page}");
 }

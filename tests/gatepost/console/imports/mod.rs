@@ -4,18 +4,13 @@ mod refused;
 mod stopped;
 
 use super::{Crew, Page, page};
-use crate::harness::Server;
+use crate::{faults::process::until, harness::Server};
 use gatepost::identity::ConsoleRole;
 use reqwest::{Method, blocking::RequestBuilder};
 use rust_xlsxwriter::Workbook;
 use serde_json::json;
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::fs;
 
-/// Longer than any work of these tests takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 const BOUNDARY: &str = "a-line-that-no-list-has";
 
 /// A form with a file, as a browser sends it.
@@ -59,15 +54,12 @@ impl Crew<'_> {
     /// The page once nothing is worked on it any more.
     #[track_caller]
     fn done(&self, path: &str) -> String {
-        let begun = Instant::now();
-        loop {
-            let html = self.get(path).shown();
-            if !html.contains("Stop it</button>") {
-                return html;
-            }
-            assert!(begun.elapsed() < PATIENCE, "{html}");
-            std::thread::yield_now();
-        }
+        let mut html = String::new();
+        until("nothing is worked on it", || {
+            html = self.get(path).shown();
+            !html.contains("Stop it</button>")
+        });
+        html
     }
 
     /// Sends the form of a list as the page shows it, but for some fields.

@@ -1,15 +1,15 @@
 //! Imports that are stopped and completed, lists that wait, and lists that are thrown away.
 
-use super::{PATIENCE, count, kept};
+use super::{count, kept};
 use crate::{
     console::{Crew, page},
+    faults::process::until,
     harness::Server,
 };
 use gatepost::identity::ConsoleRole;
 use std::{
     fmt::Write,
     sync::atomic::{AtomicBool, Ordering},
-    time::Instant,
 };
 
 /// Many delegates: enough for several slices.
@@ -56,11 +56,7 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
         let _end = Caught(&caught);
         crew.send(&list, "import", &[]).taken();
         // Until something is written: then it is stopped between two slices.
-        let begun = Instant::now();
-        while count(&server, "delegates") == 0 {
-            assert!(begun.elapsed() < PATIENCE);
-            std::thread::yield_now();
-        }
+        until("something is written", || count(&server, "delegates") > 0);
         let running = crew.get(&list).shown();
         assert!(running.contains("<progress"), "{running}");
         bo.send(&small, "import", &[])
@@ -130,11 +126,9 @@ fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
             });
             let _end = Caught(&caught);
             crew.send(&list, "import", &[]).taken();
-            let begun = Instant::now();
-            while count(&server, "delegates") == before {
-                assert!(begun.elapsed() < PATIENCE);
-                std::thread::yield_now();
-            }
+            until("something is written", || {
+                count(&server, "delegates") > before
+            });
             crew.post(&format!("{list}/cancel"), &[]).taken();
         });
         let html = crew.done(&list);
