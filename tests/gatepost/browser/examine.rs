@@ -68,7 +68,7 @@ impl Examiner {
             browser.run(&self.0, &[]);
         }
         let found = browser.run_until_told(
-            "const tell = arguments[0];
+            "const [tell] = arguments;
              axe.run(document, {resultTypes: ['violations']}).then(
                  (result) => tell(result.violations.map((rule) => {
                      const node = rule.nodes[0];
@@ -76,7 +76,6 @@ impl Examiner {
                      return `${rule.id} at ${rule.nodes.length} places: ${rule.help}: ${node.html.slice(0, 200)}: ${why.join('; ')}`;
                  })),
                  (cause) => tell([String(cause)]));",
-            &[],
         );
         let found = found.as_array().expect("a list").iter();
         found

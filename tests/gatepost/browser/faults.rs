@@ -3,7 +3,7 @@
 
 use super::{
     app::{App, scan},
-    become_administrator, open, open_first_run,
+    become_administrator, open, open_first_run, origin,
     window::Browser,
 };
 use crate::{
@@ -105,7 +105,7 @@ fn the_qr_follows_the_laptop_from_network_to_network() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let served = Served::start_for_all(&folder.path().join("gatepost.db"), &[]);
     let port = served.address.port();
-    let browser = open(&served);
+    let browser = Browser::open_here(&origin(&served));
     open_first_run(&browser, &served);
     become_administrator(&browser);
     browser.go("/console/discovery");
@@ -183,7 +183,7 @@ fn a_clock_that_jumps_shuts_nobody_out_and_loses_no_check_in() {
     become_administrator(&browser);
     let app = connected(&browser, &served, "42");
     let work = browser.tab();
-    browser.new_tab();
+    let dashboard = browser.new_tab();
     browser.go("/console");
     let entered = |barcode: &str, in_all: usize| {
         let admitted = app.check_in(barcode);
@@ -226,7 +226,6 @@ fn a_clock_that_jumps_shuts_nobody_out_and_loses_no_check_in() {
         browser.click(&format!("button[aria-label='Add {code}']"));
         another.is_added();
         assert_eq!(another.ping(0).status, 200);
-        let dashboard = browser.other_tab(&work);
         browser.to_tab(&dashboard);
         browser.tells("online");
     }

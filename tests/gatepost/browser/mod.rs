@@ -4,8 +4,8 @@
 //! `GATEPOST_PICTURES=FOLDER` keeps the pictures of the handbook.
 
 mod app;
+mod chromium;
 mod day;
-mod driver;
 mod examine;
 mod faults;
 mod handbook;
@@ -28,7 +28,12 @@ pub const PASSWORD: &str = "correct horse battery";
 
 /// A browser on a server's console, which it sees as from the machine that it runs on.
 pub fn open(served: &Served) -> Browser {
-    Browser::open(&format!("http://{}", served.address))
+    Browser::open(&origin(served))
+}
+
+/// Where a server's pages are.
+pub fn origin(served: &Served) -> String {
+    format!("http://{}", served.address)
 }
 
 /// Opens the link of the first run.

@@ -3,7 +3,7 @@
 
 use super::{
     PASSWORD, app::scan, become_administrator, day, examine::Examiner, links, open, open_first_run,
-    sign_in, sign_out, window::Browser,
+    origin, sign_in, sign_out, window::Browser,
 };
 use crate::faults::process::{Served, gatepost, write_demo};
 use gatepost::admin;
@@ -57,8 +57,7 @@ impl Inspector {
 
     /// Looks at every page that a link leads to.
     fn look_around(&mut self, served: &Served) {
-        let origin = format!("http://{}", served.address);
-        let found = links::follow(&origin, &self.browser.cookies());
+        let found = links::follow(&origin(served), &self.browser.cookies());
         for page in found.pages.values().flatten() {
             self.look_at(page);
         }

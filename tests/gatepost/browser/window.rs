@@ -1,12 +1,14 @@
 //! A browser that a test drives, as somebody who looks at pages, types and clicks. What a test waits
 //! for has a deadline; nothing is slept for.
 
-use super::driver::Session;
+use super::chromium::Chromium;
 use crate::faults::wire::PATIENCE;
-use reqwest::Method;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use std::{
+    cell::RefCell,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -29,9 +31,18 @@ pub const DESK: View = View {
     scheme: "light",
 };
 
-/// A browser with its tabs; gone when this goes.
+/// Where a script finds what can be seen: by CSS, and by what it says where that is given.
+const FIND: &str =
+    "const find = (css, text = null) => [...document.querySelectorAll(css)].find((one) =>
+    one.checkVisibility({visibilityProperty: true}) && one.getClientRects().length > 0
+        && (text === null || one.textContent.replace(/\\s+/g, ' ').trim() === text));";
+
+/// A browser with its tabs, and with cookies and storage of its own; gone when this goes.
 pub struct Browser {
-    session: Session,
+    chromium: Arc<Chromium>,
+    context: String,
+    /// The tab in front.
+    front: RefCell<Tab>,
     /// Paths are of this server.
     origin: String,
 }
@@ -40,50 +51,44 @@ pub struct Browser {
 #[derive(Clone)]
 pub struct Tab(String);
 
-/// An element of the page, as the driver names it.
-struct Element(String);
-
-impl Element {
-    /// The path of a command on it.
-    fn path(&self, command: &str) -> String {
-        format!("/element/{}/{command}", self.0)
-    }
-}
-
 impl Browser {
     /// A browser for the pages of a server such as `http://127.0.0.1:8080`.
     pub fn open(origin: &str) -> Self {
+        Self::open_in(Chromium::shared(), origin)
+    }
+
+    /// A browser on the network of this thread.
+    pub fn open_here(origin: &str) -> Self {
+        Self::open_in(Arc::new(Chromium::start()), origin)
+    }
+
+    fn open_in(chromium: Arc<Chromium>, origin: &str) -> Self {
+        let context = chromium.open_context();
         let browser = Self {
-            session: Session::open(),
+            front: RefCell::new(Tab(chromium.open_tab(&context))),
+            chromium,
+            context,
             origin: origin.to_owned(),
         };
         browser.look(DESK);
         browser
     }
 
-    #[track_caller]
-    fn call(&self, method: Method, path: &str, body: &Value) -> Value {
-        self.session
-            .call(method, path, body)
-            .unwrap_or_else(|cause| panic!("{path} {body}: {cause}\n{}", self.told()))
+    fn try_call(&self, method: &str, params: &Value) -> Result<Value, String> {
+        self.chromium.call(&self.tab().0, method, params)
     }
 
     #[track_caller]
-    fn post(&self, path: &str, body: &Value) -> Value {
-        self.call(Method::POST, path, body)
-    }
-
-    #[track_caller]
-    fn get(&self, path: &str) -> Value {
-        self.call(Method::GET, path, &Value::Null)
+    fn call(&self, method: &str, params: &Value) -> Value {
+        self.try_call(method, params)
+            .unwrap_or_else(|cause| panic!("{method} {params}: {cause}\n{}", self.told()))
     }
 
     /// Where the browser is and what it shows, for a test that has failed.
     fn told(&self) -> String {
-        let address = self.session.call(Method::GET, "/url", &Value::Null);
-        let script = json!({"script": "return document.body.innerText", "args": []});
-        let text = self.session.call(Method::POST, "/execute/sync", &script);
-        format!("at {address:?}: {text:?}")
+        let script = "`at ${location}: ${document.body.innerText}`";
+        let told = self.try_call("Runtime.evaluate", &json!({"expression": script}));
+        format!("{told:?}")
     }
 
     /// Sets the size of the window and its colours.
@@ -96,18 +101,18 @@ impl Browser {
             {"name": "prefers-color-scheme", "value": view.scheme},
             {"name": "prefers-reduced-motion", "value": "reduce"},
         ]});
-        for (cmd, params) in [
-            ("Emulation.setDeviceMetricsOverride", metrics),
-            ("Emulation.setEmulatedMedia", media),
-        ] {
-            self.post("/goog/cdp/execute", &json!({"cmd": cmd, "params": params}));
-        }
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
+        self.call("Emulation.setEmulatedMedia", &media);
     }
 
     /// Opens a path of the server.
     #[track_caller]
     pub fn go(&self, path: &str) {
-        self.post("/url", &json!({"url": format!("{}{path}", self.origin)}));
+        self.call(
+            "Page.navigate",
+            &json!({"url": format!("{}{path}", self.origin)}),
+        );
+        self.chromium.await_page(&self.tab().0);
     }
 
     /// The path of the page.
@@ -126,19 +131,41 @@ impl Browser {
     /// What a script returns; its arguments are `arguments[0]` and so on.
     #[track_caller]
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
-        self.post(
-            "/execute/sync",
-            &json!({"script": script, "args": arguments}),
-        )
+        let list = json!(arguments);
+        self.evaluate(&format!("(function() {{ {script}\n}})(...{list})"), true)["value"].take()
     }
 
-    /// What a script gives to the function that is its last argument.
+    /// What a script gives to the function that is its argument.
     #[track_caller]
-    pub fn run_until_told(&self, script: &str, arguments: &[Value]) -> Value {
-        self.post(
-            "/execute/async",
-            &json!({"script": script, "args": arguments}),
-        )
+    pub fn run_until_told(&self, script: &str) -> Value {
+        let promise = format!("new Promise(function() {{ {script}\n}})");
+        self.evaluate(&promise, true)["value"].take()
+    }
+
+    /// What an expression is: its value, or a reference to it.
+    #[track_caller]
+    fn evaluate(&self, expression: &str, by_value: bool) -> Value {
+        let asked = json!({"expression": expression, "returnByValue": by_value,
+            "awaitPromise": true, "userGesture": true});
+        let mut given = Value::Null;
+        let mut cause = String::new();
+        // A page that goes meanwhile gives nothing.
+        self.until("a script runs", || {
+            self.chromium.await_page(&self.tab().0);
+            match self.try_call("Runtime.evaluate", &asked) {
+                Ok(answer) => given = answer,
+                Err(told) => cause = told,
+            }
+            !given.is_null() || self.asks()
+        });
+        let fault = &given["exceptionDetails"];
+        assert!(fault.is_null(), "{expression:.2000}: {fault} {cause}");
+        given["result"].take()
+    }
+
+    /// Whether the page asks something.
+    fn asks(&self) -> bool {
+        self.chromium.with_tab(&self.tab().0, |tab| tab.asks)
     }
 
     /// Waits for something on the page.
@@ -155,45 +182,31 @@ impl Browser {
         }
     }
 
-    /// The first element that can be seen of those that this CSS selector finds, once there is one.
+    /// Clicks on the first of what these find that can be seen, once nothing lies over it.
     #[track_caller]
-    fn element(&self, css: &str) -> Element {
-        self.found("css selector", css)
-    }
-
-    #[track_caller]
-    fn found(&self, by: &str, what: &str) -> Element {
-        let mut found = None;
-        self.until(&format!("there is {what}"), || {
-            let all = self.post("/elements", &json!({"using": by, "value": what}));
-            let ids = all.as_array().into_iter().flatten().filter_map(|element| {
-                let id = element.as_object()?.values().next()?.as_str()?;
-                Some(Element(id.to_owned()))
-            });
-            // One that has gone meanwhile is not to be seen.
-            found = ids.into_iter().find(|element| {
-                let seen = self
-                    .session
-                    .call(Method::GET, &element.path("displayed"), &Value::Null);
-                seen == Ok(json!(true))
-            });
-            found.is_some()
+    fn click_on(&self, css: &str, text: Option<&str>) {
+        let script = format!(
+            "{FIND} const element = find(...arguments);
+             if (!element) return null;
+             element.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}});
+             const box = element.getClientRects()[0];
+             const at = [box.x + box.width / 2, box.y + box.height / 2];
+             return element.contains(document.elementFromPoint(...at)) ? at : null;"
+        );
+        let mut at = Value::Null;
+        self.until(&format!("{css} {text:?} can be clicked"), || {
+            at = self.run(&script, &[css.into(), text.into()]);
+            at.is_array()
         });
-        found.expect("an element")
-    }
-
-    #[track_caller]
-    fn click_on(&self, by: &str, what: &str) {
-        // What a page renews may go just before the click.
-        let mut told = String::new();
-        self.until(&format!("{what} can be clicked"), || {
-            let element = self.found(by, what);
-            let clicked = self
-                .session
-                .call(Method::POST, &element.path("click"), &json!({}));
-            told = clicked.as_ref().err().cloned().unwrap_or_default();
-            clicked.is_ok()
-        });
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({"type": kind, "x": at[0], "y": at[1], "button": "left", "clickCount": 1});
+            self.call("Input.dispatchMouseEvent", &event);
+        }
+        // What the click begins has begun then, unless the page went at once.
+        let begun =
+            json!({"expression": "new Promise((done) => setTimeout(done))", "awaitPromise": true});
+        let _ = self.try_call("Runtime.evaluate", &begun);
     }
 
     /// Whether this CSS selector finds anything now.
@@ -217,137 +230,115 @@ impl Browser {
     /// Types into the field of this name, in place of what it holds.
     #[track_caller]
     pub fn fill(&self, name: &str, value: &str) {
-        let field = self.element(&format!("[name='{name}']"));
-        self.post(&field.path("clear"), &json!({}));
-        self.post(&field.path("value"), &json!({"text": value}));
+        let script = format!(
+            "{FIND} const field = find(arguments[0]);
+             if (!field) return false;
+             field.focus();
+             field.select();
+             document.execCommand(arguments[1] ? 'insertText' : 'delete', false, arguments[1]);
+             return field.value === arguments[1];"
+        );
+        let arguments = [format!("[name='{name}']").into(), value.into()];
+        self.until(&format!("{name} is filled in"), || {
+            self.run(&script, &arguments) == json!(true)
+        });
     }
 
     /// Gives a file to the file field of this name.
     #[track_caller]
     pub fn attach(&self, name: &str, file: &Path) {
-        let field = self.element(&format!("input[type=file][name='{name}']"));
+        let css = format!("input[type=file][name='{name}']");
+        self.until(&format!("there is {css}"), || self.has(&css));
+        let field = self.evaluate(&format!("document.querySelector(\"{css}\")"), false);
         let path = file.canonicalize().expect("a file");
-        self.post(
-            &field.path("value"),
-            &json!({"text": path.display().to_string()}),
+        self.call(
+            "DOM.setFileInputFiles",
+            &json!({"files": [path], "objectId": field["objectId"]}),
         );
     }
 
     /// Clicks on what this CSS selector finds.
     #[track_caller]
     pub fn click(&self, css: &str) {
-        self.click_on("css selector", css);
+        self.click_on(css, None);
     }
 
     /// Presses the button, or follows the link, that says this.
     #[track_caller]
     pub fn press(&self, text: &str) {
-        let named = ["button", "a", "summary", "label"]
-            .map(|tag| format!("//{tag}[normalize-space()=\"{text}\"]"));
-        self.click_on("xpath", &named.join(" | "));
+        self.click_on("button, a, summary, label", Some(text));
     }
 
     /// Says yes to what the page asks.
     #[track_caller]
     pub fn agree(&self) {
-        self.until("the page asks", || {
-            self.session
-                .call(Method::POST, "/alert/accept", &json!({}))
-                .is_ok()
-        });
+        self.until("the page asks", || self.asks());
+        self.call("Page.handleJavaScriptDialog", &json!({"accept": true}));
+        self.until("the page goes on", || !self.asks());
     }
 
     /// A picture of what the window shows, as PNG.
     #[track_caller]
     pub fn picture(&self) -> Vec<u8> {
-        let picture = self.get("/screenshot");
-        let text = picture.as_str().expect("text");
-        base64(text).expect("base 64")
+        bytes(&self.call("Page.captureScreenshot", &json!({}))["data"])
     }
 
     /// How many sheets of A4 the page takes, printed.
     #[track_caller]
     pub fn sheets(&self) -> usize {
-        let a4 = json!({"page": {"width": 21.0, "height": 29.7}});
-        let printed = self.post("/print", &a4);
-        let document = base64(printed.as_str().expect("text")).expect("base 64");
+        let a4 = json!({"paperWidth": 21.0 / 2.54, "paperHeight": 29.7 / 2.54});
+        let document = bytes(&self.call("Page.printToPDF", &a4)["data"]);
         let document = String::from_utf8_lossy(&document);
         document.matches("/Type /Page\n").count()
     }
 
     /// The tab that is in front.
-    #[track_caller]
     pub fn tab(&self) -> Tab {
-        Tab(self.get("/window").as_str().expect("a tab").to_owned())
+        self.front.borrow().clone()
     }
 
     /// Another tab, in front from now on.
     #[track_caller]
     pub fn new_tab(&self) -> Tab {
-        let made = self.post("/window/new", &json!({"type": "tab"}));
-        let tab = Tab(made["handle"].as_str().expect("a tab").to_owned());
+        let tab = Tab(self.chromium.open_tab(&self.context));
         self.to_tab(&tab);
         self.look(DESK);
         tab
     }
 
-    /// The tab that is not this one, of two.
-    #[track_caller]
-    pub fn other_tab(&self, tab: &Tab) -> Tab {
-        let all = self.get("/window/handles");
-        let mut all = all.as_array().into_iter().flatten();
-        let other = all.find(|one| one.as_str() != Some(&tab.0));
-        Tab(other
-            .and_then(|one| one.as_str())
-            .expect("a tab")
-            .to_owned())
-    }
-
     /// Brings a tab to the front.
-    #[track_caller]
     pub fn to_tab(&self, tab: &Tab) {
-        self.post("/window", &json!({"handle": tab.0}));
+        self.front.replace(tab.clone());
     }
 
     /// The cookies of the page, as a header.
     #[track_caller]
     pub fn cookies(&self) -> String {
-        let all = self.get("/cookie");
+        let all = self.call("Network.getCookies", &json!({}));
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let pairs = all.as_array().into_iter().flatten();
+        let pairs = all["cookies"].as_array().into_iter().flatten();
         let pairs =
             pairs.map(|cookie| format!("{}={}", text(&cookie["name"]), text(&cookie["value"])));
         pairs.collect::<Vec<_>>().join("; ")
     }
 
     /// What the browser complained about since this was asked last.
-    #[track_caller]
     pub fn complaints(&self) -> Vec<String> {
-        let log = self.post("/se/log", &json!({"type": "browser"}));
-        let entries = log.as_array().into_iter().flatten();
-        entries
-            .filter(|entry| entry["level"] == "SEVERE" || entry["level"] == "WARNING")
-            .map(|entry| format!("{}: {}", entry["level"], entry["message"]))
-            .collect()
+        self.chromium
+            .with_tab(&self.tab().0, |tab| std::mem::take(&mut tab.complaints))
     }
 }
 
-/// What stands in base 64 (RFC 4648); `None` for what does not.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut values = [None; 256];
-    for (value, symbol) in (0_u32..).zip(SYMBOLS) {
-        values[usize::from(*symbol)] = Some(value);
-    }
-    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
-    let (mut kept, mut bits) = (0_u32, 0);
-    for symbol in text.trim_end_matches('=').bytes() {
-        kept = kept << 6 | values[usize::from(symbol)]?;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from(kept >> bits & 0xff).ok()?);
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.chromium.close_context(&self.context);
         }
     }
-    Some(bytes)
+}
+
+/// What stands in base 64.
+fn bytes(text: &Value) -> Vec<u8> {
+    let text = text.as_str().expect("text");
+    STANDARD.decode(text).expect("base 64")
 }
