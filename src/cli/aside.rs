@@ -1,5 +1,6 @@
 //! Long work beside a server: it takes what of the processor nobody else wants.
 
+use crate::types::os;
 use std::thread;
 
 /// Does work on a thread of its own that runs only while nobody else wants to, and waits for it. One
@@ -8,35 +9,11 @@ use std::thread;
 /// processor is busy. Elsewhere than on Linux the process is made nice.
 pub(super) fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let work = || {
-        give_way();
+        os::give_way();
         work()
     };
     thread::scope(|scope| scope.spawn(work).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-#[cfg(target_os = "linux")]
-fn give_way() {
-    use thread_priority::{
-        NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
-        set_thread_priority_and_policy, thread_native_id,
-    };
-    let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
-    if set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle).is_err() {
-        nice();
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn give_way() {
-    nice();
-}
-
-/// Whenever a gate's request needs the processor, it goes first, as a rule. On Linux this is of the
-/// thread, elsewhere of the process.
-pub(super) fn nice() {
-    #[cfg(unix)]
-    let _ = rustix::process::nice(15);
 }
 
 #[cfg(test)]

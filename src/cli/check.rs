@@ -1,9 +1,9 @@
 //! `gatepost check` (contract §10).
 
-use super::{aside::nice, print, print_json, progress::Progress};
+use super::{print, print_json, progress::Progress};
 use crate::{
     ops::check::{self, Mended, Report},
-    types::error::Result,
+    types::{error::Result, os},
 };
 use serde_json::json;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub struct Args {
 /// Checks, and repairs when told to; whether the file is clean.
 pub fn run(args: &Args, db: &Path, json: bool) -> Result<bool> {
     // The log cannot be begun anew while it looks: it had better get on.
-    nice();
+    os::nice();
     let look = || look(db, json);
     let mut report = look()?;
     let mut mended = Mended::default();

@@ -4,11 +4,13 @@ use super::{aside::aside, context, open_existing, print, print_json, progress::P
 use crate::{
     db::{Store, open::folder_of},
     ops::export::{Counts, Export, Format, What, Which},
-    types::error::{Error, Result},
+    types::{
+        error::{Error, Result},
+        os,
+    },
 };
 use serde_json::json;
 use std::{
-    fs::File,
     io::{BufWriter, Write},
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -166,8 +168,9 @@ fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts>
         Counts { rows, cut: 0 }
     };
     file.as_file().sync_all().map_err(|cause| told(&cause))?;
-    let file = file.persist(output).map_err(|cause| told(&cause.error))?;
-    readable(&file);
+    file.persist(output).map_err(|cause| told(&cause.error))?;
+    // A temporary file is its owner's alone; an export is as any file that a command writes.
+    let _ = os::readable(output);
     Ok(written)
 }
 
@@ -183,16 +186,6 @@ fn existing_folder_of(output: &Path) -> Result<&Path> {
         folder.display()
     )))
 }
-
-/// A temporary file is its owner's alone; an export is as any file that a command writes.
-#[cfg(unix)]
-fn readable(file: &File) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = file.set_permissions(std::fs::Permissions::from_mode(0o644));
-}
-
-#[cfg(not(unix))]
-fn readable(_: &File) {}
 
 /// A folder with a file of each; events are among the devices.
 fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
@@ -228,18 +221,9 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         std::fs::remove_dir(output).map_err(told)?;
     }
     std::fs::rename(folder.keep(), output).map_err(told)?;
-    folder_readable(output);
+    let _ = os::readable(output);
     tell(json, output, &counts)
 }
-
-#[cfg(unix)]
-fn folder_readable(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755));
-}
-
-#[cfg(not(unix))]
-fn folder_readable(_: &Path) {}
 
 fn tell(json: bool, output: &Path, written: &[(What, Counts)]) -> Result<()> {
     for (what, counts) in written {

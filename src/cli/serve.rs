@@ -11,6 +11,7 @@ use crate::{
     types::{
         Timestamp,
         error::{Error, Result},
+        os,
     },
 };
 use std::{
@@ -111,7 +112,7 @@ pub fn run(mut args: Args, db: &Path, json: bool) -> Result<()> {
             lost.display()
         );
         // Closing the file would remove the log that stands there by now, whosever it is.
-        end_at_once();
+        os::end_at_once();
     }
     let open = console.store.open_guard();
     drop(console);
@@ -183,10 +184,8 @@ fn unusable(listen: SocketAddr, cause: &std::io::Error) -> Error {
 /// Takes as many files as the system gives, and plans with no more connections than that.
 fn fit_files(limits: &mut Limits) {
     let wanted = limits.max_connections;
-    // Elsewhere than on Unix a connection is no file.
-    #[cfg(unix)]
-    match rlimit::increase_nofile_limit(u64::MAX) {
-        Ok(files) => limits.fit_into(files),
+    match os::raise_file_limit() {
+        Ok(files) => files.into_iter().for_each(|files| limits.fit_into(files)),
         Err(cause) => tracing::warn!("the limit of open files cannot be raised: {cause}"),
     }
     if limits.max_connections < wanted {
@@ -227,7 +226,7 @@ async fn serve(
     json: bool,
 ) -> Result<()> {
     let address = listener.local_addr().map_err(Error::invalid_cause)?;
-    let interrupted = interrupted()?;
+    let interrupted = os::interrupted().map_err(Error::defect)?;
     announce(console, address, options.tls.as_ref(), json)?;
     server::run(Arc::clone(console), listener, options, interrupted).await
 }
@@ -268,53 +267,6 @@ fn announce(console: &Console, address: SocketAddr, tls: Option<&Tls>, json: boo
         ))?;
     }
     Ok(())
-}
-
-/// Resolves when the process is asked to end, by SIGTERM or Ctrl-C.
-#[cfg(unix)]
-fn interrupted() -> Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut asked = signal(SignalKind::terminate()).map_err(Error::defect)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(Error::defect)?;
-    Ok(async move {
-        tokio::select! {
-            _ = asked.recv() => {}
-            _ = interrupted.recv() => {}
-        }
-        tokio::spawn(async move {
-            if interrupted.recv().await.is_some() {
-                end_at_once();
-            }
-        });
-    })
-}
-
-/// Resolves when the process is asked to end: Ctrl-C, its window closed, or the system shut down.
-#[cfg(windows)]
-fn interrupted() -> Result<impl Future<Output = ()>> {
-    use tokio::signal::windows;
-    let mut interrupted = windows::ctrl_c().map_err(Error::defect)?;
-    let mut broken = windows::ctrl_break().map_err(Error::defect)?;
-    let mut closed = windows::ctrl_close().map_err(Error::defect)?;
-    let mut shut_down = windows::ctrl_shutdown().map_err(Error::defect)?;
-    Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = broken.recv() => {}
-            _ = closed.recv() => {}
-            _ = shut_down.recv() => {}
-        }
-        tokio::spawn(async move {
-            if interrupted.recv().await.is_some() {
-                end_at_once();
-            }
-        });
-    })
-}
-
-/// Ends the process for whoever presses Ctrl-C again. What was acknowledged is in the file.
-fn end_at_once() {
-    std::process::exit(1);
 }
 
 #[cfg(test)]

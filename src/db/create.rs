@@ -1,10 +1,11 @@
 //! Makes a fresh file.
 
 use super::{migrate, open};
-use crate::types::error::{Error, Result};
+use crate::types::{
+    error::{Error, Result},
+    os,
+};
 use rusqlite::Connection;
-#[cfg(unix)]
-use std::fs::File;
 use std::path::Path;
 
 /// Makes a fresh file. It is there as a whole or not at all, and where somebody else made one at the
@@ -38,9 +39,5 @@ pub(super) fn create(path: &Path) -> Result<()> {
         return Err(told(&cause.error));
     }
     // The name must survive a power loss as the file does.
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|cause| told(&cause))?;
-    Ok(())
+    os::sync_folder(folder).map_err(|cause| told(&cause))
 }

@@ -1,10 +1,13 @@
 //! Looks at a file before a byte of it is written: is it ours, whole, and of a version we know?
 
 use super::{APPLICATION_ID, migrate};
-use crate::types::error::{Error, Result};
+use crate::types::{
+    error::{Error, Result},
+    os,
+};
 use rusqlite::{Connection, OpenFlags};
 use std::{
-    fs::{File, TryLockError},
+    fs::{File, Metadata, TryLockError},
     io::{Read, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
@@ -117,8 +120,7 @@ pub fn sound_version(path: &Path) -> Result<Option<i64>> {
 pub fn make_private(path: &Path) -> Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    os::private(&mut options);
     options
         .open(path)
         .map(drop)
@@ -418,19 +420,13 @@ pub fn resolved(path: &Path) -> PathBuf {
 
 /// Refuses a file with a second name: whoever opens it by that would not find its log and its lock.
 pub fn refuse_links(path: &Path) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let names =
-            std::fs::metadata(path).map_or(1, |file| if file.is_file() { file.nlink() } else { 1 });
-        if names > 1 {
-            let shown = path.display();
-            return Err(refused(format!(
-                "{shown} has {names} names (hard links), and whoever opens it by another one would not find its log; remove the others (`find / -xdev -samefile {shown}` shows them), or copy it to a new file and use that"
-            )));
-        }
+    let found = std::fs::metadata(path).ok().filter(Metadata::is_file);
+    let names = found.map_or(1, |found| os::names(&found));
+    if names > 1 {
+        let shown = path.display();
+        return Err(refused(format!(
+            "{shown} has {names} names (hard links), and whoever opens it by another one would not find its log; remove the others (`find / -xdev -samefile {shown}` shows them), or copy it to a new file and use that"
+        )));
     }
-    #[cfg(not(unix))]
-    let _ = path;
     Ok(())
 }

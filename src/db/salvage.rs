@@ -13,6 +13,7 @@ use super::{
 use crate::types::{
     Timestamp, Zone,
     error::{Error, Result},
+    os,
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -116,23 +117,15 @@ pub fn salvage(database: &Path, _: &ServeLock, now: Timestamp) -> Result<Option<
             fs::copy(log, &quarantined)?;
             File::open(&quarantined)?.sync_all()?;
         }
-        sync_folder(log)?;
+        os::sync_folder(folder_of(log))?;
         fs::rename(&fresh, log)?;
-        sync_folder(log)
+        os::sync_folder(folder_of(log))
     };
     place().map_err(told)?;
     Ok(Some(Salvaged {
         damage: plan.damage,
         quarantined,
     }))
-}
-
-/// Makes a rename durable.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        File::open(folder_of(path))?.sync_all()?;
-    }
-    Ok(())
 }
 
 /// What to keep of a damaged log.

@@ -2,8 +2,9 @@
 //! while it is open. Writes would go on into files that nobody finds again, or that are ruined.
 
 use super::{open::beside, wal};
+use crate::types::os::{identity, read_at};
 use std::{
-    fs::{File, Metadata},
+    fs::File,
     path::{Path, PathBuf},
     sync::{Mutex, OnceLock, PoisonError},
 };
@@ -15,7 +16,7 @@ pub(super) const REFUSED: &str = "the database file or its log was removed, rena
 #[derive(Debug)]
 pub struct Watch {
     /// The database file, its log, and the log's index.
-    files: Vec<(PathBuf, Identity)>,
+    files: Vec<(PathBuf, Option<(u64, u64)>)>,
     log: Option<Log>,
     lost: OnceLock<Loss>,
 }
@@ -231,42 +232,10 @@ impl Log {
     }
 }
 
-#[cfg(unix)]
-type Identity = (u64, u64);
-
-/// Device and inode.
-#[cfg(unix)]
-fn identity(found: &Metadata) -> Identity {
-    use std::os::unix::fs::MetadataExt;
-    (found.dev(), found.ino())
-}
-
-#[cfg(not(unix))]
-type Identity = ();
-
-/// Windows lets nobody remove or rename a file that SQLite has open.
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Identity {}
-
-#[cfg(unix)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, into, at)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
-    let mut done = 0;
-    while done < into.len() {
-        match std::os::windows::fs::FileExt::seek_read(file, &mut into[done..], at + done as u64)? {
-            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
-            read => done += read,
-        }
-    }
-    Ok(())
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #![cfg(unix)]
+
     use super::*;
     use std::fs;
 

@@ -6,6 +6,7 @@ pub mod error;
 pub mod id;
 pub mod json;
 pub mod observe;
+pub mod os;
 pub mod patch;
 pub mod secret;
 pub mod selector;

@@ -141,6 +141,25 @@ fn http_stays_at_the_edge() {
 }
 
 #[test]
+fn one_file_asks_which_system_it_runs_on() {
+    let words = [
+        "(unix)",
+        "(windows)",
+        ", unix)",
+        "target_os",
+        "std::os::",
+        "signal::",
+    ];
+    let crates = ["rustix::", "thread_priority::", "rlimit::"];
+    let asks = |code: &str| words.iter().chain(&crates).any(|word| code.contains(word));
+    let asking: Vec<PathBuf> = sources()
+        .into_iter()
+        .filter_map(|(path, code)| asks(&code).then_some(path))
+        .collect();
+    assert_eq!(asking, [Path::new("types/os.rs")]);
+}
+
+#[test]
 fn the_layout_names_every_module() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
     let text = fs::read_to_string(root).expect("lib.rs");

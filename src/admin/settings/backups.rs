@@ -12,6 +12,7 @@ use crate::{
     types::{
         Timestamp,
         error::{Error, Result},
+        os,
     },
 };
 use askama::Template;
@@ -240,7 +241,7 @@ async fn take_along(request: RequestContext) -> Result<Response> {
         let file = File::open(&made.path).map_err(Error::unavailable)?;
         let bytes = made.bytes;
         // Where an open file may be deleted, it is right away: not even a killed server leaves it.
-        let folder = (!cfg!(unix)).then_some(folder);
+        let folder = (!os::DELETES_OPEN_FILES).then_some(folder);
         app.store
             .write_blocking(move |tx| backup::record(tx, &ctx, &made))?;
         Ok((name, file, bytes, folder))

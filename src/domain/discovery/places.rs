@@ -1,7 +1,7 @@
 //! Where an app can reach the server: what the QR code holds (contract §7). Never loopback, which on
 //! a phone is the phone.
 
-use crate::core::settings::address;
+use crate::{core::settings::address, types::os};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Beginnings of the names of interfaces that lead to no network of people: bridges and tunnels to
@@ -111,8 +111,7 @@ fn place(address: IpAddr, port: u16, tls: bool, network: &str) -> Place {
 fn takes(own: IpAddr, address: IpAddr) -> bool {
     match own {
         IpAddr::V4(own) => own.is_unspecified() && address.is_ipv4(),
-        // On Windows such a socket takes no IPv4.
-        IpAddr::V6(own) => own.is_unspecified() && (address.is_ipv6() || !cfg!(windows)),
+        IpAddr::V6(own) => own.is_unspecified() && (address.is_ipv6() || os::IPV6_TAKES_IPV4),
     }
 }
 

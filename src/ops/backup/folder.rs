@@ -3,7 +3,7 @@
 use super::refused;
 use crate::{
     db::{APPLICATION_ID, open},
-    types::error::Result,
+    types::{error::Result, os},
 };
 use std::{
     fs::{self, File},
@@ -91,23 +91,10 @@ pub fn delete(backup: &Path, database: &Path) -> Result<()> {
 /// Checks that a path does not lead to the database file: opening and closing that would drop the
 /// locks on it.
 pub fn check_apart(backup: &Path, database: &Path) -> Result<()> {
-    if is_same(backup, database) {
+    if os::is_same(backup, database) {
         return Err(refused(backup, "is the database file itself"));
     }
     Ok(())
-}
-
-#[cfg(unix)]
-fn is_same(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let place = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
-    place(one).is_some_and(|one| Some(one) == place(other))
-}
-
-#[cfg(not(unix))]
-fn is_same(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| fs::canonicalize(path).ok();
-    place(one).is_some_and(|one| Some(one) == place(other))
 }
 
 /// Whether a file begins as one of Gatepost does.

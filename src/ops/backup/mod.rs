@@ -48,7 +48,10 @@ mod verify;
 use crate::{
     core::{Context, audit},
     db::{Source, Tx, connection, migrate, open, salvage},
-    types::error::{Error, Result},
+    types::{
+        error::{Error, Result},
+        os,
+    },
 };
 use copy::Copier;
 use rusqlite::{Connection, OpenFlags};
@@ -117,7 +120,8 @@ fn checked_copy(
     let copied_in = begun.elapsed();
     let bytes = verify::verify(&partial.0, version)?;
     check_target(db, target, force)?;
-    let moved = fs::rename(&partial.0, target).and_then(|()| sync_folder(target));
+    let moved =
+        fs::rename(&partial.0, target).and_then(|()| os::sync_folder(open::folder_of(target)));
     moved.map_err(|cause| refused(target, cause))?;
     Ok(Backup {
         path: target.to_owned(),
@@ -250,15 +254,4 @@ impl Drop for Partial {
     fn drop(&mut self) {
         self.remove();
     }
-}
-
-/// Makes a rename durable.
-fn sync_folder(path: &Path) -> std::io::Result<()> {
-    if cfg!(unix) {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@
 //! file's place, which is put aside whole. Interrupted anywhere, there is a whole file in place: the
 //! old one or the new.
 
-use super::{Partial, compact, folder, refused, sync_folder, verify};
+use super::{Partial, compact, folder, refused, verify};
 use crate::{
     core::{
         Context,
@@ -25,6 +25,7 @@ use crate::{
     types::{
         Timestamp,
         error::{Error, Result},
+        os,
     },
 };
 use rusqlite::{Connection, ErrorCode};
@@ -86,7 +87,7 @@ pub fn restore(
         None
     };
     fs::rename(&partial.0, database)
-        .and_then(|()| sync_folder(database))
+        .and_then(|()| os::sync_folder(open::folder_of(database)))
         .map_err(|cause| refused(database, cause))?;
     lock.end();
     let placed = fs::metadata(database).map_err(|cause| refused(database, cause))?;

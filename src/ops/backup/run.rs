@@ -11,6 +11,7 @@ use crate::{
     types::{
         Timestamp,
         error::{Error, Result},
+        os,
     },
 };
 use std::{
@@ -113,9 +114,7 @@ pub async fn on_thread<T: Send + 'static>(
     std::thread::Builder::new()
         .name("backup".into())
         .spawn(move || {
-            // On Linux it is the thread's own; elsewhere it would be the whole server's.
-            #[cfg(target_os = "linux")]
-            let _ = rustix::process::nice(15);
+            os::nice_thread();
             let _ = tell.send(work());
         })
         .map_err(Error::unavailable)?;

@@ -1,0 +1,202 @@
+//! What differs by operating system: what a file is beside its name and who may read it, priorities, limits,
+//! and how a process is asked to end. Nothing else in `src` asks which system it runs on; a test checks it.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+pub use system::{identity, interrupted, names, private, raise_file_limit, read_at, readable};
+
+/// Whether a file that is open may be deleted.
+pub const DELETES_OPEN_FILES: bool = cfg!(unix);
+/// Whether a socket that listens on every IPv6 address takes IPv4, too.
+pub const IPV6_TAKES_IPV4: bool = !cfg!(windows);
+
+/// Whether two paths lead to one file.
+#[must_use]
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let found = fs::metadata(path).ok()?;
+        // Without one, the name says it.
+        Some(identity(&found).ok_or_else(|| fs::canonicalize(path).ok()))
+    };
+    place(one).is_some_and(|one| Some(one) == place(other))
+}
+
+/// Makes durable which names a folder has. Elsewhere than on Unix a folder cannot be opened.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Has this thread run only while nobody else wants to. Elsewhere than on Linux the process is made nice.
+#[cfg(target_os = "linux")]
+pub fn give_way() {
+    use thread_priority::{
+        NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+        set_thread_priority_and_policy, thread_native_id,
+    };
+    let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+    if set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, idle).is_err() {
+        nice();
+    }
+}
+
+/// Has this thread run only while nobody else wants to. Elsewhere than on Linux the process is made nice.
+#[cfg(not(target_os = "linux"))]
+pub fn give_way() {
+    nice();
+}
+
+/// Has others go first, as a rule: of this thread on Linux, elsewhere of the process.
+pub fn nice() {
+    #[cfg(unix)]
+    let _ = rustix::process::nice(15);
+}
+
+/// Has others go before this thread, where that is not of the whole process.
+pub fn nice_thread() {
+    if cfg!(target_os = "linux") {
+        nice();
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use std::{
+        fs::{File, Metadata, OpenOptions, Permissions},
+        io,
+        os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+        path::Path,
+    };
+    use tokio::signal::unix::{SignalKind, signal};
+
+    /// Device and inode; `None` where the name is what a file is known by.
+    #[must_use]
+    pub fn identity(found: &Metadata) -> Option<(u64, u64)> {
+        Some((found.dev(), found.ino()))
+    }
+
+    /// How many names (hard links) a file has.
+    #[must_use]
+    pub fn names(found: &Metadata) -> u64 {
+        found.nlink()
+    }
+
+    /// Has a new file be its owner's alone.
+    pub fn private(options: &mut OpenOptions) {
+        options.mode(0o600);
+    }
+
+    /// Lets everybody read a file or a folder that its owner had alone.
+    pub fn readable(path: &Path) -> io::Result<()> {
+        let mode = if path.is_dir() { 0o755 } else { 0o644 };
+        std::fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+
+    /// Reads from a place in a file.
+    pub fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
+        file.read_exact_at(into, at)
+    }
+
+    /// Takes as many open files as the system gives; `None` where a connection is no file.
+    pub fn raise_file_limit() -> io::Result<Option<u64>> {
+        rlimit::increase_nofile_limit(u64::MAX).map(Some)
+    }
+
+    /// Resolves when the process is asked to end, by SIGTERM or Ctrl-C; a second Ctrl-C ends it at once.
+    pub fn interrupted() -> io::Result<impl Future<Output = ()>> {
+        let mut asked = signal(SignalKind::terminate())?;
+        let mut interrupted = signal(SignalKind::interrupt())?;
+        Ok(async move {
+            tokio::select! {
+                _ = asked.recv() => {}
+                _ = interrupted.recv() => {}
+            }
+            tokio::spawn(async move {
+                if interrupted.recv().await.is_some() {
+                    super::end_at_once();
+                }
+            });
+        })
+    }
+}
+
+#[cfg(windows)]
+mod system {
+    use std::{
+        fs::{File, Metadata, OpenOptions},
+        io,
+        os::windows::fs::FileExt,
+        path::Path,
+    };
+    use tokio::signal::windows;
+
+    /// Device and inode; `None` where the name is what a file is known by: nobody may remove or rename a file
+    /// that SQLite has open.
+    #[must_use]
+    pub fn identity(_: &Metadata) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// How many names (hard links) a file has.
+    #[must_use]
+    pub fn names(_: &Metadata) -> u64 {
+        1
+    }
+
+    /// Has a new file be its owner's alone.
+    pub fn private(_: &mut OpenOptions) {}
+
+    /// Lets everybody read a file or a folder that its owner had alone.
+    pub fn readable(_: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Reads from a place in a file.
+    pub fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < into.len() {
+            match file.seek_read(&mut into[done..], at + done as u64)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                read => done += read,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes as many open files as the system gives; `None` where a connection is no file.
+    pub fn raise_file_limit() -> io::Result<Option<u64>> {
+        Ok(None)
+    }
+
+    /// Resolves when the process is asked to end: Ctrl-C, its window closed, or the system shut down. A second
+    /// Ctrl-C ends it at once.
+    pub fn interrupted() -> io::Result<impl Future<Output = ()>> {
+        let mut interrupted = windows::ctrl_c()?;
+        let mut broken = windows::ctrl_break()?;
+        let mut closed = windows::ctrl_close()?;
+        let mut shut_down = windows::ctrl_shutdown()?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = broken.recv() => {}
+                _ = closed.recv() => {}
+                _ = shut_down.recv() => {}
+            }
+            tokio::spawn(async move {
+                if interrupted.recv().await.is_some() {
+                    super::end_at_once();
+                }
+            });
+        })
+    }
+}
+
+/// Ends the process for whoever presses Ctrl-C again. What was acknowledged is in the file.
+pub fn end_at_once() {
+    std::process::exit(1);
+}
