@@ -5,7 +5,7 @@ mod language;
 mod size;
 mod work;
 
-use super::{Fault, Format, rendered};
+use super::{Format, rendered};
 use std::time::{Duration, Instant};
 
 pub(super) struct Category {
