@@ -232,10 +232,8 @@ impl Log {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    #![cfg(unix)]
-
     use super::*;
     use std::fs;
 
