@@ -1,7 +1,7 @@
 //! Templates that administrators write, rendered where a mistake does no harm: content regions and
 //! messages. The language is Jinja, by minijinja's public API.
 //!
-//! Every rendering has a budget ([`FUEL`]), which minijinja charges for each instruction and for the
+//! Every rendering has a budget (`FUEL`), which minijinja charges for each instruction and for the
 //! bytes that it makes, before it makes them. It is counted, never timed: a template that works in the
 //! preview works at the door.
 //!
