@@ -282,8 +282,8 @@ CREATE TABLE conflicts (
 ) STRICT;
 CREATE INDEX conflicts_interaction ON conflicts (interaction_id);
 
--- Every change to a record that can change: who, what, before and after. Records that an import made
--- have a number here and no row; see batch_rows.change_id. Sorted by id, which the
+-- Every change to a record that can change: who, what, before and after. What only `changes` tells has
+-- a number here and no row. Sorted by id, which the
 -- single writer hands out in the order of commits; the clock may jump.
 CREATE TABLE audit (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -294,9 +294,22 @@ CREATE TABLE audit (
     record_type TEXT NOT NULL,
     record_id   INTEGER,
     before      TEXT,
-    after       TEXT
+    after       TEXT,
+    -- The newest interaction by then: by it changes and interactions have one order (src/core/changes).
+    interaction_id INTEGER
 ) STRICT;
 CREATE INDEX audit_record ON audit (record_type, record_id);
+-- Changes that neither the audit nor interactions tell: records that an import made or took back, purchases,
+-- blocked codes, what went with a person who was erased, and records that show something else because of
+-- another. They number together with the audit.
+CREATE TABLE changes (
+    id             INTEGER PRIMARY KEY,
+    at             INTEGER NOT NULL,
+    interaction_id INTEGER,
+    action         TEXT NOT NULL,
+    record_type    TEXT NOT NULL,
+    record_id      INTEGER
+) STRICT;
 
 CREATE TABLE clients (
     id                 INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -436,12 +449,11 @@ CREATE TABLE batch_rows (
     interaction_id INTEGER,
     -- References that wait for other rows: names of properties, separated by commas.
     unlinked       TEXT,
-    -- The number in the audit of making the record, which has no row there: an import has one for all.
+    -- The change (`changes`) by which the row made its record.
     change_id      INTEGER,
     PRIMARY KEY (batch_id, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX batch_rows_record ON batch_rows (record_id);
-CREATE INDEX batch_rows_change ON batch_rows (change_id) WHERE change_id IS NOT NULL;
 
 -- A named value per delegate or device: a read-only SQL scalar over :id that searches use (st).
 CREATE TABLE statements (
@@ -661,14 +673,15 @@ CREATE TABLE sections (
 
 -- Codes of lost badges: nobody gets in with one, and nobody else may be given it.
 CREATE TABLE blocked_codes (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
     kind        TEXT NOT NULL,
     value       TEXT NOT NULL,
     delegate_id INTEGER NOT NULL REFERENCES delegates (id) ON DELETE CASCADE,
     reason      TEXT NOT NULL,
     actor       TEXT NOT NULL,
     at          INTEGER NOT NULL,
-    PRIMARY KEY (kind, value)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (kind, value)
+) STRICT;
 CREATE INDEX blocked_codes_delegate ON blocked_codes (delegate_id);
 
 -- What a gate shows when a delegate is scanned.

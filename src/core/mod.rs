@@ -2,6 +2,7 @@
 //! administrators write in SQL or as templates.
 
 pub mod audit;
+pub mod changes;
 pub mod context;
 pub mod idempotency;
 pub mod keyed;

@@ -1,7 +1,7 @@
 //! What all features share of the running application.
 
 use super::{
-    outgoing,
+    changes, outgoing,
     settings::{self, Settings},
 };
 use crate::db::{Store, sandbox::ReportSemaphore};
@@ -21,6 +21,8 @@ pub struct Inner {
     pub report_semaphore: ReportSemaphore,
     /// `--public-url`, without a trailing slash; what is in force is [`Services::public_url`].
     pub public_url: Option<String>,
+    /// Wakes who waits for changes.
+    pub changes: changes::Watcher,
     settings: Arc<settings::Cache>,
 }
 
@@ -36,6 +38,7 @@ impl Services {
             store,
             report_semaphore: ReportSemaphore::default(),
             public_url,
+            changes: changes::Watcher::default(),
             settings,
         }))
     }

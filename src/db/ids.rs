@@ -28,15 +28,20 @@ pub(super) struct Ids {
 impl Ids {
     /// The next one. It is used up, be what it was for undone.
     pub fn next(&self, connection: &Connection) -> Result<i64> {
-        let last = match self.last.get() {
-            Some(last) => last,
-            None => newest_interaction(connection)?,
-        };
-        let next = last
+        let next = self
+            .newest(connection)?
             .checked_add(1)
             .ok_or_else(|| Error::unavailable("there is no id left for an interaction"))?;
         self.last.set(Some(next));
         Ok(next)
+    }
+
+    /// The newest one by now, with those of this transaction.
+    pub fn newest(&self, connection: &Connection) -> Result<i64> {
+        match self.last.get() {
+            Some(last) => Ok(last),
+            None => newest_interaction(connection),
+        }
     }
 
     /// A position in the order of events for what arrives `now`.

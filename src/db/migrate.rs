@@ -31,6 +31,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("migrations/0019_order.sql")),
     M::up(include_str!("migrations/0020_pages.sql")),
     M::up(include_str!("migrations/0021_plainer_tables.sql")),
+    M::up(include_str!("migrations/0022_change_feed.sql")),
 ];
 
 /// What a fresh file holds from the start: its reports.

@@ -99,6 +99,11 @@ impl Tx<'_> {
         self.group.ids.next(self.connection)
     }
 
+    /// The newest interaction by now, be it deleted since.
+    pub fn newest_interaction(&self) -> Result<i64> {
+        self.group.ids.newest(self.connection)
+    }
+
     /// The position of what arrives now in the order of events: this time, but never before the
     /// position that was given last, so that a corrected clock changes no order.
     pub fn arrival(&self) -> Result<Timestamp> {

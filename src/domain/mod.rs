@@ -6,6 +6,7 @@ pub mod delegates;
 pub mod devices;
 pub mod discovery;
 pub mod events;
+pub mod feed;
 pub mod interactions;
 pub mod messages;
 pub mod otp;

@@ -9,7 +9,7 @@ use crate::{
     },
     web::{Failure, RequestTrace},
 };
-use poem::{Request, RequestBody, http::header};
+use poem::{FromRequest, Request, RequestBody, http::header};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
     registry::{MetaOAuthFlow, MetaOAuthFlows, MetaOAuthScope, MetaSecurityScheme, Registry},
@@ -45,6 +45,15 @@ fn bearer(request: &Request) -> Option<&str> {
     scheme
         .eq_ignore_ascii_case("bearer")
         .then_some(token.trim())
+}
+
+/// The token itself, for what outlasts the request's first check.
+pub struct BearerToken(pub String);
+
+impl<'a> FromRequest<'a> for BearerToken {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(bearer(request).unwrap_or_default().to_owned()))
+    }
 }
 
 /// How a token is had, of a client's own or of a user's, with the scopes that are granted so.

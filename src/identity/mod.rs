@@ -23,6 +23,6 @@ pub mod users;
 
 pub use app::App;
 pub use edit::Edit;
-pub use granted::Granted;
+pub use granted::{BearerToken, Granted};
 pub use principal::Principal;
 pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};

@@ -272,6 +272,8 @@ requirements! {
     ReadInteractions: InteractionRead;
     /// May write interactions.
     WriteInteractions: InteractionWrite;
+    /// May follow changes of at least one type.
+    ReadChanges: DelegateRead | DeviceRead | InteractionRead | TxWrite;
     /// May record purchases.
     WriteTransactions: TxWrite;
     /// May send messages to delegates.

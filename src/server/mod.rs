@@ -39,7 +39,8 @@ use crate::{
     admin::{self, Console, route::Guarded},
     core::Services,
     domain::{
-        apps, discovery::Listening, interactions::recount, messages::Sender, webhooks::Dispatcher,
+        apps, discovery::Listening, feed, interactions::recount, messages::Sender,
+        webhooks::Dispatcher,
     },
     types::error::Result,
 };
@@ -115,6 +116,7 @@ pub async fn run(
     let shutdown = async {
         shutdown.await;
         console.live.stop();
+        app.changes.stop();
         console.imports.stop();
     };
     let sender = Sender::new(app.clone());
@@ -130,8 +132,10 @@ pub async fn run(
         () = served => {}
         () = followed => {}
         () = console.live.run() => {}
+        () = app.changes.run(&app.store) => {}
         () = announce::announce(&app, announced) => {}
         () = apps::upkeep(&app) => {}
+        () = feed::upkeep(&app) => {}
         () = console.discovery.upkeep() => {}
         () = schedule::follow(&app) => {}
         () = recount::follow(&app.store) => {}

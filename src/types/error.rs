@@ -43,6 +43,8 @@ pub enum Kind {
     KeyReused,
     /// `If-Match` names another version of the record.
     VersionChanged,
+    /// A cursor of the change feed is of another file, or too old.
+    CursorGone,
     /// A bug of ours: details are logged, never sent.
     Defect,
     /// No token at all.
@@ -121,6 +123,7 @@ impl Kind {
             Self::Unavailable => 1108,
             Self::KeyReused => 1109,
             Self::VersionChanged => 1111,
+            Self::CursorGone => 1112,
             Self::NotSetUp => 1110,
             Self::Defect => 1199,
             Self::TokenMissing | Self::Unauthenticated => 1201,

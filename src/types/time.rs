@@ -79,6 +79,12 @@ impl Zone {
         names.filter(|name| is_of_everywhere(name)).collect()
     }
 
+    /// Its IANA name.
+    #[must_use]
+    pub fn iana_name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
+    }
+
     /// `2026-11-21T09:02:00+01:00`.
     #[must_use]
     pub fn iso(&self, at: Timestamp) -> String {

@@ -101,6 +101,7 @@ pub fn status_code(kind: Kind) -> u16 {
         | Kind::ReportNotFound => 404,
         Kind::MethodNotAllowed => 405,
         Kind::CodeTaken | Kind::KeyReused | Kind::RequestCodeTaken => 409,
+        Kind::CursorGone => 410,
         Kind::Refused(_) | Kind::VersionChanged => 412,
         Kind::TooLarge => 413,
         Kind::NotJson => 415,

@@ -19,6 +19,8 @@ pub enum Tag {
     Reports,
     /// Purchases.
     Transactions,
+    /// What changed, in order.
+    Changes,
     /// Regions that are rendered for a delegate or a device.
     Content,
     /// Tokens.

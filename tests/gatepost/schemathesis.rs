@@ -114,6 +114,8 @@ fn run(server: &Server, token: &str, but: &[&str]) -> Result<String, String> {
         .args(["--request-timeout", "30", "--warnings", "off", "--url"])
         .arg(format!("{}/api/v5", server.url()))
         .args(["-H", &format!("Authorization: Bearer {token}")])
+        // A stream goes on; tests of its own look at it.
+        .args(["--exclude-operation-id", "streamChanges"])
         .args(but.iter().flat_map(|id| ["--exclude-operation-id", id]))
         .arg(format!("{}/openapi.json", server.url()))
         .current_dir(folder.path())

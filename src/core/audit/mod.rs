@@ -1,6 +1,6 @@
 //! Who changed what: one row for every change to a record that can change, written in the
 //! transaction of the change. An import has one row for all records that it made: which they are stands
-//! in `batch_rows`. Interactions are not here when they are made (their row says who and
+//! in `changes`. Interactions are not here when they are made (their row says who and
 //! when), only when they are deleted.
 
 mod find;
@@ -42,8 +42,8 @@ pub fn append(tx: &Tx<'_>, ctx: &Context, change: &Change) -> Result<()> {
         (before, after) => (before.clone(), after.clone()),
     };
     tx.prepare_cached(
-        "INSERT INTO audit (at, actor, request_id, action, record_type, record_id, before, after)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO audit (at, actor, request_id, action, record_type, record_id, before, after, interaction_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(rusqlite::params![
         tx.now(),
@@ -54,13 +54,12 @@ pub fn append(tx: &Tx<'_>, ctx: &Context, change: &Change) -> Result<()> {
         change.record_id,
         before.map(|value| value.to_string()),
         after.map(|value| value.to_string()),
+        tx.newest_interaction()?,
     ])?;
     Ok(())
 }
 
-/// Takes the next number of the audit without a row: for a record that an import made, whose row in
-/// `batch_rows` keeps the number. So it has its place among all changes, for webhooks to tell it in order
-/// and under an id of its own, and a million records cost no million rows here.
+/// Takes the next number of the audit without a row, for a change that stands elsewhere.
 pub fn reserve(tx: &Tx<'_>) -> Result<i64> {
     let next = tx
         .prepare_cached(
@@ -139,6 +138,13 @@ pub fn append_between(
         after,
     };
     append(tx, ctx, &change)
+}
+
+/// Whether a change from one to the other is one.
+#[must_use]
+pub fn differ(before: &Value, after: &Value) -> bool {
+    let (before, after) = differences(before, after);
+    !(before.is_null() && after.is_null())
 }
 
 /// The parts of two objects that differ; `updatedAt` always does and does not count.

@@ -5,6 +5,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
+        changes::{self, action},
         sections,
     },
     db::{Tx, error::code_taken},
@@ -255,7 +256,25 @@ pub fn delete(tx: &Tx<'_>, ctx: &Context, resource: &'static Resource, id: i64) 
             before: Some(before),
             after: None,
         },
-    )
+    )?;
+    refresh_referring(tx, resource, id)
+}
+
+/// Notes that records which refer to one show something else, because that is gone or back.
+pub fn refresh_referring(tx: &Tx<'_>, resource: &'static Resource, id: i64) -> Result<()> {
+    // By table, because an event is a device, to which devices refer.
+    let (name, columns): (_, &[&str]) = match resource.table {
+        "delegates" => ("delegate", &["parent_id", "previous_id", "owner_id"]),
+        _ => ("device", &["parent_id"]),
+    };
+    for column in columns {
+        let sql = format!(
+            "SELECT id FROM {} WHERE {column} = ?1 AND deleted_at IS NULL",
+            resource.table
+        );
+        changes::note_all(tx, action::REFRESH, name, &sql, id)?;
+    }
+    Ok(())
 }
 
 fn audit_change(
@@ -267,6 +286,12 @@ fn audit_change(
     before: Option<Value>,
 ) -> Result<()> {
     let after = snapshot(tx, ctx, resource, id)?;
+    if let (Some(before), Some(after)) = (&before, &after)
+        && !audit::differ(before, after)
+    {
+        // It has another version all the same.
+        return changes::note(tx, action::REFRESH, resource.name, id).map(drop);
+    }
     audit::append(
         tx,
         ctx,

@@ -35,6 +35,8 @@ const NAME_MAX_CHARS: usize = 200;
 pub const BACKUP_EVERY_MAX: u32 = 7 * 24 * 60;
 /// Backups that are kept at the most.
 const BACKUP_KEEP_MAX: u32 = 1_000;
+/// The longest time that the change feed keeps deletions, in days.
+const FEED_KEPT_MAX_DAYS: i64 = 3_650;
 /// The moment at which the doors were opened, in milliseconds. It says how far the event has come,
 /// not how it is set up, and so is no part of a configuration.
 const DOORS: &str = "doorsOpenedAt";
@@ -63,6 +65,8 @@ pub struct Settings {
     pub communications: Communications,
     /// `oneTimePasswords`: who may have one; users unless set.
     pub one_time_passwords: OneTimePasswords,
+    /// `changeFeed`: for how many days deletions stay known to whoever keeps a copy; 30 unless set.
+    pub feed_kept_days: Option<i64>,
     /// When the doors were opened; `None`: nobody was let in yet but for rehearsal.
     pub doors_opened_at: Option<Timestamp>,
 }
@@ -119,6 +123,7 @@ impl Settings {
         "outgoing",
         "communications",
         "oneTimePasswords",
+        "changeFeed",
     ];
 
     /// The instance's name.
@@ -164,12 +169,30 @@ impl Settings {
             "outgoing" => self.reach = reach(value)?,
             "communications" => self.communications = Communications::parse(value)?,
             "oneTimePasswords" => self.one_time_passwords = OneTimePasswords::parse(value)?,
+            "changeFeed" => self.feed_kept_days = Some(feed_kept_days(value)?),
             DOORS => self.doors_opened_at = value.as_i64().map(Timestamp),
             notices::NAME => {}
             _ => return Err(unknown(name)),
         }
         Ok(())
     }
+}
+
+/// For how many days deletions stay known: `{"keepDays": 30}`.
+fn feed_kept_days(value: &Value) -> Result<i64> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase", deny_unknown_fields)]
+    struct ChangeFeed {
+        keep_days: i64,
+    }
+    let ChangeFeed { keep_days } = ChangeFeed::deserialize(value)
+        .map_err(|cause| Error::invalid(format!("changeFeed: {cause}")))?;
+    if !(1..=FEED_KEPT_MAX_DAYS).contains(&keep_days) {
+        return Err(Error::invalid(format!(
+            "changeFeed.keepDays: must be from 1 to {FEED_KEPT_MAX_DAYS}"
+        )));
+    }
+    Ok(keep_days)
 }
 
 /// How far calls to others may go: `{"allowLocal": true}`.

@@ -6,12 +6,13 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
+        changes::{self, action},
         records::{Changes, write},
         settings,
     },
     db::Tx,
     types::{
-        DelegateCode, DelegateId, DelegateSelector, Timestamp,
+        DelegateCode, DelegateId, DelegateSelector, Timestamp, Zone,
         error::{Error, Kind, Result},
         text,
     },
@@ -30,6 +31,8 @@ pub const REASONS: &[&str] = &[
 pub const MERGED: &str = "merged with another of the same person";
 /// The longest reason, in characters.
 const REASON_MAX_CHARS: usize = 200;
+/// The type of blocked codes in the change feed.
+pub const CODE: &str = "blocked-code";
 /// A code that is shorter would be told whole by its end.
 const END_SHOWN_FROM_CHARS: usize = 6;
 
@@ -65,6 +68,18 @@ impl Blocked {
     }
 }
 
+impl Blocked {
+    /// As the change feed shows it.
+    #[must_use]
+    pub fn to_json(&self, id: i64, zone: &Zone) -> Value {
+        json!({
+            "id": id, "_type": CODE, "kind": self.kind, "value": self.value,
+            "delegate": {"id": self.delegate, "_type": RESOURCE.name},
+            "reason": self.reason, "blockedAt": zone.iso(self.at),
+        })
+    }
+}
+
 /// The unique code of a name, such as `barcode`.
 #[must_use]
 pub fn code_named(name: &str) -> Option<DelegateCode> {
@@ -81,6 +96,16 @@ pub fn get(connection: &Connection, kind: &str, value: &str) -> Result<Option<Bl
             "SELECT {COLUMNS} FROM blocked_codes WHERE kind = ?1 AND value = ?2"
         ))?
         .query_row([kind, value], Blocked::read)
+        .optional()?)
+}
+
+/// The blocked code of an id.
+pub fn with_id(connection: &Connection, id: i64) -> Result<Option<Blocked>> {
+    Ok(connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM blocked_codes WHERE id = ?1"
+        ))?
+        .query_row([id], Blocked::read)
         .optional()?)
 }
 
@@ -250,6 +275,7 @@ pub(super) fn put(
         ctx.actor,
         tx.now()
     ])?;
+    changes::note(tx, action::CREATE, CODE, tx.last_insert_rowid())?;
     audit(
         tx,
         ctx,
@@ -273,8 +299,10 @@ pub fn unblock(
 ) -> Result<DelegateId> {
     let blocked = get(tx, name, value)?
         .ok_or_else(|| Error::invalid(format!("{name}: this code is not blocked")))?;
-    tx.prepare_cached("DELETE FROM blocked_codes WHERE kind = ?1 AND value = ?2")?
-        .execute([name, value])?;
+    let id = tx
+        .prepare_cached("DELETE FROM blocked_codes WHERE kind = ?1 AND value = ?2 RETURNING id")?
+        .query_row([name, value], |row| row.get(0))?;
+    changes::note(tx, action::DELETE, CODE, id)?;
     audit(
         tx,
         ctx,

@@ -10,6 +10,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
+        changes::{self, action},
         records::{self, Selection, write},
     },
     db::Tx,
@@ -77,6 +78,8 @@ pub fn merge(
     }
     write::patch(tx, ctx, &RESOURCE, kept.0, body)?;
     let interactions = reassign(tx, other, kept)?;
+    let ids = "SELECT id FROM blocked_codes WHERE delegate_id = ?1";
+    changes::note_all(tx, action::REFRESH, blocked::CODE, ids, other.0)?;
     tx.prepare_cached("UPDATE blocked_codes SET delegate_id = ?2 WHERE delegate_id = ?1")?
         .execute([other, kept])?;
     tx.prepare_cached("UPDATE messages SET delegate_id = ?2 WHERE delegate_id = ?1")?

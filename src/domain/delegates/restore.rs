@@ -5,7 +5,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
-        records::Selection,
+        records::{Selection, write},
     },
     db::Tx,
     types::{
@@ -51,7 +51,8 @@ pub fn restore(tx: &Tx<'_>, ctx: &Context, id: i64) -> Result<()> {
             before: None,
             after,
         },
-    )
+    )?;
+    write::refresh_referring(tx, &RESOURCE, id)
 }
 
 /// Whether a code of the deleted delegate is still free.

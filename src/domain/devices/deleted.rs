@@ -6,7 +6,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
-        records::Selection,
+        records::{Selection, write},
     },
     db::Tx,
     types::{
@@ -28,7 +28,8 @@ pub fn restore(tx: &Tx<'_>, ctx: &Context, device: DeviceId) -> Result<()> {
     tx.prepare_cached("UPDATE devices SET deleted_at = NULL, updated_at = ?2 WHERE id = ?1")?
         .execute(params![device, tx.now()])?;
     let after = snapshot(tx, ctx, device)?;
-    append(tx, ctx, "restore", device, None, after)
+    append(tx, ctx, "restore", device, None, after)?;
+    write::refresh_referring(tx, &RESOURCE, device.0)
 }
 
 fn check_deleted(connection: &Connection, device: DeviceId) -> Result<()> {

@@ -3,6 +3,7 @@
 
 use super::{nonces, presence::Before};
 use crate::{
+    core::changes::{self, action},
     db::Tx,
     types::{ClientId, DelegateId, error::Result},
 };
@@ -88,9 +89,15 @@ pub fn forget(tx: &Tx<'_>, delegate: DelegateId, traces: &Traces) -> Result<()> 
          AND record_id IN (SELECT id FROM interactions WHERE {OF})"
     ))?
     .execute([delegate])?;
+    let ids = format!("SELECT id FROM interactions WHERE {OF}");
+    changes::note_all(tx, action::FORGET, "interaction", &ids, delegate.0)?;
     tx.prepare_cached(&format!("DELETE FROM interactions WHERE {OF}"))?
         .execute([delegate])?;
     before.count(tx)?;
+    // The audit was where the change feed had their deletion from.
+    let deleted =
+        format!("SELECT record_id FROM audit WHERE {OF_DELETED} AND record_id IS NOT NULL");
+    changes::note_all(tx, action::FORGET, "interaction", &deleted, delegate.0)?;
     tx.prepare_cached(&format!("DELETE FROM audit WHERE {OF_DELETED}"))?
         .execute([delegate])?;
     nonces::erase(tx, &traces.nonces)?;

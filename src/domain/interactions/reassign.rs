@@ -3,6 +3,7 @@
 
 use super::presence::Before;
 use crate::{
+    core::changes::{self, action},
     db::Tx,
     types::{DelegateId, error::Result},
 };
@@ -17,6 +18,9 @@ pub fn reassign(tx: &Tx<'_>, from: DelegateId, to: DelegateId) -> Result<usize> 
         [from],
         |row| row.get(0),
     )?;
+    let ids = "SELECT id FROM interactions
+         WHERE first_delegate_id = ?1 OR second_delegate_id = ?1 OR third_delegate_id = ?1";
+    changes::note_all(tx, action::REFRESH, "interaction", ids, from.0)?;
     for column in [
         "first_delegate_id",
         "second_delegate_id",

@@ -10,6 +10,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
+        changes,
     },
     db::Tx,
     types::error::{Error, Kind, Result},
@@ -61,7 +62,10 @@ pub(super) fn missing(id: i64) -> Error {
 /// that is undone, which the audit has as one. One that is gone already stays gone.
 pub fn take_back(tx: &Tx<'_>, id: i64) -> Result<()> {
     match rows::find(tx, id)? {
-        Some(interaction) => take_out(tx, id, &interaction),
+        Some(interaction) => {
+            take_out(tx, id, &interaction)?;
+            changes::note(tx, changes::action::UNDO, "interaction", id).map(drop)
+        }
         None => Ok(()),
     }
 }

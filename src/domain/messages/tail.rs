@@ -14,15 +14,15 @@ use super::{
     templates,
 };
 use crate::{
-    core::settings::Settings,
-    db::{Tx, counters},
+    core::{changes, settings::Settings},
+    db::{Tx, counters, newest_interaction},
     identity::App,
     types::{
         DelegateId, Timestamp, Zone,
         error::{Kind, Result},
     },
 };
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::{Value, json};
 use std::{
     sync::{Mutex, PoisonError},
@@ -32,7 +32,7 @@ use std::{
 /// The counter of the newest interaction that automations have seen.
 const CURSOR: &str = "automations";
 /// Ids looked at in one go.
-const WINDOW: i64 = 10_000;
+const WINDOW: usize = 10_000;
 /// Interactions that are taken up in one go.
 const FOUND_MAX: usize = 200;
 /// Interactions whose messages are written in one transaction: it takes a few milliseconds.
@@ -91,9 +91,8 @@ impl Tail {
     /// Looks at what has come since the last time, and puts messages into the outbox.
     pub(super) async fn look(&self) -> Result<()> {
         let mut place = self.place().await?;
-        let newest = self.app.store.look_up(newest)?;
-        if newest > place.seen {
-            place = self.go_on(place, newest).await?;
+        if self.app.store.look_up(newest_interaction)? > place.seen {
+            place = self.go_on(place).await?;
         }
         if place.kept < place.seen && place.kept_at.elapsed() > KEPT_EVERY {
             let reached = place.seen;
@@ -104,7 +103,7 @@ impl Tail {
     }
 
     /// Takes up what came after a place; the place afterwards.
-    async fn go_on(&self, mut place: Place, newest: i64) -> Result<Place> {
+    async fn go_on(&self, mut place: Place) -> Result<Place> {
         let seen = place.seen;
         let settings = self.app.settings();
         let now = Timestamp::now();
@@ -121,7 +120,7 @@ impl Tail {
                             .channel()
                             .is_ok_and(|channel| open.contains(&channel))
                 });
-                let span = find(connection, &automations, seen, newest)?;
+                let span = find(connection, &automations, seen)?;
                 let mut due = Vec::new();
                 for happening in &span.happenings {
                     let prepared = take_up(connection, &settings, happening, &automations, now)?;
@@ -185,18 +184,12 @@ impl Place {
     }
 }
 
-fn newest(connection: &Connection) -> Result<i64> {
-    Ok(connection
-        .prepare_cached("SELECT coalesce(max(id), 0) FROM interactions")?
-        .query_row([], |row| row.get(0))?)
-}
-
 /// The place in the file; written there when it has none.
 fn begin(tx: &Tx<'_>) -> Result<i64> {
     if let Some(kept) = counters::get(tx, CURSOR)? {
         return Ok(kept);
     }
-    let newest = newest(tx)?;
+    let newest = newest_interaction(tx)?;
     keep(tx, newest)?;
     Ok(newest)
 }
@@ -205,59 +198,57 @@ fn keep(tx: &Tx<'_>, reached: i64) -> Result<()> {
     counters::set(tx, CURSOR, reached)
 }
 
-/// What automations wait for, after `seen` up to `newest`. What was imported is left out: a row of a
-/// list of interactions, the join of a delegate's row, and the `connected` that such a row made.
-fn find(
-    connection: &Connection,
-    automations: &[Automation],
-    seen: i64,
-    newest: i64,
-) -> Result<Span> {
-    let last = newest.min(seen + WINDOW);
-    if automations.is_empty() {
-        return Ok(Span {
-            // Nothing in between can matter to anybody.
-            reached: newest,
-            happenings: Vec::new(),
-        });
-    }
-    let kinds: Vec<_> = automations
-        .iter()
-        .map(|automation| automation.entry.interaction_type.as_str())
-        .collect();
-    let mut statement = connection.prepare_cached(
-        "SELECT i.id, i.interaction_type, i.first_delegate_id, i.first_device_id, i.recorded_at,
-             i.created_at, iif(json_valid(i.data), i.data, NULL)
-         FROM interactions i
-         WHERE i.id > ?1 AND i.id <= ?2 AND i.first_delegate_id IS NOT NULL
-         AND i.interaction_type IN (SELECT value FROM json_each(?3))
-         AND NOT EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
-             WHERE r.record_id = i.id AND b.kind = 'interactions')
-         AND NOT EXISTS (SELECT 1 FROM batch_rows r
-             WHERE r.record_id IN (i.first_delegate_id, i.id - 1) AND r.interaction_id = i.id)
-         ORDER BY i.id LIMIT ?4",
-    )?;
-    let most = i64::try_from(FOUND_MAX).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![seen, last, json!(kinds).to_string(), most], |row| {
-        Ok(Happening {
-            id: row.get(0)?,
-            kind: row.get(1)?,
-            delegate: row.get(2)?,
-            device: row.get(3)?,
-            recorded_at: row.get(4)?,
-            created_at: row.get(5)?,
-            data: row.get(6)?,
-        })
-    })?;
-    let happenings = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    let reached = match happenings.last() {
-        Some(found) if happenings.len() == FOUND_MAX => found.id,
-        _ => last,
+/// What automations wait for, after `seen`. What was imported is left out: a row of a list of interactions,
+/// the join of a delegate's row, and the `connected` that such a row made.
+fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Result<Span> {
+    let recorded = changes::interactions(connection, seen, WINDOW)?;
+    let mut span = Span {
+        reached: recorded.last().map_or(seen, |(_, last)| last.id),
+        happenings: Vec::new(),
     };
-    Ok(Span {
-        reached,
-        happenings,
-    })
+    let is_wanted = |kind: &str| {
+        let mut types = automations.iter().map(|one| &one.entry.interaction_type);
+        types.any(|wanted| wanted == kind)
+    };
+    for (created_at, found) in recorded {
+        let Some(delegate) = found
+            .first_delegate
+            .filter(|_| is_wanted(&found.interaction_type))
+        else {
+            continue;
+        };
+        if let Some((recorded_at, data)) = details(connection, found.id)? {
+            span.happenings.push(Happening {
+                id: found.id,
+                kind: found.interaction_type,
+                delegate,
+                device: found.devices[0].map(|device| device.0),
+                recorded_at,
+                created_at,
+                data,
+            });
+        }
+        if span.happenings.len() == FOUND_MAX {
+            span.reached = found.id;
+            break;
+        }
+    }
+    Ok(span)
+}
+
+/// When an interaction happened, and its data; none of one that was imported.
+fn details(connection: &Connection, id: i64) -> Result<Option<(Timestamp, Option<String>)>> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT i.recorded_at, iif(json_valid(i.data), i.data, NULL) FROM interactions i
+             WHERE i.id = ?1
+             AND NOT EXISTS (SELECT 1 FROM batch_rows r JOIN batches b ON b.id = r.batch_id
+                 WHERE r.record_id = i.id AND b.kind = 'interactions')
+             AND NOT EXISTS (SELECT 1 FROM batch_rows r
+                 WHERE r.record_id IN (i.first_delegate_id, i.id - 1) AND r.interaction_id = i.id)",
+        )?
+        .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?)
 }
 
 /// What the automations send for an interaction, worked out.

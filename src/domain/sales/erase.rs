@@ -5,6 +5,7 @@
 
 use super::{ERASED, Sale, contacts::Contacts, erased, person::Person};
 use crate::{
+    core::changes,
     db::Tx,
     types::{
         DelegateId,
@@ -147,7 +148,7 @@ fn forget_purchase(tx: &Tx<'_>, purchase: i64, traces: &Traces) -> Result<()> {
     forget_words(tx, purchase, &whose)?;
     tx.prepare_cached("UPDATE transactions SET erased_at = ?2 WHERE id = ?1")?
         .execute(params![purchase, tx.now()])?;
-    Ok(())
+    changes::note(tx, changes::action::REFRESH, "transaction", purchase).map(drop)
 }
 
 fn bodies(tx: &Tx<'_>, purchase: i64) -> Result<Vec<(i64, Vec<u8>)>> {

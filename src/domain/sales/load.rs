@@ -3,7 +3,10 @@
 
 use super::sale::{Inconsistency, Sale};
 use crate::{
-    core::Context,
+    core::{
+        Context,
+        changes::{self, action},
+    },
     db::Tx,
     types::{DeviceId, error::Result, secret},
 };
@@ -67,6 +70,7 @@ pub fn receive(tx: &Tx<'_>, ctx: &Context, body: &[u8], sale: &Sale) -> Result<R
         body: tx.last_insert_rowid(),
     };
     if known.is_some() {
+        changes::note(tx, action::REFRESH, "transaction", transaction)?;
         tx.prepare_cached("UPDATE transactions SET updated_at = ?2 WHERE id = ?1")?
             .execute(params![transaction, tx.now()])?;
         let message =
@@ -145,6 +149,7 @@ fn insert(tx: &Tx<'_>, ctx: &Context, sale: &Sale) -> Result<i64> {
         tx.now(),
     ])?;
     let transaction = tx.last_insert_rowid();
+    changes::note(tx, action::CREATE, "transaction", transaction)?;
     let mut payments = tx.prepare_cached(
         "INSERT INTO transaction_payments (transaction_id, line, method, amount, change, reference, net)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

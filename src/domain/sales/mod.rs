@@ -22,6 +22,7 @@ mod person;
 pub(crate) mod receipt;
 mod sale;
 pub mod settle;
+pub mod stored;
 pub(crate) mod sums;
 mod telephone;
 mod tickets;

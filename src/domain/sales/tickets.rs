@@ -8,7 +8,12 @@ use super::{
     sale::{Sale, Ticket},
 };
 use crate::{
-    core::{Context, records::write, settings},
+    core::{
+        Context,
+        changes::{self, action},
+        records::write,
+        settings,
+    },
     db::{Store, Tx},
     domain::{
         delegates,
@@ -56,6 +61,7 @@ pub fn tickets(tx: &Tx<'_>, ctx: &Context, received: Received, sale: &Sale) -> R
     }
     tx.prepare_cached("UPDATE transaction_bodies SET loaded = ?2 WHERE id = ?1")?
         .execute(params![received.body, loaded])?;
+    changes::note(tx, action::REFRESH, "transaction", received.transaction)?;
     Ok(loaded < sale.tickets.len())
 }
 

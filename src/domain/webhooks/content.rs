@@ -2,10 +2,13 @@
 
 use super::{
     event::{Ref, Source, delivery_id},
-    tail,
+    wanted,
 };
 use crate::{
-    core::records::{Resource, Selection},
+    core::{
+        changes::Changed,
+        records::{Resource, Selection},
+    },
     domain::{delegates, devices, events, interactions::rows},
     types::{DelegateId, InteractionId, Timestamp, Zone, error::Result},
 };
@@ -80,7 +83,7 @@ fn interaction(
         ),
         id,
         kind: kind.to_owned(),
-        lane: tail::lane_of(
+        lane: wanted::lane_of(
             InteractionId(of.id),
             interaction.delegates[0],
             interaction.devices[0],
@@ -89,59 +92,41 @@ fn interaction(
     }))
 }
 
-/// A change to a record.
-struct Change {
-    at: Timestamp,
-    action: String,
-    of: String,
-    record: Option<i64>,
-    before: Option<String>,
-    after: Option<String>,
-}
-
 fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Option<Content>> {
     let found = connection
-        .prepare_cached(&format!(
+        .prepare_cached(
             "SELECT at, action, record_type, record_id, before, after FROM audit WHERE id = ?1
-             UNION ALL
-             SELECT at, action, record_type, record_id, NULL, NULL FROM (
-                 SELECT {} FROM batch_rows r CROSS JOIN batches b ON b.id = r.batch_id WHERE r.change_id = ?1)",
-            tail::IMPORTED
-        ))?
+             UNION ALL SELECT at, action, record_type, record_id, NULL, NULL FROM changes WHERE id = ?1",
+        )?
         .query_row([of.id], |row| {
-            Ok(Change {
-                at: row.get(0)?,
+            let changed = Changed {
+                id: of.id,
                 action: row.get(1)?,
-                of: row.get(2)?,
+                record_type: row.get(2)?,
                 record: row.get(3)?,
-                before: row.get(4)?,
-                after: row.get(5)?,
-            })
+                into: None,
+            };
+            let texts: [Option<String>; 2] = [row.get(4)?, row.get(5)?];
+            Ok((row.get::<_, Timestamp>(0)?, changed, texts))
         })
         .optional()?;
-    let Some(change) = found else {
+    let Some((at, mut changed, texts)) = found else {
         return Ok(None);
     };
     let json = |text: &Option<String>| -> Value {
         let text = text.as_deref().unwrap_or("null");
         serde_json::from_str(text).unwrap_or(Value::Null)
     };
-    let (before, after) = (json(&change.before), json(&change.after));
-    let into = after["into"].as_i64();
-    let told = tail::told_as(
-        connection,
-        &change.action,
-        &change.of,
-        change.record,
-        into.is_some(),
-    )?;
+    let [before, after] = texts.map(|text| json(&text));
+    changed.into = after["into"].as_i64();
+    let told = wanted::told_as(connection, &changed)?;
     let Some((kind, lane)) = told else {
         return Ok(None);
     };
-    let record = change.record.unwrap_or_default();
+    let record = changed.record.unwrap_or_default();
     let (data, people) = match kind.split('.').next() {
         Some("delegate") => (
-            delegate(connection, record, into, zone)?,
+            delegate(connection, record, changed.into, zone)?,
             // Nobody is left of whom an id could tell.
             (kind != ERASED)
                 .then_some(DelegateId(record))
@@ -166,9 +151,9 @@ fn change(connection: &Connection, uid: &str, of: Ref, zone: &Zone) -> Result<Op
         }
         _ => (after.to_string(), Vec::new()),
     };
-    let id = delivery_id(uid, of, change.at);
+    let id = delivery_id(uid, of, at);
     Ok(Some(Content {
-        body: body(&id, kind, change.at, zone, &data),
+        body: body(&id, kind, at, zone, &data),
         id,
         kind: kind.to_owned(),
         lane,

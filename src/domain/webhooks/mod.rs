@@ -30,8 +30,8 @@ pub mod runner;
 pub mod secret;
 pub mod state;
 pub mod store;
-mod tail;
 mod waiting;
+mod wanted;
 mod webhook;
 
 pub use courier::{Tried, test};

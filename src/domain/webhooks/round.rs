@@ -6,10 +6,11 @@ use super::{
     event::Event,
     runner::Runner,
     state::{self, Note},
-    store, tail,
+    store, wanted,
     webhook::Webhook,
 };
 use crate::{
+    core::changes,
     identity::App,
     types::{Timestamp, error::Result},
 };
@@ -229,7 +230,7 @@ impl Round {
                 && !self
                     .app
                     .store
-                    .look_up(|connection| tail::is_behind(connection, from))?
+                    .look_up(|connection| changes::is_behind(connection, from))?
             {
                 continue;
             }
@@ -240,7 +241,7 @@ impl Round {
                 let read = self
                     .app
                     .store
-                    .read(move |connection| tail::read(connection, &webhook, from))
+                    .read(move |connection| wanted::read(connection, &webhook, from))
                     .await?;
                 subscriber.runner.has_more = read.more;
                 subscriber.runner.read(read.steps, &mut notes);

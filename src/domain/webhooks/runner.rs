@@ -10,9 +10,9 @@ use super::{
     event::{Event, Ref},
     held::Held,
     state::{Note, Pause, State},
-    tail::Step,
+    wanted::Step,
 };
-use crate::types::Timestamp;
+use crate::{core::changes::Position, types::Timestamp};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Deliveries of one webhook under way at a time.
@@ -99,7 +99,7 @@ impl Runner {
 
     /// Where reading goes on: behind the window.
     #[must_use]
-    pub fn reads_from(&self) -> super::state::Cursor {
+    pub fn reads_from(&self) -> Position {
         self.window
             .back()
             .map_or(self.state.cursor, |slot| slot.step.to)

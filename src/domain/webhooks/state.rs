@@ -7,21 +7,15 @@ use super::{
     store,
 };
 use crate::{
-    core::{Context, audit},
-    db::{Tx, newest_interaction},
+    core::{
+        Context,
+        changes::{self, Position},
+    },
+    db::Tx,
     types::{Timestamp, error::Result},
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::json;
-
-/// A place between what was told and what is to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cursor {
-    /// Up to this interaction.
-    pub interaction: i64,
-    /// Up to this row of the audit.
-    pub audit: i64,
-}
 
 /// Why a webhook is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +48,7 @@ impl Pause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
     /// Up to here everything is delivered, held, or none of its business.
-    pub cursor: Cursor,
+    pub cursor: Position,
     /// Failures in a row.
     pub failures: u32,
     /// Since when nothing was taken.
@@ -74,9 +68,9 @@ impl State {
         let paused_at: Option<Timestamp> = row.get(6)?;
         let why: Option<String> = row.get(7)?;
         Ok(Self {
-            cursor: Cursor {
+            cursor: Position {
                 interaction: row.get(0)?,
-                audit: row.get(1)?,
+                change: row.get(1)?,
             },
             failures: row.get(2)?,
             failing_since: row.get(3)?,
@@ -114,21 +108,13 @@ pub fn stopped(connection: &Connection) -> Result<Vec<String>> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Where everything that is in the file by now has been told.
-pub fn now(connection: &Connection) -> Result<Cursor> {
-    Ok(Cursor {
-        interaction: newest_interaction(connection)?,
-        audit: audit::newest(connection)?,
-    })
-}
-
 /// Has a webhook begin here.
 pub(super) fn begin(tx: &Tx<'_>, webhook: i64) -> Result<()> {
-    let cursor = now(tx)?;
+    let cursor = changes::newest(tx)?;
     tx.prepare_cached(
         "INSERT INTO webhook_states (webhook_id, interaction_id, audit_id) VALUES (?1, ?2, ?3)",
     )?
-    .execute(params![webhook, cursor.interaction, cursor.audit])?;
+    .execute(params![webhook, cursor.interaction, cursor.change])?;
     Ok(())
 }
 
@@ -160,11 +146,11 @@ pub fn resume(tx: &Tx<'_>, ctx: &Context, webhook: i64, skipped: bool) -> Result
     .execute([webhook])?;
     hurry(tx, webhook)?;
     if skipped {
-        let cursor = now(tx)?;
+        let cursor = changes::newest(tx)?;
         tx.prepare_cached(
             "UPDATE webhook_states SET interaction_id = ?2, audit_id = ?3 WHERE webhook_id = ?1",
         )?
-        .execute(params![webhook, cursor.interaction, cursor.audit])?;
+        .execute(params![webhook, cursor.interaction, cursor.change])?;
         tx.prepare_cached("DELETE FROM webhook_held WHERE webhook_id = ?1")?
             .execute([webhook])?;
     }
@@ -221,7 +207,7 @@ fn write_state(tx: &Tx<'_>, webhook: i64, state: &State) -> Result<()> {
     .execute(params![
         webhook,
         state.cursor.interaction,
-        state.cursor.audit
+        state.cursor.change
     ])?;
     tx.prepare_cached(
         "UPDATE webhook_states SET failures = ?3, failing_since = ?4, next_at = ?5,

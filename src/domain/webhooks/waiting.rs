@@ -1,6 +1,6 @@
 //! How much is not told yet, for people to see.
 
-use super::{held, state::State, tail, webhook::Webhook};
+use super::{held, state::State, wanted, webhook::Webhook};
 use crate::types::error::Result;
 use rusqlite::Connection;
 
@@ -30,7 +30,7 @@ pub fn waiting(connection: &Connection, webhook: &Webhook, state: &State) -> Res
     let mut count = held::count(connection, webhook.id)?;
     let mut from = state.cursor;
     for _ in 0..SLICES {
-        let read = tail::read(connection, webhook, from)?;
+        let read = wanted::read(connection, webhook, from)?;
         let told = read.steps.iter().filter(|step| step.event.is_some());
         count += i64::try_from(told.count()).unwrap_or(i64::MAX);
         if !read.more {

@@ -11,7 +11,7 @@ use crate::{
     core::{
         Context,
         audit::{self, Change},
-        settings,
+        changes, settings,
     },
     db::{
         Durability, ServeLock, Tx, connection, in_transaction, migrate,
@@ -203,7 +203,8 @@ fn note(tx: &Tx<'_>, ctx: &Context, backup: &Path, erased: usize) -> Result<()> 
         before: None,
         after: Some(json!({"path": backup.to_string_lossy(), "erasedAgain": erased})),
     };
-    audit::append(tx, ctx, &change)
+    audit::append(tx, ctx, &change)?;
+    changes::reset(tx)
 }
 
 /// Puts the file in place aside, under a name of its own; it stays where it is as well, until the new

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     core::{
         Context,
+        changes::{self, action},
         records::{self, Resource},
     },
     db::{Store, Tx},
@@ -256,6 +257,7 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     if let Some(join) = row.interaction {
         tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?
             .execute([join])?;
+        changes::note(tx, action::UNDO, "interaction", join)?;
     }
     if resource.name == devices::LISTED.name {
         tx.prepare_cached(
@@ -271,5 +273,5 @@ fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
             other_name(resource),
             row.record
         ])?;
-    Ok(())
+    changes::note(tx, action::UNDO, resource.name, row.record).map(drop)
 }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     core::{
-        Context, audit,
+        Context, changes,
         records::{self, input::referred, write::PARENT},
     },
     db::{Store, Tx, in_transaction},
@@ -297,7 +297,12 @@ impl Import {
         })?;
         let change = match &before {
             Some(_) => None,
-            None => Some(audit::reserve(tx)?),
+            None => Some(changes::note(
+                tx,
+                changes::action::CREATE,
+                resource.name,
+                id,
+            )?),
         };
         let before = match before {
             // Whoever takes this back later undoes nothing that others changed in between.

@@ -64,6 +64,7 @@ fn own_errors(path: &str, method: &str) -> Vec<Kind> {
         ("/otp/send", _) => {
             errors.extend([Kind::TooManyAttempts { retry_after_s: 0 }, Kind::NotSetUp]);
         }
+        ("/changes" | "/changes/stream", _) => errors.push(Kind::CursorGone),
         ("/device/ping" | "/device-config", _) => errors.push(Kind::DeviceNotFound),
         (path, _) if path.starts_with("/report/") => {
             errors.push(Kind::ReportNotFound);
@@ -188,6 +189,7 @@ fn meaning(kind: Kind) -> &'static str {
         }
         Kind::KeyReused => "nonce or idempotency key used before with another body",
         Kind::VersionChanged => "`If-Match` names another version of the record",
+        Kind::CursorGone => "the cursor is of another file or too old: begin with a snapshot",
         Kind::Defect => "a defect; the log has the request's id",
         Kind::TokenMissing | Kind::Unauthenticated => {
             "token missing, unknown, expired, cancelled, or not a user's"

@@ -44,7 +44,7 @@ pub(super) fn describe(path: &str, operation: &mut Value) {
             }
             Some(name) => {
                 let name = name.to_owned();
-                for (limit, value) in limits(&name) {
+                for (limit, value) in limits(path, &name) {
                     parameter["schema"][*limit] = json!(value);
                 }
                 parameter["example"] = parameter_example(path, &name);
@@ -57,8 +57,10 @@ pub(super) fn describe(path: &str, operation: &mut Value) {
 }
 
 /// What a parameter's schema does not say by its type.
-fn limits(parameter: &str) -> &'static [(&'static str, i64)] {
+fn limits(path: &str, parameter: &str) -> &'static [(&'static str, i64)] {
     match parameter {
+        "limit" if path == "/changes" => &[("minimum", 1), ("maximum", 10_000)],
+        "wait" => &[("minimum", 0), ("maximum", 60)],
         "limit" => &[("minimum", 1), ("maximum", 50_000)],
         "offset" => &[("minimum", 0)],
         "If-Match" => &[("minLength", 1)],
@@ -74,6 +76,9 @@ fn parameter_example(path: &str, parameter: &str) -> Value {
         ("limit", _) => json!(100),
         ("offset", _) => json!(200),
         ("total", _) => json!(false),
+        ("since", _) => json!("U3VtbWl0MjYAAAGTUcV2AAAAdmlld_8AAAAAAAAAKQ"),
+        ("types", _) => json!("delegate,interaction"),
+        ("wait", _) => json!(30),
         ("fields", "delegate") => json!("id,barcode,firstName"),
         ("fields", "device") => json!("id,code,name"),
         ("fields", "event") => json!("id,eventName,eventStartAt"),

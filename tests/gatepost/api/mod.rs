@@ -3,6 +3,7 @@
 mod audit;
 mod authorisation;
 mod batch;
+mod changes;
 mod codes;
 mod content;
 mod delegates;

@@ -221,7 +221,7 @@ impl Browser {
     /// Waits until the page tells this.
     #[track_caller]
     pub fn tells(&self, text: &str) {
-        let script = "return document.body.innerText.includes(arguments[0])";
+        let script = "return document.body?.innerText.includes(arguments[0])";
         self.until(&format!("the page tells {text:?}"), || {
             self.run(script, &[text.into()]) == json!(true)
         });

@@ -15,7 +15,7 @@ mod discovery;
 mod guard;
 mod imports;
 mod interactions;
-mod rehearsal;
+pub mod rehearsal;
 mod sales;
 mod secrets;
 mod sessions;

@@ -331,7 +331,11 @@ fn the_handbook_verifies_deliveries() {
     caller.interact("lead", &body).id();
     let delivery = receiver.wait_for(1)[0].clone();
     let page = include_str!("../../../assets/handbook/integrate.md");
-    let code = page.split("```python\n").nth(1).expect("a program");
+    let part = page
+        .split("### Verify a delivery")
+        .nth(1)
+        .expect("its part");
+    let code = part.split("```python\n").nth(1).expect("a program");
     let code = code.split("```").next().unwrap_or_default();
     let program = format!(
         "import json, sys\n{code}\ngiven = json.load(sys.stdin)\n\

@@ -2,10 +2,17 @@
 
 use super::{answers, check_leaver, traces::Traces};
 use crate::{
-    core::{idempotency, keyed::Key},
+    core::{
+        changes::{self, action},
+        idempotency,
+        keyed::Key,
+    },
     db::Tx,
     domain::{
-        delegates::erased::{self, Kind as Erased},
+        delegates::{
+            RESOURCE, blocked,
+            erased::{self, Kind as Erased},
+        },
         interactions::forget,
         sales,
     },
@@ -43,7 +50,10 @@ pub(super) fn take_out(tx: &Tx<'_>, traces: &Traces, leaver: Option<UserId>) -> 
             tx.prepare_cached(sql)?.execute([person])?;
         }
         erased::note(tx, Erased::Delegate, person.0)?;
+        let codes = "SELECT id FROM blocked_codes WHERE delegate_id = ?1";
+        changes::note_all(tx, action::FORGET, blocked::CODE, codes, person.0)?;
         remove_record(tx, *person)?;
+        changes::note(tx, action::FORGET, RESOURCE.name, person.0)?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::webhooks::{event::Source, state::Cursor};
+use crate::{core::changes::Position, domain::webhooks::event::Source};
 
 const NOW: Timestamp = Timestamp(1_000_000_000_000);
 
@@ -20,9 +20,9 @@ fn event(id: i64, lane: &str) -> Event {
 fn step(id: i64, lane: &str) -> Step {
     Step {
         event: Some(event(id, lane)),
-        to: Cursor {
+        to: Position {
             interaction: id,
-            audit: 0,
+            change: 0,
         },
     }
 }
@@ -290,9 +290,9 @@ fn what_a_person_decides_stands_whatever_is_under_way() {
     let first = started(&mut runner, NOW);
     // Somebody has it go on from 10 while two are under way.
     let state = State {
-        cursor: Cursor {
+        cursor: Position {
             interaction: 10,
-            audit: 0,
+            change: 0,
         },
         revision: 1,
         ..State::default()

@@ -38,7 +38,7 @@ use super::{
     make_beside, run,
 };
 use crate::{
-    core::{Context, audit, settings},
+    core::{Context, audit, changes, settings},
     db::{Store, Tx, open::read_only_address},
     types::{
         Timestamp,
@@ -139,5 +139,6 @@ fn note(tx: &Tx<'_>, ctx: &Context, gone: &Going, taken_at: Timestamp) -> Result
             "devicesGone": gone.devices,
         })),
     };
-    audit::append(tx, ctx, &change)
+    audit::append(tx, ctx, &change)?;
+    changes::reset(tx)
 }

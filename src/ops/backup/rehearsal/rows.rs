@@ -62,6 +62,7 @@ pub const TABLES: &[(&str, RestorePolicy)] = &[
     ("idempotency_keys", Keep),
     ("idempotency_parts", Keep),
     ("audit", Keep),
+    ("changes", Keep),
     ("backups", Keep),
     ("clients", Keep),
     ("users", Keep),

@@ -1,0 +1,350 @@
+//! What changed, in one order, for whoever follows it (contract §12).
+//!
+//! No change is written twice. A new interaction is a row of `interactions`; what somebody did to another
+//! record is a row of `audit`; what neither tells is a row of `changes`, which numbers together with the
+//! audit. Both numbers grow in the order of commits, and a change knows the newest interaction by then: so
+//! there is one order, and a check-in writes nothing for it.
+
+mod watch;
+
+pub use watch::Watcher;
+
+use super::audit;
+use crate::{
+    db::{Tx, counters, newest_interaction},
+    types::{DelegateId, DeviceId, Timestamp, error::Result},
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// A place in the order: what is up to here is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Position {
+    /// Up to this interaction.
+    pub interaction: i64,
+    /// Up to this change to anything else.
+    pub change: i64,
+}
+
+/// A change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// When it was.
+    pub at: Timestamp,
+    /// The position behind it.
+    pub to: Position,
+    /// What changed.
+    pub what: What,
+}
+
+/// What changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// An interaction was recorded.
+    Recorded(Recorded),
+    /// Anything else.
+    Changed(Changed),
+}
+
+/// A new interaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its id.
+    pub id: i64,
+    /// Its type.
+    pub interaction_type: String,
+    /// Who.
+    pub first_delegate: Option<DelegateId>,
+    /// Where, and with which others.
+    pub devices: [Option<DeviceId>; 3],
+}
+
+/// A change to a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Its number.
+    pub id: i64,
+    /// What was done: as in the audit, or one of [`action`].
+    pub action: String,
+    /// The type of the record.
+    pub record_type: String,
+    /// The record.
+    pub record: Option<i64>,
+    /// The record that it became a part of.
+    pub into: Option<i64>,
+}
+
+/// What is done to records without a row in the audit.
+pub mod action {
+    /// It was made: by an import, or at a till.
+    pub const CREATE: &str = "create";
+    /// It shows something else because of another record.
+    pub const REFRESH: &str = "refresh";
+    /// It is gone.
+    pub const DELETE: &str = "delete";
+    /// It is gone: the import that made it was taken back.
+    pub const UNDO: &str = "undo";
+    /// It is gone with a person who was erased.
+    pub const FORGET: &str = "forget";
+}
+
+/// Changes after a position.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Read {
+    /// The changes, in order.
+    pub changes: Vec<Change>,
+    /// Whether there are more behind them.
+    pub more: bool,
+}
+
+/// Notes a change that neither the audit nor an interaction tells; its number.
+pub fn note(tx: &Tx<'_>, action: &str, record_type: &str, record: i64) -> Result<i64> {
+    let id = audit::reserve(tx)?;
+    tx.prepare_cached(
+        "INSERT INTO changes (id, at, interaction_id, action, record_type, record_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        id,
+        tx.now(),
+        tx.newest_interaction()?,
+        action,
+        record_type,
+        record
+    ])?;
+    Ok(id)
+}
+
+/// Notes changes to the records of which a statement gives the ids.
+pub fn note_all(tx: &Tx<'_>, action: &str, record_type: &str, ids: &str, of: i64) -> Result<()> {
+    let found: Vec<i64> = tx
+        .prepare_cached(ids)?
+        .query_map([of], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for id in found {
+        note(tx, action, record_type, id)?;
+    }
+    Ok(())
+}
+
+/// The counter of the change up to which old ones were removed.
+const PRUNED_TO: &str = "changes pruned";
+/// The counter that changes whenever the file goes back to an earlier state.
+const GENERATION: &str = "changes generation";
+
+/// Notes that the file went back to an earlier state: what others copied of it does not count any more.
+pub fn reset(tx: &Tx<'_>) -> Result<()> {
+    let before = generation(tx)?;
+    counters::set(tx, GENERATION, tx.now().0.max(before + 1))
+}
+
+/// Which of the file's lives this is; see [`reset`].
+pub fn generation(connection: &Connection) -> Result<i64> {
+    Ok(counters::get(connection, GENERATION)?.unwrap_or(0))
+}
+
+/// The change up to which deletions are not known any more.
+pub fn pruned_to(connection: &Connection) -> Result<i64> {
+    Ok(counters::get(connection, PRUNED_TO)?.unwrap_or(0))
+}
+
+/// Whether there are changes from before a time.
+pub fn is_any_before(connection: &Connection, until: Timestamp) -> Result<bool> {
+    let first: Option<Timestamp> = connection
+        .prepare_cached("SELECT at FROM changes ORDER BY id LIMIT 1")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(first.is_some_and(|first| first < until))
+}
+
+/// Removes up to `limit` changes from before `until` that every webhook has behind it; how many.
+pub fn prune(tx: &Tx<'_>, until: Timestamp, limit: usize) -> Result<usize> {
+    let mut statement = tx.prepare_cached(
+        "DELETE FROM changes WHERE id IN (
+             SELECT id FROM changes
+             WHERE at < ?1 AND id <= coalesce((SELECT min(audit_id) FROM webhook_states), id)
+             ORDER BY id LIMIT ?2)
+         RETURNING id",
+    )?;
+    let removed: Vec<i64> = statement
+        .query_map(params![until, limit], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    if let Some(last) = removed.iter().max() {
+        counters::set(tx, PRUNED_TO, pruned_to(tx)?.max(*last))?;
+    }
+    Ok(removed.len())
+}
+
+/// The position behind everything that is in the file by now.
+pub fn newest(connection: &Connection) -> Result<Position> {
+    Ok(Position {
+        interaction: newest_interaction(connection)?,
+        change: audit::newest(connection)?,
+    })
+}
+
+/// Whether anything changed after a position.
+pub fn is_behind(connection: &Connection, from: Position) -> Result<bool> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM interactions WHERE id > ?1)
+                 OR EXISTS (SELECT 1 FROM audit WHERE id > ?2)
+                 OR EXISTS (SELECT 1 FROM changes WHERE id > ?2)",
+        )?
+        .query_row(params![from.interaction, from.change], |row| row.get(0))?)
+}
+
+/// Reads on after a position: about `limit` changes at the most.
+pub fn read(connection: &Connection, from: Position, limit: usize) -> Result<Read> {
+    let changed = changed(connection, from.change, limit)?;
+    let recorded = interactions(connection, from.interaction, limit)?;
+    Ok(merge(from, changed, recorded, limit))
+}
+
+/// A change with the newest interaction before it.
+type Placed = (Timestamp, i64, Changed);
+
+fn merge(
+    from: Position,
+    changed: Vec<Placed>,
+    recorded: Vec<(Timestamp, Recorded)>,
+    limit: usize,
+) -> Read {
+    let cut = [changed.len() >= limit, recorded.len() >= limit];
+    let mut to = from;
+    let mut changes = Vec::with_capacity(changed.len() + recorded.len());
+    let (mut changed, mut recorded) = (
+        changed.into_iter().peekable(),
+        recorded.into_iter().peekable(),
+    );
+    let more = loop {
+        let is_change_first = match (changed.peek(), recorded.peek()) {
+            (None, None) => break cut[0] || cut[1],
+            // What comes next of the other kind may be earlier.
+            (None, Some(_)) if cut[0] => break true,
+            (Some(_), None) if cut[1] => break true,
+            (None, Some(_)) => false,
+            (Some(_), None) => true,
+            (Some((_, newest, _)), Some((_, recorded))) => *newest < recorded.id,
+        };
+        let (at, what) = if is_change_first {
+            let Some((at, _, change)) = changed.next() else {
+                break false;
+            };
+            to.change = change.id;
+            (at, What::Changed(change))
+        } else {
+            let Some((at, interaction)) = recorded.next() else {
+                break false;
+            };
+            to.interaction = interaction.id;
+            (at, What::Recorded(interaction))
+        };
+        changes.push(Change { at, to, what });
+    };
+    Read { changes, more }
+}
+
+/// New interactions after one, up to `limit`, each with the time of its arrival.
+pub fn interactions(
+    connection: &Connection,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<(Timestamp, Recorded)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, created_at, interaction_type, first_delegate_id,
+                first_device_id, second_device_id, third_device_id
+         FROM interactions WHERE id > ?1 ORDER BY id LIMIT ?2",
+    )?;
+    let found = statement.query_map(params![after, limit], |row| {
+        let recorded = Recorded {
+            id: row.get(0)?,
+            interaction_type: row.get(2)?,
+            first_delegate: row.get(3)?,
+            devices: [row.get(4)?, row.get(5)?, row.get(6)?],
+        };
+        Ok((row.get(1)?, recorded))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+fn changed(connection: &Connection, after: i64, limit: usize) -> Result<Vec<Placed>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, at, coalesce(interaction_id, 0), action, record_type, record_id, into_id FROM (
+             SELECT * FROM (SELECT id, at, interaction_id, action, record_type, record_id,
+                     iif(action = 'merge', after ->> '$.into', NULL) AS into_id
+                 FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)
+             UNION ALL
+             SELECT * FROM (SELECT id, at, interaction_id, action, record_type, record_id, NULL
+                 FROM changes WHERE id > ?1 ORDER BY id LIMIT ?2))
+         ORDER BY id LIMIT ?2",
+    )?;
+    let found = statement.query_map(params![after, limit], |row| {
+        let changed = Changed {
+            id: row.get(0)?,
+            action: row.get(3)?,
+            record_type: row.get(4)?,
+            record: row.get(5)?,
+            into: row.get(6)?,
+        };
+        Ok((row.get(1)?, row.get(2)?, changed))
+    })?;
+    Ok(found.collect::<rusqlite::Result<_>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(id: i64, newest: i64) -> Placed {
+        let changed = Changed {
+            id,
+            action: "update".to_owned(),
+            record_type: "delegate".to_owned(),
+            record: Some(1),
+            into: None,
+        };
+        (Timestamp(0), newest, changed)
+    }
+
+    fn interaction(id: i64) -> (Timestamp, Recorded) {
+        let recorded = Recorded {
+            id,
+            interaction_type: "join".to_owned(),
+            first_delegate: None,
+            devices: [None; 3],
+        };
+        (Timestamp(0), recorded)
+    }
+
+    fn merged(changes: &[(i64, i64)], interactions: &[i64], limit: usize) -> (String, bool) {
+        let changes = changes.iter().map(|(id, newest)| change(*id, *newest));
+        let interactions = interactions.iter().copied().map(interaction);
+        let read = merge(
+            Position::default(),
+            changes.collect(),
+            interactions.collect(),
+            limit,
+        );
+        let shown = read.changes.iter().map(|change| match &change.what {
+            What::Recorded(recorded) => format!("i{}", recorded.id),
+            What::Changed(changed) => format!("c{}", changed.id),
+        });
+        (shown.collect::<Vec<_>>().join(" "), read.more)
+    }
+
+    #[test]
+    fn changes_and_interactions_have_one_order() {
+        let told = merged(&[(1, 0), (2, 7), (3, 9)], &[7, 8, 12], 10);
+        assert_eq!(told, ("c1 i7 c2 i8 c3 i12".to_owned(), false));
+        assert_eq!(merged(&[], &[], 10), (String::new(), false));
+    }
+
+    #[test]
+    fn nothing_comes_before_what_was_not_read_yet() {
+        assert_eq!(
+            merged(&[(1, 3), (2, 3)], &[3, 4], 2),
+            ("i3 c1 c2".to_owned(), true)
+        );
+        assert_eq!(merged(&[(1, 9)], &[3, 4], 2), ("i3 i4".to_owned(), true));
+    }
+}

@@ -1,0 +1,397 @@
+//! `/changes` and `/changes/stream` (contract §12).
+
+use super::{Cursor, Page, Place, View, page};
+use crate::{
+    core::{changes, keyed::Key},
+    identity::{App, BearerToken, Granted, Principal, roles::ReadChanges},
+    types::error::{Error, Result},
+    web::{
+        Answer, Outcome,
+        schema::{Described, array, example, free_object, inline, integer, object, plain, text},
+    },
+};
+use futures_util::stream;
+use poem::{Body, FromRequest, IntoResponse, Request, RequestBody, Response};
+use poem_openapi::{
+    ApiResponse, OpenApi,
+    param::Query,
+    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+};
+use serde_json::json;
+use std::{fmt::Write, sync::Arc, time::Duration};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit, watch},
+    time::{Instant, timeout, timeout_at},
+};
+
+/// Changes on a page without `limit`.
+const LIMIT: usize = 1_000;
+const LIMIT_MAX: usize = 10_000;
+const WAIT_MAX_S: usize = 60;
+/// How often a stream that has nothing to say tells that it is alive, and looks whether its token is.
+const ALIVE: Duration = Duration::from_secs(5);
+
+/// Requests that wait for changes at a time, streams included.
+const WAITING_MAX: usize = 256;
+static WAITING: Semaphore = Semaphore::const_new(WAITING_MAX);
+
+/// The endpoints.
+pub struct FeedApi {
+    pub app: App,
+}
+
+#[OpenApi(tag = "crate::web::tags::Tag::Changes")]
+impl FeedApi {
+    /// Follow changes
+    ///
+    /// Changes after a cursor, in the order of their commits. Without `since` the feed begins with a
+    /// snapshot: every record, with `kind` `snapshot`. Then the changes since its beginning follow.
+    /// Whoever applies all of them in order has what the lists have. Of several changes of one record
+    /// between two requests only the last may be there.
+    ///
+    /// `action` is `upsert` (store `data` under type and id, in place of what is there), `delete`
+    /// (remove it, if it is there) or `reset` (after a restore, the end of a rehearsal, or a change of
+    /// what the client sees: drop everything, and go on with `meta.cursor`). Records are shown
+    /// without `children` and, delegates, without their interactions.
+    ///
+    /// Each type needs the role that reads it: `ROLE_OAUTH2_DELEGATE_READ` for `delegate` and
+    /// `blocked-code`, `ROLE_OAUTH2_DEVICE_READ` for `device` (events included),
+    /// `ROLE_OAUTH2_INTERACTION_READ`, and `ROLE_OAUTH2_TX_WRITE` for `transaction`. A client that sees
+    /// a list of properties gets those alone. Users' tokens do not read the feed (403).
+    #[oai(path = "/changes", method = "get", operation_id = "listChanges")]
+    async fn list(
+        &self,
+        caller: Granted<ReadChanges>,
+        /// The cursor of the last change that was applied, or `meta.cursor`; a snapshot without it.
+        since: Query<Option<String>>,
+        /// `delegate`, `device`, `interaction`, `blocked-code`, `transaction`, separated by commas; those
+        /// that the client may read without it. A cursor belongs to its types.
+        types: Query<Option<String>>,
+        /// Changes on a page, 1 to 10,000; 1,000 without it.
+        limit: Query<Option<i64>>,
+        /// Holds the answer for up to so many seconds, 60 at most, until there is a change.
+        wait: Query<Option<i64>>,
+    ) -> Outcome<Answer<Changes>> {
+        let view = self.view(&caller, types.0.as_deref())?;
+        let since = since.0.as_deref().map(Cursor::parse).transpose()?;
+        let limit = whole("limit", limit.0, 1, LIMIT_MAX)?.unwrap_or(LIMIT);
+        let wait = whole("wait", wait.0, 0, WAIT_MAX_S)?.unwrap_or(0);
+        let mut reader = Reader::new(&self.app, view, since, limit);
+        let mut found = reader.next().await?;
+        if wait > 0 && found.items.is_empty() && !found.more {
+            let _waiting = waiting()?;
+            let until = Instant::now() + Duration::from_secs(wait as u64);
+            let mut newest = self.app.changes.subscribe();
+            while found.items.is_empty() {
+                let woken = timeout_at(until, newest.changed()).await;
+                if woken.is_err() || newest.borrow_and_update().is_none() {
+                    break;
+                }
+                found = reader.next().await?;
+            }
+        }
+        let mut data = String::from("[");
+        for (at, item) in found.items.iter().enumerate() {
+            if at > 0 {
+                data.push(',');
+            }
+            item.write(&mut data);
+        }
+        data.push(']');
+        let meta = json!({"cursor": found.cursor.encoded(), "more": found.more});
+        Ok(Answer::with_meta(&data, &meta.to_string()))
+    }
+
+    /// Stream changes
+    ///
+    /// As `GET /changes`, as server-sent events: `id` is the cursor and `data` the change. Resumes
+    /// behind `Last-Event-ID`, or `since`. Ends with its token; connect again with a new one. Needs
+    /// the roles that `GET /changes` needs: `ROLE_OAUTH2_DELEGATE_READ`, `ROLE_OAUTH2_DEVICE_READ`,
+    /// `ROLE_OAUTH2_INTERACTION_READ` or `ROLE_OAUTH2_TX_WRITE`.
+    #[oai(
+        path = "/changes/stream",
+        method = "get",
+        operation_id = "streamChanges"
+    )]
+    async fn stream(
+        &self,
+        caller: Granted<ReadChanges>,
+        token: BearerToken,
+        last: LastEventId,
+        /// The cursor of the last change that was applied; a snapshot without it.
+        since: Query<Option<String>>,
+        /// As for `GET /changes`.
+        types: Query<Option<String>>,
+    ) -> Outcome<Events> {
+        let view = self.view(&caller, types.0.as_deref())?;
+        let since = last.0.or(since.0);
+        let since = since.as_deref().map(Cursor::parse).transpose()?;
+        let mut reader = Reader::new(&self.app, view, since, LIMIT);
+        let permit = waiting()?;
+        let newest = self.app.changes.subscribe();
+        let first = reader.next().await?;
+        let streamed = Streamed {
+            reader,
+            token: token.0,
+            newest,
+            next: Some(first),
+            _permit: permit,
+        };
+        Ok(Events(Body::from_bytes_stream(stream::unfold(
+            streamed,
+            |mut streamed| async move {
+                let text = streamed.next().await?;
+                Some((Ok::<_, std::io::Error>(text), streamed))
+            },
+        ))))
+    }
+}
+
+impl FeedApi {
+    fn view(&self, caller: &Principal, types: Option<&str>) -> Result<View> {
+        View::new(caller, types, self.app.settings().zone.clone())
+    }
+}
+
+fn waiting() -> Result<SemaphorePermit<'static>> {
+    WAITING.try_acquire().map_err(|_| {
+        Error::unavailable(format!(
+            "{WAITING_MAX} clients wait for changes already; ask again without wait"
+        ))
+    })
+}
+
+fn whole(name: &str, value: Option<i64>, least: usize, most: usize) -> Result<Option<usize>> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    usize::try_from(value)
+        .ok()
+        .filter(|value| (least..=most).contains(value))
+        .map(Some)
+        .ok_or_else(|| Error::invalid(format!("{name}: must be {least} to {most}")))
+}
+
+/// One client on its way through the feed.
+struct Reader {
+    app: App,
+    view: Arc<View>,
+    since: Option<Cursor>,
+    limit: usize,
+}
+
+impl Reader {
+    fn new(app: &App, view: View, since: Option<Cursor>, limit: usize) -> Self {
+        Self {
+            app: app.clone(),
+            view: Arc::new(view),
+            since,
+            limit,
+        }
+    }
+
+    async fn next(&mut self) -> Result<Page> {
+        let store = &self.app.store;
+        let key = match store.look_up(|connection| Key::named(connection, KEY))? {
+            Some(key) => key,
+            None => store.write(|tx| Key::named_or_make(tx, KEY)).await?,
+        };
+        let digest = key.hash(b"cursor")?;
+        let mut file = [0; 8];
+        file.copy_from_slice(&digest[..8]);
+        let (view, since, limit) = (Arc::clone(&self.view), self.since, self.limit);
+        let found = store
+            .read(move |connection| {
+                let here = Cursor {
+                    file,
+                    generation: changes::generation(connection)?,
+                    view: view.fingerprint(),
+                    place: Place::Changes(changes::Position::default()),
+                };
+                page(connection, &view, here, since, limit)
+            })
+            .await?;
+        self.since = Some(found.cursor);
+        Ok(found)
+    }
+}
+
+/// The key by which cursors know their file.
+const KEY: &str = "feed";
+
+/// A stream that goes on.
+struct Streamed {
+    reader: Reader,
+    token: String,
+    newest: watch::Receiver<Option<changes::Position>>,
+    next: Option<Page>,
+    _permit: SemaphorePermit<'static>,
+}
+
+impl Streamed {
+    /// The next events as text; none when the stream is to end.
+    async fn next(&mut self) -> Option<String> {
+        loop {
+            let app = &self.reader.app;
+            let principal = app.tokens.principal(&app.store, &self.token);
+            if principal.is_err() {
+                return None;
+            }
+            let page = match self.next.take() {
+                Some(page) => page,
+                None => match self.reader.next().await {
+                    Ok(page) => page,
+                    Err(cause) => {
+                        tracing::warn!("stream of changes: {cause}");
+                        return None;
+                    }
+                },
+            };
+            if !page.items.is_empty() {
+                let mut text = String::new();
+                for item in &page.items {
+                    let _ = write!(text, "id: {}\ndata: ", item.cursor.encoded());
+                    item.write(&mut text);
+                    text.push_str("\n\n");
+                }
+                return Some(text);
+            }
+            if page.more {
+                continue;
+            }
+            match timeout(ALIVE, self.newest.changed()).await {
+                Ok(Ok(())) if self.newest.borrow_and_update().is_some() => {}
+                Err(_) => return Some(":\n\n".to_owned()),
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// `Last-Event-ID`, as browsers send it when they connect again.
+struct LastEventId(Option<String>);
+
+impl<'a> FromRequest<'a> for LastEventId {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> poem::Result<Self> {
+        let id = request.header("last-event-id").map(ToOwned::to_owned);
+        Ok(Self(id.filter(|id| !id.is_empty())))
+    }
+}
+
+/// Changes in an envelope.
+pub struct Changes;
+
+impl Described for Changes {
+    const NAME: &'static str = "Changes";
+
+    fn schema() -> MetaSchema {
+        let of = |values: &[&str], about| {
+            let values = values.iter().map(|value| json!(value)).collect();
+            inline(MetaSchema {
+                enum_items: values,
+                ..text(about)
+            })
+        };
+        let change = object(
+            "A change of a record.",
+            &["cursor", "action", "kind"],
+            vec![
+                ("cursor", inline(text("Behind this change."))),
+                (
+                    "action",
+                    of(&["upsert", "delete", "reset"], "What a copy does."),
+                ),
+                (
+                    "kind",
+                    of(
+                        &[
+                            "snapshot",
+                            "created",
+                            "updated",
+                            "deleted",
+                            "restored",
+                            "merged",
+                            "erased",
+                            "undone",
+                            "view-changed",
+                        ],
+                        "What happened to the record last.",
+                    ),
+                ),
+                (
+                    "type",
+                    of(
+                        &[
+                            "delegate",
+                            "device",
+                            "interaction",
+                            "blocked-code",
+                            "transaction",
+                        ],
+                        "Absent of a reset.",
+                    ),
+                ),
+                ("id", inline(integer("Absent of a reset."))),
+                (
+                    "data",
+                    inline(free_object("The record as it is now, of an upsert.")),
+                ),
+            ],
+        );
+        example(
+            array(inline(change), "In order."),
+            json!([
+                {"cursor": "AAEC", "action": "upsert", "kind": "created", "type": "delegate", "id": 41,
+                 "data": {"id": 41, "_type": "delegate", "barcode": "AB12", "firstName": "Ada"}},
+                {"cursor": "AAED", "action": "delete", "kind": "deleted", "type": "delegate", "id": 12},
+            ]),
+        )
+    }
+
+    fn meta() -> MetaSchemaRef {
+        inline(object(
+            "",
+            &[],
+            vec![
+                ("cursor", inline(text("To go on from."))),
+                (
+                    "more",
+                    inline(plain(
+                        "boolean",
+                        "There is more already: ask again at once.",
+                    )),
+                ),
+            ],
+        ))
+    }
+}
+
+/// Changes as server-sent events.
+pub struct Events(Body);
+
+impl IntoResponse for Events {
+    fn into_response(self) -> Response {
+        Response::builder()
+            .content_type("text/event-stream")
+            .body(self.0)
+    }
+}
+
+impl ApiResponse for Events {
+    fn meta() -> MetaResponses {
+        MetaResponses {
+            responses: vec![MetaResponse {
+                description: "A stream that goes on until its token ends",
+                status: Some(200),
+                status_range: None,
+                content: vec![MetaMediaType {
+                    content_type: "text/event-stream",
+                    schema: inline(text("Server-sent events.")),
+                }],
+                headers: vec![],
+            }],
+        }
+    }
+
+    fn register(_: &mut Registry) {}
+}

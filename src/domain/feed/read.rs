@@ -1,0 +1,273 @@
+//! A page of the feed.
+
+use super::{Cursor, Place, RecordType, View};
+use crate::{
+    core::changes::{self, Position, What, action},
+    types::error::{Error, Kind, Result},
+};
+use rusqlite::Connection;
+use std::{collections::HashMap, fmt::Write};
+
+/// A page ends once its records are this long.
+const PAGE_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Changes of other types that are passed over for one page.
+const PASSED_OVER_MAX: usize = 20_000;
+
+/// What a copy does with a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Stores this JSON in place of what it has.
+    Upsert(String),
+    Delete,
+    /// Drops everything: the next page begins a snapshot.
+    Reset,
+}
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    pub cursor: Cursor,
+    /// Which record; none for a reset.
+    pub record: Option<(RecordType, i64)>,
+    pub action: Action,
+    /// What happened to the record last.
+    pub kind: &'static str,
+}
+
+impl Item {
+    /// As the API shows it.
+    pub fn write(&self, out: &mut String) {
+        let action = match self.action {
+            Action::Upsert(_) => "upsert",
+            Action::Delete => "delete",
+            Action::Reset => "reset",
+        };
+        let _ = write!(
+            out,
+            "{{\"cursor\":\"{}\",\"action\":\"{action}\",\"kind\":\"{}\"",
+            self.cursor.encoded(),
+            self.kind
+        );
+        if let Some((record_type, id)) = self.record {
+            let _ = write!(out, ",\"type\":\"{}\",\"id\":{id}", record_type.name());
+        }
+        if let Action::Upsert(json) = &self.action {
+            out.push_str(",\"data\":");
+            out.push_str(json);
+        }
+        out.push('}');
+    }
+}
+
+/// Some changes, in order.
+#[derive(Debug)]
+pub struct Page {
+    pub items: Vec<Item>,
+    /// Where the next page begins.
+    pub cursor: Cursor,
+    /// Whether there is a next page already.
+    pub more: bool,
+}
+
+/// Reads on from a cursor; without one from the beginning of a snapshot. `here` is a cursor of this file
+/// and view: where it is, does not count.
+pub fn page(
+    connection: &Connection,
+    view: &View,
+    here: Cursor,
+    since: Option<Cursor>,
+    limit: usize,
+) -> Result<Page> {
+    let newest = changes::newest(connection)?;
+    let begin = here.at(Place::Snapshot {
+        begun: newest,
+        record_type: 0,
+        after: 0,
+    });
+    let Some(since) = since else {
+        return snapshot(connection, view, begin, limit);
+    };
+    if since.file != here.file {
+        return Err(gone("this cursor is of another file"));
+    }
+    let (Place::Changes(position)
+    | Place::Snapshot {
+        begun: position, ..
+    }) = since.place;
+    let ahead = position.change > newest.change || position.interaction > newest.interaction;
+    if since.generation != here.generation || since.view != here.view || ahead {
+        return Ok(Page {
+            items: vec![Item {
+                cursor: begin,
+                record: None,
+                action: Action::Reset,
+                kind: if since.view == here.view {
+                    "restored"
+                } else {
+                    "view-changed"
+                },
+            }],
+            cursor: begin,
+            more: true,
+        });
+    }
+    if position.change < changes::pruned_to(connection)? {
+        return Err(gone("this cursor is older than the feed keeps deletions"));
+    }
+    match since.place {
+        Place::Snapshot { .. } => snapshot(connection, view, since, limit),
+        Place::Changes(position) => follow(connection, view, here, position, limit),
+    }
+}
+
+fn gone(why: &str) -> Error {
+    Error::new(
+        Kind::CursorGone,
+        format!("since: {why}; leave it out to begin with a snapshot"),
+    )
+}
+
+fn snapshot(connection: &Connection, view: &View, from: Cursor, limit: usize) -> Result<Page> {
+    let Place::Snapshot {
+        begun,
+        record_type: mut at,
+        mut after,
+    } = from.place
+    else {
+        return Err(Error::defect("not in a snapshot"));
+    };
+    let mut items = Vec::new();
+    let mut bytes = 0;
+    while let Some(record_type) = view.types.get(at).copied() {
+        let room = limit - items.len();
+        let ids = view.ids(connection, record_type, after, room)?;
+        for id in &ids {
+            after = *id;
+            if let Some(json) = view.record(connection, record_type, *id)? {
+                bytes += json.len();
+                items.push(Item {
+                    cursor: from.at(Place::Snapshot {
+                        begun,
+                        record_type: at,
+                        after,
+                    }),
+                    record: Some((record_type, *id)),
+                    action: Action::Upsert(json),
+                    kind: "snapshot",
+                });
+            }
+            if bytes > PAGE_MAX_BYTES {
+                break;
+            }
+        }
+        if bytes > PAGE_MAX_BYTES || items.len() >= limit {
+            let place = Place::Snapshot {
+                begun,
+                record_type: at,
+                after,
+            };
+            return Ok(Page {
+                items,
+                cursor: from.at(place),
+                more: true,
+            });
+        }
+        if ids.len() < room {
+            (at, after) = (at + 1, 0);
+        }
+    }
+    Ok(Page {
+        items,
+        cursor: from.at(Place::Changes(begun)),
+        more: true,
+    })
+}
+
+/// The last change of each record on the page.
+#[derive(Default)]
+struct Folded {
+    changes: Vec<(RecordType, i64, &'static str, Position)>,
+    last: HashMap<(RecordType, i64), usize>,
+}
+
+impl Folded {
+    fn add(&mut self, record: (RecordType, i64), kind: &'static str, to: Position) {
+        self.last.insert(record, self.changes.len());
+        self.changes.push((record.0, record.1, kind, to));
+    }
+}
+
+fn follow(
+    connection: &Connection,
+    view: &View,
+    here: Cursor,
+    from: Position,
+    limit: usize,
+) -> Result<Page> {
+    let mut folded = Folded::default();
+    let (mut to, mut more, mut looked_at) = (from, true, 0);
+    while more && folded.last.len() < limit && looked_at < PASSED_OVER_MAX {
+        let read = changes::read(connection, to, limit - folded.last.len())?;
+        more = read.more;
+        looked_at += read.changes.len();
+        for change in read.changes {
+            to = change.to;
+            let (record, kind) = match &change.what {
+                What::Recorded(recorded) => {
+                    (Some((RecordType::Interaction, recorded.id)), "created")
+                }
+                What::Changed(changed) => {
+                    let record_type = RecordType::of_record(&changed.record_type);
+                    (record_type.zip(changed.record), kind(&changed.action))
+                }
+            };
+            if let Some(record) = record.filter(|(known, _)| view.types.contains(known)) {
+                folded.add(record, kind, to);
+            }
+        }
+    }
+    let mut items = Vec::with_capacity(folded.last.len());
+    let mut bytes = 0;
+    for (at, (record_type, id, kind, behind)) in folded.changes.iter().enumerate() {
+        if folded.last[&(*record_type, *id)] != at {
+            continue;
+        }
+        let json = view.record(connection, *record_type, *id)?;
+        bytes += json.as_ref().map_or(0, String::len);
+        let is_gone = ["deleted", "erased", "undone", "merged"].contains(kind);
+        let (action, kind) = match json {
+            // Its deletion comes later, and says why.
+            None => (Action::Delete, if is_gone { kind } else { "deleted" }),
+            Some(json) if is_gone && *kind != "merged" => (Action::Upsert(json), "updated"),
+            Some(json) => (Action::Upsert(json), *kind),
+        };
+        items.push(Item {
+            cursor: here.at(Place::Changes(*behind)),
+            record: Some((*record_type, *id)),
+            action,
+            kind,
+        });
+        if bytes > PAGE_MAX_BYTES && at + 1 < folded.changes.len() {
+            (to, more) = (*behind, true);
+            break;
+        }
+    }
+    Ok(Page {
+        items,
+        cursor: here.at(Place::Changes(to)),
+        more,
+    })
+}
+
+/// What happened to a record, by what the audit or the changes call it.
+fn kind(done: &str) -> &'static str {
+    match done {
+        "create" => "created",
+        "delete" => "deleted",
+        "restore" => "restored",
+        "merge" => "merged",
+        "erase" | action::FORGET => "erased",
+        action::UNDO => "undone",
+        _ => "updated",
+    }
+}

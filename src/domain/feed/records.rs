@@ -1,0 +1,139 @@
+//! Records as the feed shows them: as the API does, without what other records tell (`children`,
+//! interactions of a delegate).
+
+use super::RecordType;
+use crate::{
+    core::records::{Kind, Resource, Selection},
+    domain::{delegates, devices, interactions::rows, sales},
+    identity::Principal,
+    types::{
+        Zone,
+        error::{Error, Result},
+    },
+};
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// What a client is shown.
+pub struct View {
+    /// The types that it asked for, in the order of a snapshot.
+    pub types: Vec<RecordType>,
+    delegates: Selection,
+    devices: Selection,
+    visible: Option<Arc<[String]>>,
+    zone: Zone,
+}
+
+impl View {
+    /// What a caller is shown of the types that it asks for; without any, of those that its roles read.
+    pub fn new(caller: &Principal, types: Option<&str>, zone: Zone) -> Result<Self> {
+        if caller.user.is_some() {
+            return Err(Error::new(
+                crate::types::error::Kind::Forbidden,
+                "the change feed needs a client's own token (client_credentials), not a user's",
+            ));
+        }
+        let visible = caller.visible_properties.clone();
+        Ok(Self {
+            types: chosen(caller, types)?,
+            delegates: selection(&delegates::RESOURCE, visible.as_deref())?,
+            devices: selection(&devices::LISTED, None)?,
+            visible,
+            zone,
+        })
+    }
+
+    /// Tells views apart: a copy made by one is not continued by another.
+    #[must_use]
+    pub fn fingerprint(&self) -> [u8; 4] {
+        let types: Vec<_> = self.types.iter().map(|known| known.name()).collect();
+        let text = format!("{types:?} {:?} {}", self.visible, self.zone.iana_name());
+        let digest = Sha256::digest(text);
+        [digest[0], digest[1], digest[2], digest[3]]
+    }
+
+    /// A record as JSON text; none when it is gone, or not for this client.
+    pub fn record(
+        &self,
+        connection: &Connection,
+        record_type: RecordType,
+        id: i64,
+    ) -> Result<Option<String>> {
+        match record_type {
+            RecordType::Delegate => self.delegates.one(connection, "id", &id, &self.zone),
+            RecordType::Device => self.devices.one(connection, "id", &id, &self.zone),
+            RecordType::Interaction => {
+                let found = rows::find(connection, id)?;
+                Ok(found.map(|interaction| interaction.to_json(&self.zone)))
+            }
+            RecordType::BlockedCode => {
+                let code = delegates::blocked::with_id(connection, id)?;
+                let shown = code.filter(|code| {
+                    let visible = self.visible.as_deref();
+                    visible.is_none_or(|names| names.contains(&code.kind))
+                });
+                Ok(shown.map(|code| code.to_json(id, &self.zone).to_string()))
+            }
+            RecordType::Transaction => {
+                let found = sales::stored::find(connection, id, &self.zone)?;
+                Ok(found.map(|transaction| transaction.to_string()))
+            }
+        }
+    }
+
+    /// The ids of records after one, ascending.
+    pub fn ids(
+        &self,
+        connection: &Connection,
+        record_type: RecordType,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<i64>> {
+        let (table, alive) = match record_type {
+            RecordType::Delegate => (delegates::RESOURCE.table, delegates::RESOURCE.alive),
+            RecordType::Device => (devices::LISTED.table, devices::LISTED.alive),
+            RecordType::Interaction => ("interactions", "TRUE"),
+            RecordType::BlockedCode => ("blocked_codes", "TRUE"),
+            RecordType::Transaction => ("transactions", "TRUE"),
+        };
+        let sql = format!("SELECT id FROM {table} WHERE id > ?1 AND {alive} ORDER BY id LIMIT ?2");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let ids = statement.query_map((after, limit), |row| row.get(0))?;
+        Ok(ids.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+fn chosen(caller: &Principal, types: Option<&str>) -> Result<Vec<RecordType>> {
+    let Some(types) = types else {
+        let all = RecordType::ALL.into_iter();
+        return Ok(all.filter(|known| caller.has(known.role())).collect());
+    };
+    let named: Vec<&str> = types.split(',').map(str::trim).collect();
+    for name in &named {
+        let Some(known) = RecordType::ALL
+            .into_iter()
+            .find(|known| known.name() == *name)
+        else {
+            let names = RecordType::ALL.map(RecordType::name).join(", ");
+            return Err(Error::invalid(format!(
+                "types: unknown type \"{}\"; choose of {names}",
+                crate::types::text::shortened(name)
+            )));
+        };
+        if !caller.has(known.role()) {
+            return Err(crate::identity::roles::lacking(&[known.role()]));
+        }
+    }
+    let all = RecordType::ALL.into_iter();
+    Ok(all.filter(|known| named.contains(&known.name())).collect())
+}
+
+fn selection(resource: &'static Resource, visible: Option<&[String]>) -> Result<Selection> {
+    let own = resource
+        .fields
+        .iter()
+        .filter(|field| field.kind != Kind::Attached);
+    let names: Vec<_> = own.map(|field| field.name).collect();
+    Selection::parse(resource, Some(&names.join(",")), visible)
+}
