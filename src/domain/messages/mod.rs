@@ -7,7 +7,7 @@
 //!
 //! - `types`: channels and states; `address`: who can be reached, and under what
 //! - `outbox`: messages in the file; `list`: as the console shows them
-//! - `templates`, `compose`: what messages say; `automations`, `tail`: which are sent by themselves
+//! - `templates`, `compose`: what messages say; `automations`, `automation_reader`: which are sent by themselves
 //! - `gateways`: how messages leave; `deliver`: one attempt; `sender`: the outbox, until it is empty
 //! - `send`: `send-comm`; `opened`: who has opened an e-mail
 //!
@@ -17,6 +17,7 @@
 
 pub mod address;
 pub mod api;
+mod automation_reader;
 pub mod automations;
 pub mod compose;
 mod deliver;
@@ -26,7 +27,6 @@ pub mod opened;
 pub mod outbox;
 pub mod send;
 mod sender;
-mod tail;
 pub mod templates;
 pub mod types;
 

@@ -75,7 +75,7 @@ pub const TABLES: &[(&str, RestorePolicy)] = &[
     ("device_pings", Keep),
     ("webhooks", Keep),
     ("webhook_states", Keep),
-    ("webhook_held", Keep),
+    ("webhook_pending", Keep),
     ("webhook_attempts", Keep),
     // How messages leave is of the place, not of what was tried; and what was seen was seen: nothing is
     // sent a second time.

@@ -1,12 +1,12 @@
-//! All webhooks, for as long as the server runs: one task reads on, starts deliveries and writes
-//! down what came of them, in small writes that gates do not notice.
+//! One task serves all webhooks while the server runs: it reads the change feed, starts deliveries and
+//! down what result of them, in small writes that gates do not notice.
 
 use super::{
-    courier::{self, Delivered},
+    delivery::{self, Delivered},
     event::Event,
     runner::Runner,
     state::{self, Note},
-    store, wanted,
+    store, subscription,
     webhook::Webhook,
 };
 use crate::{
@@ -22,39 +22,37 @@ use tokio::{
 
 /// Deliveries of all webhooks under way at a time.
 const AT_ONCE: usize = 32;
-/// How often is looked what happened.
+/// How often it polls the change feed.
 const TICK: Duration = Duration::from_millis(200);
-/// Slices that are read for one webhook before the next has its turn.
+/// Slices read for one webhook before the next webhook's turn.
 const SLICES: usize = 20;
-/// Notes after which they are written down without waiting for the next tick.
+/// So many notes are written without waiting for the next tick.
 const NOTES_MANY: usize = 64;
-/// Notes with which nothing more is started: the file does not take them.
+/// With so many unwritten notes nothing new starts: the file does not take them.
 const NOTES_MAX: usize = 2_000;
-/// How long what is none of a webhook's business may wait to be written down: a start reads it once
-/// more.
+/// How long a cursor that passed irrelevant changes may stay unwritten; a restart reads those changes
+/// again.
 const IDLE_WRITE_EVERY: Duration = Duration::from_secs(10);
 
-/// How long the end waits for deliveries that are under way.
+/// How long a shutdown waits for running deliveries.
 const END_MAX: Duration = Duration::from_secs(2);
 
-/// A delivery that is done.
 struct Done {
     webhook: i64,
     event: Event,
     delivered: Delivered,
 }
 
-/// A webhook, and what of it is sent next.
 struct Subscriber {
     webhook: Webhook,
     runner: Runner,
 }
 
-struct Round {
+struct Poll {
     app: App,
     subscribers: BTreeMap<i64, Subscriber>,
     notes: Vec<(i64, Note)>,
-    /// How many are under way, those of webhooks that were removed included.
+    /// Running deliveries, including those of removed webhooks.
     running: usize,
     epoch: u64,
     written: Instant,
@@ -62,15 +60,15 @@ struct Round {
     told: mpsc::UnboundedReceiver<Done>,
 }
 
-/// Where deliveries go out.
-pub struct Dispatcher(Mutex<Round>);
+/// Sends the deliveries of all webhooks.
+pub struct Dispatcher(Mutex<Poll>);
 
 impl Dispatcher {
     /// The dispatcher of an application.
     #[must_use]
     pub fn new(app: &App) -> Self {
         let (tell, told) = mpsc::unbounded_channel();
-        Self(Mutex::new(Round {
+        Self(Mutex::new(Poll {
             app: app.clone(),
             subscribers: BTreeMap::new(),
             notes: Vec::new(),
@@ -84,21 +82,21 @@ impl Dispatcher {
 
     /// Delivers until it is dropped.
     pub async fn run(&self) {
-        let mut round = self.0.lock().await;
+        let mut dispatcher = self.0.lock().await;
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let ticked = tokio::select! {
                 _ = ticks.tick() => true,
-                Some(done) = round.told.recv() => {
-                    round.done(done);
+                Some(done) = dispatcher.told.recv() => {
+                    dispatcher.done(done);
                     false
                 }
             };
-            while let Ok(done) = round.told.try_recv() {
-                round.done(done);
+            while let Ok(done) = dispatcher.told.try_recv() {
+                dispatcher.done(done);
             }
-            if let Err(cause) = round.turn(ticked).await {
+            if let Err(cause) = dispatcher.turn(ticked).await {
                 // Nothing is lost: it goes on from what is in the file, or still in memory.
                 tracing::warn!("webhooks: {cause}");
                 tokio::time::sleep(TICK).await;
@@ -106,24 +104,24 @@ impl Dispatcher {
         }
     }
 
-    /// Before the end: gives what is under way a moment, and writes down what came of it. What is
-    /// cut off all the same is delivered again after the next start.
+    /// At shutdown: gives running deliveries a moment, and stores their results. What is
+    /// cut off is delivered again after the next start.
     pub async fn at_the_end(&self) {
-        let mut round = self.0.lock().await;
+        let mut dispatcher = self.0.lock().await;
         let until = Instant::now() + END_MAX;
-        while round.running > 0 {
-            match tokio::time::timeout_at(until, round.told.recv()).await {
-                Ok(Some(done)) => round.done(done),
+        while dispatcher.running > 0 {
+            match tokio::time::timeout_at(until, dispatcher.told.recv()).await {
+                Ok(Some(done)) => dispatcher.done(done),
                 _ => break,
             }
         }
-        if let Err(cause) = round.write().await {
+        if let Err(cause) = dispatcher.write().await {
             tracing::warn!("webhooks: {cause}");
         }
     }
 }
 
-impl Round {
+impl Poll {
     fn done(&mut self, done: Done) {
         self.running = self.running.saturating_sub(1);
         let Some(subscriber) = self.subscribers.get_mut(&done.webhook) else {
@@ -143,7 +141,7 @@ impl Round {
         self.notes.extend(notes.into_iter().map(|note| (id, note)));
     }
 
-    /// One turn: write down, take over what changed, read on, start what is to be started.
+    /// Writes notes, reloads changed webhooks, reads the feed, starts deliveries.
     async fn turn(&mut self, ticked: bool) -> Result<()> {
         let changed = self.app.store.epoch() != self.epoch;
         if changed || self.notes.len() >= NOTES_MANY || (ticked && self.is_worth_writing()) {
@@ -159,7 +157,7 @@ impl Round {
         Ok(())
     }
 
-    /// Whether there are notes of something that was sent, or others have waited for long enough.
+    /// Whether there are notes of deliveries, or cursors have waited long enough.
     fn is_worth_writing(&self) -> bool {
         let waited = self.written.elapsed() >= IDLE_WRITE_EVERY;
         let only_passed = |(_, note): &(i64, Note)| matches!(note, Note::State(_));
@@ -179,22 +177,22 @@ impl Round {
             .write(move |tx| state::write(tx, &notes))
             .await;
         if written.is_err() {
-            // Whatever came of it, written twice it is the same but for attempts that stand twice.
+            // Whatever result of it, written twice it is the same but for attempts that stand twice.
             let newer = std::mem::replace(&mut self.notes, kept);
             self.notes.extend(newer);
         }
         written
     }
 
-    /// Takes over what a person changed.
+    /// Reloads what people changed.
     async fn load(&mut self) -> Result<()> {
         let epoch = self.app.store.epoch();
         let found = self.app.store.read(|connection| {
             let webhooks = store::all(connection)?.into_iter();
             webhooks
                 .map(|webhook| {
-                    let (state, held) = state::load(connection, webhook.id)?;
-                    Ok((webhook, state, held))
+                    let (state, pending) = state::load(connection, webhook.id)?;
+                    Ok((webhook, state, pending))
                 })
                 .collect::<Result<Vec<_>>>()
         });
@@ -206,11 +204,11 @@ impl Round {
                 return Err(cause);
             }
         };
-        for (webhook, state, held) in found {
+        for (webhook, state, pending) in found {
             let mut runner = before
                 .remove(&webhook.id)
                 .map_or_else(Runner::default, |subscriber| subscriber.runner);
-            runner.load(state, held);
+            runner.load(state, pending);
             self.subscribers
                 .insert(webhook.id, Subscriber { webhook, runner });
         }
@@ -218,7 +216,7 @@ impl Round {
         Ok(())
     }
 
-    /// Reads on for those whose window is running empty.
+    /// Reads the feed for webhooks whose window runs empty.
     async fn read_on(&mut self, ticked: bool) -> Result<()> {
         for (id, subscriber) in &mut self.subscribers {
             // Between two ticks only who is busy reads on.
@@ -241,7 +239,7 @@ impl Round {
                 let read = self
                     .app
                     .store
-                    .read(move |connection| wanted::read(connection, &webhook, from))
+                    .read(move |connection| subscription::read(connection, &webhook, from))
                     .await?;
                 subscriber.runner.has_more = read.more;
                 subscriber.runner.read(read.steps, &mut notes);
@@ -254,7 +252,7 @@ impl Round {
         Ok(())
     }
 
-    /// Starts what is to be started, in turn.
+    /// Starts due deliveries, one webhook after the other.
     fn start(&mut self) {
         let now = Timestamp::now();
         for (id, subscriber) in &mut self.subscribers {
@@ -268,7 +266,7 @@ impl Round {
                 tokio::spawn(async move {
                     let of = event.clone();
                     let under_way =
-                        tokio::spawn(async move { courier::deliver(&app, webhook, &of).await });
+                        tokio::spawn(async move { delivery::deliver(&app, webhook, &of).await });
                     let delivered = under_way.await.unwrap_or_else(Delivered::lost);
                     let _ = tell.send(Done {
                         webhook,
@@ -281,7 +279,7 @@ impl Round {
     }
 }
 
-/// Of the states of a webhook the last is enough.
+/// Keeps the last state of each webhook.
 fn thinned(notes: Vec<(i64, Note)>) -> Vec<(i64, Note)> {
     let mut last = BTreeMap::new();
     for (at, (webhook, note)) in notes.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! One delivery: made from the record as it stands, signed, sent, and what came of it.
+//! One delivery: made from the record as it is now, signed and sent.
 
 use super::{
-    attempts::{self, ANSWER_MAX_CHARS, Attempt, Came},
+    attempts::{self, ANSWER_MAX_CHARS, Attempt, AttemptResult},
     content::{self, Content, ERASED},
     event::{Event, Ref},
     runner::Outcome,
@@ -15,21 +15,21 @@ use crate::{
 };
 use std::{fmt, time::Instant};
 
-/// A receiver that is no more (RFC 9110).
+/// Gone (RFC 9110).
 const GONE: u16 = 410;
 
-/// What became of a delivery.
+/// The result of a delivery.
 pub struct Delivered {
     /// What it means for the webhook.
     pub outcome: Outcome,
-    /// What people are shown of it; none where nothing was sent.
+    /// What people see of it; `None` if nothing was sent.
     pub attempt: Option<Attempt>,
 }
 
 impl Delivered {
-    /// A delivery that came to nothing here, and not at the receiver.
+    /// A delivery that failed in this process, not at the receiver.
     pub(super) fn lost(cause: impl fmt::Display) -> Self {
-        tracing::error!("a webhook's delivery came to nothing: {cause}");
+        tracing::error!("a webhook's delivery result to nothing: {cause}");
         Self {
             outcome: Outcome::Failed {
                 why: "it could not be made here; the server's log says why".to_owned(),
@@ -68,19 +68,16 @@ pub async fn deliver(app: &App, webhook: i64, event: &Event) -> Delivered {
     }
 }
 
-/// A trial delivery, as a person sees it.
+/// The result of a test delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// Whether it was taken.
+    /// Whether the receiver accepted it.
     pub taken: bool,
-    /// What came back, in a sentence.
+    /// What the receiver answered, in a sentence.
     pub told: String,
 }
 
-/// Sends a trial to a webhook, paused or not, and waits for what comes of it: 10 s at the most.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] when there is no such webhook.
+/// Sends a test delivery, also to a paused webhook, and waits up to 10 s for its result.
 pub async fn test(app: &App, webhook: i64) -> Result<Tried> {
     let now = Timestamp::now();
     let endpoint = app
@@ -90,7 +87,7 @@ pub async fn test(app: &App, webhook: i64) -> Result<Tried> {
     let content = content::trial(app.settings().name(), now, &app.settings().zone);
     let (_, attempt) = attempt(app, &endpoint, content, None).await;
     let tried = Tried {
-        taken: attempt.came == Came::Delivered,
+        taken: attempt.result == AttemptResult::Delivered,
         told: match (attempt.status, attempt.answer.is_empty()) {
             (Some(status), true) => format!("It answered {status}."),
             (Some(status), false) => format!("It answered {status}: {}", attempt.answer),
@@ -114,16 +111,16 @@ async fn attempt(
         Ok(request) => app.outgoing.send(request).await,
         Err(cause) => Err(Failure::NotSent(cause.message)),
     };
-    let (outcome, came, status, answer) = judged(sent);
+    let (outcome, result, status, answer) = judged(sent);
     let forgotten = content.kind == ERASED;
     let attempt = Attempt {
         of,
         kind: content.kind,
-        lane: content.lane,
+        ordering_key: content.ordering_key,
         people: content.people,
         at,
         took_ms: i64::try_from(begun.elapsed().as_millis()).unwrap_or(i64::MAX),
-        came,
+        result,
         status,
         // Whoever answers with what it knew of somebody who was erased is not to bring it back.
         answer: if forgotten { String::new() } else { answer },
@@ -131,8 +128,8 @@ async fn attempt(
     (outcome, attempt)
 }
 
-/// The request, with the headers of Standard Webhooks; signed by the secret of before, too, for as
-/// long as that counts.
+/// The request with the headers of Standard Webhooks, signed by the previous secret as well while
+/// that is valid.
 fn request(endpoint: &Endpoint, content: &Content, at: Timestamp) -> Result<Request> {
     let seconds = at.0.div_euclid(1000);
     let signatures: Result<Vec<String>> = endpoint
@@ -147,13 +144,18 @@ fn request(endpoint: &Endpoint, content: &Content, at: Timestamp) -> Result<Requ
         .header("webhook-signature", signatures?.join(" ")))
 }
 
-/// What a call means for the webhook, and what people are shown of it.
-fn judged(sent: Result<Answer, Failure>) -> (Outcome, Came, Option<u16>, String) {
+/// What a call means for the webhook, and what people see of it.
+fn judged(sent: Result<Answer, Failure>) -> (Outcome, AttemptResult, Option<u16>, String) {
     match sent {
         Ok(answer) => {
             let (status, begins) = (answer.status, beginning(&answer));
             if answer.is_success() {
-                return (Outcome::Taken, Came::Delivered, Some(status), begins);
+                return (
+                    Outcome::Taken,
+                    AttemptResult::Delivered,
+                    Some(status),
+                    begins,
+                );
             }
             let failed = Outcome::Failed {
                 why: meaning(status),
@@ -163,7 +165,7 @@ fn judged(sent: Result<Answer, Failure>) -> (Outcome, Came, Option<u16>, String)
                     .header("retry-after")
                     .and_then(|text| text.trim().parse().ok()),
             };
-            (failed, Came::Refused, Some(status), begins)
+            (failed, AttemptResult::Refused, Some(status), begins)
         }
         Err(failure) => {
             // Who cuts or hangs may do so at this one alone.
@@ -174,7 +176,7 @@ fn judged(sent: Result<Answer, Failure>) -> (Outcome, Came, Option<u16>, String)
                 again_after_s: None,
             };
             let why = failure.why().chars().take(ANSWER_MAX_CHARS).collect();
-            (failed, Came::Failed, None, why)
+            (failed, AttemptResult::Failed, None, why)
         }
     }
 }
@@ -187,7 +189,7 @@ fn meaning(status: u16) -> String {
     }
 }
 
-/// How an answer begins, as one line of text.
+/// The beginning of an answer, as one line of text.
 fn beginning(answer: &Answer) -> String {
     let text: String = answer
         .text()

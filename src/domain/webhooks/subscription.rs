@@ -1,4 +1,4 @@
-//! Which changes a webhook wants to be told, and under which name.
+//! What a webhook subscribes to: which changes it gets, and under which name.
 
 use super::{
     event::{Event, Ref, Source},
@@ -11,28 +11,26 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashSet;
 
-/// Changes that are read at once.
+/// Changes read at once.
 pub const SLICE: usize = 1_000;
 
-/// A step along what happened.
+/// A step along the feed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// What is to be told; `None` at the end of a slice that has nothing more for it.
+    /// A delivery; `None` at the end of a slice without one.
     pub event: Option<Event>,
-    /// How far it leads, with all that is none of the webhook's business.
+    /// The position behind it.
     pub to: Position,
 }
 
-/// The next steps after a position.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Read {
-    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Whether there is more behind them.
+    /// Whether the feed has more.
     pub more: bool,
 }
 
-/// Reads on after a position.
+/// Reads the feed after a position.
 pub fn read(connection: &Connection, webhook: &Webhook, from: Position) -> Result<Read> {
     let places = match &webhook.is.devices {
         Some(codes) if !webhook.is.interactions.is_empty() => Some(places(connection, codes)?),
@@ -71,14 +69,14 @@ fn event_of(
         let mut at = recorded.devices.iter().flatten();
         at.any(|device| places.contains(device))
     };
-    let wanted =
+    let subscription =
         webhook.is.wants_interaction(&recorded.interaction_type) && places.is_none_or(there);
-    wanted.then(|| Event {
+    subscription.then(|| Event {
         of: Ref {
             source: Source::Interaction,
             id: recorded.id,
         },
-        lane: lane_of(
+        ordering_key: ordering_key_of(
             InteractionId(recorded.id),
             recorded.first_delegate,
             recorded.devices[0],
@@ -91,19 +89,19 @@ fn event_of_change(
     webhook: &Webhook,
     changed: &Changed,
 ) -> Result<Option<Event>> {
-    let told = told_as(connection, changed)?;
-    let lane = told.filter(|(name, _)| webhook.is.wants_change(name));
-    Ok(lane.map(|(_, lane)| Event {
+    let told = event_name(connection, changed)?;
+    let ordering_key = told.filter(|(name, _)| webhook.is.wants_change(name));
+    Ok(ordering_key.map(|(_, ordering_key)| Event {
         of: Ref {
             source: Source::Audit,
             id: changed.id,
         },
-        lane,
+        ordering_key,
     }))
 }
 
-/// The record that an interaction is about.
-pub fn lane_of(
+/// The ordering key of an interaction.
+pub fn ordering_key_of(
     id: InteractionId,
     delegate: Option<DelegateId>,
     device: Option<DeviceId>,
@@ -115,7 +113,7 @@ pub fn lane_of(
     }
 }
 
-/// The devices of these codes and all below them.
+/// The devices with these codes and all below them.
 fn places(
     connection: &Connection,
     codes: &std::collections::BTreeSet<String>,
@@ -130,9 +128,9 @@ fn places(
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The name that a change is told by, and the record that it is about; `None` for what is told
-/// nobody. Whoever changed an event by the name of its device changed an event.
-pub fn told_as(
+/// The event name and the ordering key of a change; `None` for what no webhook
+/// gets. A change of a device that is an event is a change of the event.
+pub fn event_name(
     connection: &Connection,
     changed: &Changed,
 ) -> Result<Option<(&'static str, String)>> {
@@ -172,12 +170,12 @@ pub fn told_as(
         ("rehearsal", "restore") => "rehearsal.returned",
         _ => return Ok(None),
     };
-    let lane = match of {
+    let ordering_key = match of {
         "delegate" => format!("delegate:{id}"),
         "interaction" => format!("interaction:{id}"),
         _ => "instance".to_owned(),
     };
-    Ok(Some((name, lane)))
+    Ok(Some((name, ordering_key)))
 }
 
 fn is_event(connection: &Connection, of: &str, id: i64) -> Result<bool> {

@@ -1,10 +1,10 @@
-//! Follows the interactions for the automations: by id, from where it stopped the last time. Whoever
-//! stores an interaction knows nothing of it, and waits for nothing.
+//! Reads new interactions from the change feed for the automations. Whoever
+//! stores an interaction does not wait for it.
 //!
-//! Nothing is sent for what was imported, for what was deleted or taken back before its turn came, or
-//! for what happened long before it came in. How far it has come stands in the file, written with the
-//! messages that it led to: so a crash neither loses one nor sends one twice. A return to a snapshot
-//! does not turn it back.
+//! Nothing is sent for imported interactions, for those deleted before their turn, or
+//! for those that arrive late. The cursor is stored in the transaction of the
+//! messages: a crash neither loses a message nor sends one twice. The end of a rehearsal
+//! does not move it back.
 
 use super::{
     automations::{self, Automation},
@@ -29,36 +29,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The counter of the newest interaction that automations have seen.
+/// The counter with the cursor.
 const CURSOR: &str = "automations";
-/// Ids looked at in one go.
+/// Interactions read at once.
 const WINDOW: usize = 10_000;
-/// Interactions that are taken up in one go.
+/// Triggers handled at once.
 const FOUND_MAX: usize = 200;
-/// Interactions whose messages are written in one transaction: it takes a few milliseconds.
+/// Triggers whose messages are stored in one transaction of a few milliseconds.
 const WRITTEN_AT_ONCE: usize = 5;
-/// How often is written down how far it has come, while nothing is sent.
+/// How often the cursor is stored while nothing is sent.
 const KEPT_EVERY: Duration = Duration::from_secs(5);
 const MINUTE_MS: i64 = 60_000;
 
-/// Where it is.
-pub(super) struct Tail {
+pub(super) struct AutomationReader {
     app: App,
     place: Mutex<Option<Place>>,
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// The newest interaction that was seen.
+    /// The cursor.
     seen: i64,
-    /// What stands in the file, and since when.
+    /// The stored cursor, and when it was stored.
     kept: i64,
     kept_at: Instant,
 }
 
-/// An interaction that automations wait for.
+/// An interaction that an automation waits for.
 #[derive(Debug, Clone)]
-struct Happening {
+struct Trigger {
     id: i64,
     kind: String,
     delegate: DelegateId,
@@ -68,19 +67,19 @@ struct Happening {
     data: Option<String>,
 }
 
-/// A part of the interactions: how far it goes, and what automations wait for in it.
+/// A slice of the feed.
 struct Span {
     reached: i64,
-    happenings: Vec<Happening>,
+    triggers: Vec<Trigger>,
 }
 
-/// How far was looked, and the messages that are due, by interaction.
+/// The cursor behind a slice, and the messages to send, by interaction.
 struct Found {
     reached: i64,
     due: Vec<(i64, Vec<Prepared>)>,
 }
 
-impl Tail {
+impl AutomationReader {
     pub(super) fn new(app: App) -> Self {
         Self {
             app,
@@ -88,7 +87,7 @@ impl Tail {
         }
     }
 
-    /// Looks at what has come since the last time, and puts messages into the outbox.
+    /// Reads the feed, and puts messages into the outbox.
     pub(super) async fn look(&self) -> Result<()> {
         let mut place = self.place().await?;
         if self.app.store.look_up(newest_interaction)? > place.seen {
@@ -102,7 +101,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Takes up what came after a place; the place afterwards.
+    /// Handles what came after a cursor; the new cursor.
     async fn go_on(&self, mut place: Place) -> Result<Place> {
         let seen = place.seen;
         let settings = self.app.settings();
@@ -122,10 +121,10 @@ impl Tail {
                 });
                 let span = find(connection, &automations, seen)?;
                 let mut due = Vec::new();
-                for happening in &span.happenings {
-                    let prepared = take_up(connection, &settings, happening, &automations, now)?;
+                for trigger in &span.triggers {
+                    let prepared = take_up(connection, &settings, trigger, &automations, now)?;
                     if !prepared.is_empty() {
-                        due.push((happening.id, prepared));
+                        due.push((trigger.id, prepared));
                     }
                 }
                 Ok(Found {
@@ -145,8 +144,8 @@ impl Tail {
         Ok(place)
     }
 
-    /// Where it is; on a file that has no place yet, at its end. To be asked for before anything can
-    /// come in, which would be passed over otherwise.
+    /// The cursor; in a file without one, the end of the feed. Read it before anything can
+    /// arrive, which would be skipped otherwise.
     pub(super) async fn place(&self) -> Result<Place> {
         if let Some(place) = *self.place.lock().unwrap_or_else(PoisonError::into_inner) {
             return Ok(place);
@@ -184,7 +183,7 @@ impl Place {
     }
 }
 
-/// The place in the file; written there when it has none.
+/// The stored cursor, set if there is none.
 fn begin(tx: &Tx<'_>) -> Result<i64> {
     if let Some(kept) = counters::get(tx, CURSOR)? {
         return Ok(kept);
@@ -198,13 +197,13 @@ fn keep(tx: &Tx<'_>, reached: i64) -> Result<()> {
     counters::set(tx, CURSOR, reached)
 }
 
-/// What automations wait for, after `seen`. What was imported is left out: a row of a list of interactions,
-/// the join of a delegate's row, and the `connected` that such a row made.
+/// The triggers after `seen`. Imported interactions are left out: rows of a list of interactions,
+/// the join of a delegate's row, and the `connected` that such a row created.
 fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Result<Span> {
     let recorded = changes::interactions(connection, seen, WINDOW)?;
     let mut span = Span {
         reached: recorded.last().map_or(seen, |(_, last)| last.id),
-        happenings: Vec::new(),
+        triggers: Vec::new(),
     };
     let is_wanted = |kind: &str| {
         let mut types = automations.iter().map(|one| &one.entry.interaction_type);
@@ -218,7 +217,7 @@ fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Resul
             continue;
         };
         if let Some((recorded_at, data)) = details(connection, found.id)? {
-            span.happenings.push(Happening {
+            span.triggers.push(Trigger {
                 id: found.id,
                 kind: found.interaction_type,
                 delegate,
@@ -228,7 +227,7 @@ fn find(connection: &Connection, automations: &[Automation], seen: i64) -> Resul
                 data,
             });
         }
-        if span.happenings.len() == FOUND_MAX {
+        if span.triggers.len() == FOUND_MAX {
             span.reached = found.id;
             break;
         }
@@ -251,26 +250,25 @@ fn details(connection: &Connection, id: i64) -> Result<Option<(Timestamp, Option
         .optional()?)
 }
 
-/// What the automations send for an interaction, worked out.
+/// The messages that automations send for an interaction.
 fn take_up(
     connection: &Connection,
     settings: &Settings,
-    happening: &Happening,
+    trigger: &Trigger,
     automations: &[Automation],
     now: Timestamp,
 ) -> Result<Vec<Prepared>> {
-    let recipient = match Recipient::find(connection, settings, happening.delegate) {
+    let recipient = match Recipient::find(connection, settings, trigger.delegate) {
         Ok(recipient) => recipient,
         // Deleted since.
         Err(cause) if cause.kind == Kind::DelegateNotFound => return Ok(Vec::new()),
         Err(cause) => return Err(cause),
     };
-    let interaction = happening.to_json(&settings.zone);
+    let interaction = trigger.to_json(&settings.zone);
     let mut due = Vec::new();
     for automation in automations {
         let channel = automation.entry.channel()?;
-        if !matches(connection, automation, happening, &recipient)?
-            || !recipient.has_address(channel)
+        if !matches(connection, automation, trigger, &recipient)? || !recipient.has_address(channel)
         {
             continue;
         }
@@ -289,7 +287,7 @@ fn take_up(
     Ok(due)
 }
 
-/// Puts what is due for an interaction into the outbox, if that and its delegate are still there.
+/// Puts messages into the outbox, if the interaction and its delegate still exist.
 fn put(tx: &Tx<'_>, interaction: i64, prepared: &[Prepared]) -> Result<()> {
     let there = tx
         .prepare_cached("SELECT 1 FROM interactions WHERE id = ?1")?
@@ -309,26 +307,26 @@ fn put(tx: &Tx<'_>, interaction: i64, prepared: &[Prepared]) -> Result<()> {
 fn matches(
     connection: &Connection,
     automation: &Automation,
-    happening: &Happening,
+    trigger: &Trigger,
     recipient: &Recipient,
 ) -> Result<bool> {
     let entry = &automation.entry;
-    let late_ms = happening.created_at.0 - happening.recorded_at.0;
-    let fits = entry.interaction_type == happening.kind
-        && happening.created_at.0 >= automation.since_ms
+    let late_ms = trigger.created_at.0 - trigger.recorded_at.0;
+    let fits = entry.interaction_type == trigger.kind
+        && trigger.created_at.0 >= automation.since_ms
         && late_ms <= entry.within_minutes * MINUTE_MS
         && entry
             .delegate_type
             .as_deref()
             .is_none_or(|wanted| recipient.record["delegateType"].as_str() == Some(wanted));
-    match (fits, automation.device, happening.device) {
+    match (fits, automation.device, trigger.device) {
         (false, _, _) | (true, Some(_), None) => Ok(false),
         (true, None, _) => Ok(true),
         (true, Some(wanted), Some(device)) => is_below(connection, device, wanted),
     }
 }
 
-/// Whether a device is another one, or stands somewhere below it.
+/// Whether a device is another one, or below it.
 fn is_below(connection: &Connection, device: i64, other: i64) -> Result<bool> {
     Ok(connection
         .prepare_cached(
@@ -340,7 +338,7 @@ fn is_below(connection: &Connection, device: i64, other: i64) -> Result<bool> {
         .exists([device, other])?)
 }
 
-impl Happening {
+impl Trigger {
     /// As a template sees it.
     fn to_json(&self, zone: &Zone) -> Value {
         let data: Value = self
