@@ -3,13 +3,11 @@
 
 pub mod app;
 pub mod clients;
-mod edit;
 pub mod granted;
 pub mod handover;
 pub mod last_seen;
 pub mod oauth;
 pub mod one_time;
-pub mod otp_rate_limiter;
 pub mod password;
 pub mod principal;
 pub mod roles;
@@ -22,7 +20,14 @@ pub mod tokens;
 pub mod users;
 
 pub use app::App;
-pub use edit::Edit;
 pub use granted::{BearerToken, Granted};
 pub use principal::Principal;
 pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};
+
+/// How an edit of what somebody was shown ended, with the record as it is now.
+#[derive(Debug)]
+pub enum Edit<T> {
+    Done(T),
+    /// Nothing was written: somebody else changed the record meanwhile.
+    Outdated(T),
+}

@@ -15,6 +15,7 @@ use std::marker::PhantomData;
 /// An enveloped answer with status `S`, whose `data` has the shape of `T`.
 pub struct Answer<T, const S: u16 = 200> {
     body: Body,
+    status: u16,
     etag: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
@@ -40,9 +41,16 @@ impl<T, const S: u16> Answer<T, S> {
     pub fn whole(body: impl Into<Body>) -> Self {
         Self {
             body: body.into(),
+            status: S,
             etag: None,
             shape: PhantomData,
         }
+    }
+
+    /// The answer with another status.
+    #[must_use]
+    pub fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
     }
 
     /// The answer with the version of the record that it shows.
@@ -73,7 +81,7 @@ fn respond(status: u16, body: Body) -> Response {
 
 impl<T: Send, const S: u16> IntoResponse for Answer<T, S> {
     fn into_response(self) -> Response {
-        let mut response = respond(S, self.body);
+        let mut response = respond(self.status, self.body);
         if let Some(Ok(etag)) = self.etag.map(HeaderValue::try_from) {
             response.headers_mut().insert(header::ETAG, etag);
         }
@@ -135,7 +143,8 @@ fn replay<T: Described>() -> MetaResponse {
 /// The schema of an envelope around a `T`, with the example that `T` has.
 #[must_use]
 pub fn enveloped<T: Described>() -> MetaSchemaRef {
-    around(T::reference(), T::meta(), T::schema().example, json!({}))
+    let of_meta = serde_json::from_str(T::META).unwrap_or_default();
+    around(T::reference(), T::meta(), T::schema().example, of_meta)
 }
 
 fn around(
@@ -152,19 +161,13 @@ fn around(
 
 /// A created record (201), the answer given before to the same nonce (200, `meta.replayed`), or a
 /// refusal that was stored before it was told (412).
-pub struct CreatedOnce<T> {
-    status: u16,
-    answer: Answer<T>,
-}
+pub struct CreatedOnce<T>(Answer<T>);
 
 impl<T> CreatedOnce<T> {
     /// An answer that is an envelope already, with its status.
     #[must_use]
     pub fn stored(status: u16, body: String) -> Self {
-        Self {
-            status,
-            answer: Answer::whole(body),
-        }
+        Self(Answer::whole(body).with_status(status))
     }
 }
 
@@ -173,7 +176,7 @@ pub const REPLAYED: &str = "{\"replayed\":true}";
 
 impl<T: Send> IntoResponse for CreatedOnce<T> {
     fn into_response(self) -> Response {
-        respond(self.status, self.answer.body)
+        self.0.into_response()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Small words to describe shapes with in the OpenAPI document.
 
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::registry::{MetaMediaType, MetaResponse, MetaSchema, MetaSchemaRef, Registry};
 use serde_json::Value;
 
 /// A shape that the OpenAPI document describes under a name.
@@ -10,6 +10,9 @@ pub trait Described {
 
     /// The schema.
     fn schema() -> MetaSchema;
+
+    /// The `meta` of the example.
+    const META: &'static str = "{}";
 
     /// The schema of the `meta` beside it.
     #[must_use]
@@ -164,6 +167,84 @@ pub fn object(
         required: required.to_vec(),
         properties,
         ..plain("object", about)
+    }
+}
+
+/// Builds the schema of an object property by property, from `plain("object", …)` on.
+pub trait Properties {
+    #[must_use]
+    fn required(self, name: &'static str, schema: MetaSchema) -> Self;
+
+    #[must_use]
+    fn optional(self, name: &'static str, schema: MetaSchema) -> Self;
+
+    /// A string that is always there.
+    #[must_use]
+    fn required_text(self, name: &'static str, about: &'static str) -> Self;
+
+    #[must_use]
+    fn optional_text(self, name: &'static str, about: &'static str) -> Self;
+
+    #[must_use]
+    fn with_example(self, value: Value) -> Self;
+}
+
+impl Properties for MetaSchema {
+    fn required(mut self, name: &'static str, schema: MetaSchema) -> Self {
+        self.required.push(name);
+        self.optional(name, schema)
+    }
+
+    fn optional(mut self, name: &'static str, schema: MetaSchema) -> Self {
+        self.properties.push((name, inline(schema)));
+        self
+    }
+
+    fn required_text(self, name: &'static str, about: &'static str) -> Self {
+        self.required(name, text(about))
+    }
+
+    fn optional_text(self, name: &'static str, about: &'static str) -> Self {
+        self.optional(name, text(about))
+    }
+
+    fn with_example(self, value: Value) -> Self {
+        example(self, value)
+    }
+}
+
+/// One of several strings.
+#[must_use]
+pub fn choice(values: &[&str], about: &'static str) -> MetaSchema {
+    MetaSchema {
+        enum_items: values.iter().map(|value| Value::from(*value)).collect(),
+        ..text(about)
+    }
+}
+
+/// An array of strings.
+#[must_use]
+pub fn texts(about: &'static str) -> MetaSchema {
+    array(inline(text("")), about)
+}
+
+/// A response with one kind of content.
+#[must_use]
+pub fn response(
+    status: u16,
+    description: &'static str,
+    content_type: &'static str,
+    schema: MetaSchemaRef,
+) -> MetaResponse {
+    MetaResponse {
+        description,
+        status: Some(status),
+        status_range: None,
+        content: vec![MetaMediaType {
+            content_type,
+            schema,
+        }],
+        headers: vec![],
     }
 }
 

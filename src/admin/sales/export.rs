@@ -19,9 +19,9 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
     let which = if filter.is_any() {
         Which::All
     } else {
-        let wanted = filter.wanted();
+        let purchases = filter.purchases();
         let found = request
-            .read(move |connection| find::ids(connection, &wanted))
+            .read(move |connection| find::ids(connection, &purchases))
             .await?;
         Which::Ids(found)
     };

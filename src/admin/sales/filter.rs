@@ -5,7 +5,7 @@ use crate::{
         Fields,
         filter::{Asked, Times, query},
     },
-    domain::sales::find::Wanted,
+    domain::sales::find::PurchaseFilter,
     types::Zone,
 };
 
@@ -102,8 +102,8 @@ impl Filter {
     }
 
     /// What is wanted.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
+    pub fn purchases(&self) -> PurchaseFilter {
+        PurchaseFilter {
             since: self.times.since,
             until: self.times.until,
             staff: self.staff.clone(),

@@ -3,17 +3,14 @@
 use super::amount;
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    domain::sales::{
-        inconsistencies::{Line, Purchase, find_open, find_settled},
-        settle::{self, waiting},
-    },
+    domain::sales::inconsistencies::{self, Line, Purchase, find_open, find_settled, waiting},
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
 use poem::Response;
 
 /// The longest note.
-pub const NOTE_MAX_CHARS: usize = settle::NOTE_MAX_CHARS;
+pub const NOTE_MAX_CHARS: usize = inconsistencies::NOTE_MAX_CHARS;
 
 #[derive(Template)]
 #[template(path = "sales/open.html")]
@@ -85,7 +82,7 @@ pub(super) async fn settle(request: RequestContext) -> Result<Response> {
         .collect();
     let note = request.form.text("note").to_owned();
     let done = request
-        .write(move |tx, ctx| settle::settle(tx, ctx, purchase, &chosen, &note))
+        .write(move |tx, ctx| inconsistencies::settle(tx, ctx, purchase, &chosen, &note))
         .await;
     let back = match request.form.text("back") {
         "receipt" => format!("/console/sales/{purchase}#inconsistencies"),
@@ -114,7 +111,7 @@ async fn again(request: &RequestContext, cause: &Error) -> Result<Response> {
 pub(super) async fn reopen(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
     let purchase = request
-        .write(move |tx, ctx| settle::reopen(tx, ctx, id))
+        .write(move |tx, ctx| inconsistencies::reopen(tx, ctx, id))
         .await?;
     request.done(
         "It is open again.",

@@ -5,7 +5,7 @@ use crate::{
     admin::{Area, Layout, RequestContext, answer},
     domain::sales::{
         find::{self, Choices, Line, Place},
-        settle,
+        inconsistencies,
         sums::Whole,
     },
     types::error::Result,
@@ -39,14 +39,14 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let zone = request.console.settings().zone.clone();
     let (filter, failure) = Filter::read(&request.query, &zone);
     let from = from(request.query.filled("from"));
-    let asked = filter.wanted();
+    let asked = filter.purchases();
     let (found, choices, whole, waiting, nothing) = request
         .read(move |connection| {
             Ok((
                 find::find(connection, &asked, from)?,
                 Choices::read(connection)?,
                 Whole::read(connection, &asked.conditions())?,
-                settle::waiting(connection)?,
+                inconsistencies::waiting(connection)?,
                 !find::is_any(connection)?,
             ))
         })

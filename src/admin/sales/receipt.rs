@@ -5,7 +5,7 @@ use super::{amount, inconsistencies::NOTE_MAX_CHARS};
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
     domain::sales::{
-        inconsistencies::{self, Told},
+        inconsistencies::{self, Inconsistency},
         receipt::{self, Body, Item, PARTS_MAX, Payment, Sale, Ticket},
     },
     types::error::Result,
@@ -21,14 +21,14 @@ struct Page {
     items: Vec<Item>,
     payments: Vec<Payment>,
     tickets: Vec<Ticket>,
-    told: Vec<Told>,
+    inconsistencies: Vec<Inconsistency>,
     bodies: Vec<Body>,
 }
 
 impl Page {
     /// Whether there is anything to settle.
     fn is_open(&self) -> bool {
-        self.told.iter().any(|told| told.settled.is_none())
+        self.inconsistencies.iter().any(|one| one.settled.is_none())
     }
 
     /// Whether there are more lines than are shown.
@@ -37,7 +37,7 @@ impl Page {
             self.items.len(),
             self.payments.len(),
             self.tickets.len(),
-            self.told.len(),
+            self.inconsistencies.len(),
         ]
         .iter()
         .any(|count| *count > PARTS_MAX)
@@ -54,7 +54,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
                 items: receipt::items(connection, id)?,
                 payments: receipt::payments(connection, id)?,
                 tickets: receipt::tickets(connection, id)?,
-                told: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
+                inconsistencies: inconsistencies::of_purchase(connection, id, false, PARTS_MAX)?,
                 bodies: receipt::bodies(connection, id)?,
                 layout,
             })

@@ -5,7 +5,7 @@ use crate::{
     admin::{Area, Layout, RequestContext, answer},
     domain::sales::{
         find::Choices,
-        settle::waiting,
+        inconsistencies::waiting,
         sums::{By, Row, Sum, Table, Whole},
     },
     types::{
@@ -73,12 +73,12 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     let asked = filter.clone();
     let (tables, whole, choices, waiting) = request
         .read(move |connection| {
-            let condition = asked.wanted().conditions();
+            let condition = asked.purchases().conditions();
             let tables = By::ALL
                 .into_iter()
                 .map(|by| Table::read(connection, by, &condition, &zone))
                 .collect::<Result<Vec<Table>>>()?;
-            let whole = Whole::of_tables(connection, &condition, &tables)?;
+            let whole = Whole::read(connection, &condition)?;
             Ok((
                 tables,
                 whole,
@@ -116,7 +116,9 @@ pub(super) async fn export(request: RequestContext) -> Result<Response> {
         return Err(Error::invalid(failure));
     }
     let table = request
-        .read(move |connection| Table::read(connection, by, &filter.wanted().conditions(), &zone))
+        .read(move |connection| {
+            Table::read(connection, by, &filter.purchases().conditions(), &zone)
+        })
         .await?;
     Ok(answer::download(
         &format!("sales-by-{}.csv", by.name()),

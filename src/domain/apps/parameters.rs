@@ -78,7 +78,6 @@ pub const FEATURES: &[(&str, &str)] = &[
 ];
 
 /// The parameter of this name, in whichever spelling.
-#[must_use]
 pub fn parameter(name: &str) -> Option<&'static Parameter> {
     PARAMETERS
         .iter()
@@ -86,7 +85,6 @@ pub fn parameter(name: &str) -> Option<&'static Parameter> {
 }
 
 /// The name as settings hold it: the first of two spellings.
-#[must_use]
 pub fn canonical(name: &str) -> &str {
     parameter(name).map_or(name, |known| known.name)
 }
@@ -163,7 +161,6 @@ fn is_rank(rank: &Value) -> bool {
 }
 
 /// Settings as apps are sent them: both spellings of each name that has two, in `forced` too.
-#[must_use]
 pub fn spelled_out(mut settings: Map<String, Value>) -> Map<String, Value> {
     if let Some(Value::Array(forced)) = settings.get_mut("forced") {
         for known in PARAMETERS {

@@ -13,26 +13,21 @@ const VIRTUAL: [&str; 9] = [
 /// Where the server listens.
 #[derive(Debug, Clone, Copy)]
 pub struct Listening {
-    /// The socket's address.
     pub address: SocketAddr,
-    /// Whether it speaks TLS.
     pub tls: bool,
 }
 
 /// An address of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The host, as an address is chosen by.
     pub host: String,
     /// The network that it is on, as this machine names it; empty for a public address.
     pub network: String,
-    /// Scheme, host and port.
     pub base: String,
 }
 
 impl Place {
     /// Where an app sends its request: what the QR code holds.
-    #[must_use]
     pub fn request_uri(&self) -> String {
         format!("{}/api/v5/device-request/new", self.base)
     }
@@ -43,7 +38,6 @@ impl Place {
 pub enum Trouble {
     /// The server listens on this machine only.
     ListensOnLoopback,
-    /// The public address is this machine's own.
     PublicIsLoopback,
     /// This machine is on no network.
     NoNetwork,

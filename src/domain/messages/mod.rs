@@ -1,6 +1,6 @@
 //! Messages to people: e-mail by SMTP, texts and push by HTTP (spec: send-comm; contract §8).
 //!
-//! Everything that is to be sent stands in the outbox first, the table `messages`. An attempt is
+//! Every message is in the outbox first, the table `messages`. An attempt is
 //! written down before it begins and again when its outcome is known: so nothing is sent twice
 //! because a process ended in between, and what nobody can know the outcome of is `unknown` and
 //! resent by a person only.

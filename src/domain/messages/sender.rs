@@ -34,7 +34,6 @@ pub struct Sender {
 
 impl Sender {
     /// The sender of an application.
-    #[must_use]
     pub fn new(app: App) -> Self {
         Self {
             automation_reader: AutomationReader::new(app.clone()),

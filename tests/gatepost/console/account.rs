@@ -406,11 +406,11 @@ fn ones_own_sessions_are_listed_and_ended() {
     let path = "/console/account/sessions";
     crew.post(path, &[("session", &bobs.to_string())]).taken();
     let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    assert!(told.contains("nothing was ended") && !told.contains("session is ended"));
+    assert!(told.contains("had ended already") && !told.contains("Session ended"));
     bob.get("/console").shown();
     crew.post(path, &[("session", &newest)]).taken();
     let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    assert!(told.contains("The session is ended."));
+    assert!(told.contains("Session ended."));
     assert!(
         others[2]
             .get("/console")
