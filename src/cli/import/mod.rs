@@ -11,13 +11,14 @@ use crate::{
         bad::TOLD_MAX,
         batches::{self, Options},
         job::Request,
-        join::join as join_all,
+        join::join_all,
         source::Reading,
         undo,
     },
     types::{
         DeviceId, DeviceSelector,
         error::{Error, Result},
+        os,
     },
 };
 use report::Report;
@@ -209,7 +210,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         sheet: args.sheet.as_deref(),
         encoding: args.encoding.as_deref(),
     };
-    let source = Source::open_with(&args.file, reading)?;
+    let source = Source::open(&args.file, reading)?;
     // A dry run makes no file where there is none: nothing is taken then.
     let store = if args.dry_run && !db.exists() {
         None
@@ -239,15 +240,24 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         device,
         again: args.again,
     };
+    let job = checked(|told| Job::check(store.as_ref(), source, ctx, request, told))?;
+    let store = store.filter(|_| !args.dry_run);
+    finish(&args.file, &job, store.as_ref(), begun, json)
+}
+
+/// Checks beside a server, with its progress shown.
+fn checked(
+    check: impl FnOnce(&mut (dyn FnMut(&Looked<'_>) -> ControlFlow<()> + Send)) -> Result<Job> + Send,
+) -> Result<Job> {
     let progress = Progress::new();
-    let told = |looked: &Looked<'_>| {
-        progress.checked(looked.rows);
-        ControlFlow::Continue(())
-    };
-    let job = aside(|| Job::check(store.as_ref(), source, ctx, request, told))?;
+    let job = aside(|| {
+        check(&mut |looked| {
+            progress.checked(looked.rows);
+            ControlFlow::Continue(())
+        })
+    });
     progress.clear();
-    let report = Report::new(&args.file, &job, args.dry_run, begun);
-    finish(job, report, store.filter(|_| !args.dry_run).as_ref(), json)
+    job
 }
 
 fn resume(
@@ -261,39 +271,36 @@ fn resume(
     let batch: Batch = store.look_up(|connection| batches::find(connection, id))?;
     let file = file.unwrap_or_else(|| PathBuf::from(&batch.options.path));
     // A handle on the database beside SQLite's own would drop SQLite's locks when it is closed.
-    let is_database =
-        |real: std::io::Result<PathBuf>| real.ok() == store.path().canonicalize().ok();
-    if is_database(file.canonicalize()) {
+    if os::is_same(&file, store.path()) {
         return Err(Error::invalid(format!(
             "{} is a database, no list",
             file.display()
         )));
     }
-    let source = Source::open_with(&file, batch.options.reading())?;
+    let source = Source::open(&file, batch.options.reading())?;
     let ctx = context(store, "import")?;
-    let progress = Progress::new();
-    let told = |looked: &Looked<'_>| {
-        progress.checked(looked.rows);
-        ControlFlow::Continue(())
-    };
-    let job = aside(|| Job::resume(store, source, ctx, batch, skip_bad, told))?;
-    progress.clear();
-    let report = Report::new(&file, &job, false, begun);
-    finish(job, report, Some(store), json)
+    let job = checked(|told| Job::resume(store, source, ctx, batch, skip_bad, told))?;
+    finish(&file, &job, Some(store), begun, json)
 }
 
 /// Writes what was checked, where it is good and there is a store to write to, and tells.
-fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Result<bool> {
-    let progress = Progress::new();
-    let total = job.checked.rows;
+fn finish(
+    file: &Path,
+    job: &Job,
+    store: Option<&Store>,
+    begun: Instant,
+    json: bool,
+) -> Result<bool> {
+    let mut done = None;
     if let Some(store) = store.filter(|_| job.is_good()) {
+        let progress = Progress::new();
         let mut batch = None;
         let outcome = job.run(store, Stop::default(), |import| {
             batch = Some(import.batch);
-            progress.written(import.batch, import.done, total);
+            progress.written(import.batch, import.done, job.checked.rows);
         });
         progress.clear();
-        report.done(outcome.map_err(|cause| match batch {
+        done = Some(outcome.map_err(|cause| match batch {
             Some(batch) => Error::new(
                 cause.kind,
                 format!(
@@ -304,25 +311,33 @@ fn finish(job: Job, mut report: Report, store: Option<&Store>, json: bool) -> Re
             None => cause,
         })?);
     }
+    let dry_run = store.is_none();
+    let report = Report {
+        file,
+        job,
+        dry_run,
+        begun,
+        done,
+    };
     let failure = report.verdict().err();
-    if json {
-        tell(report.to_json(), failure)
-    } else {
-        print(&report.to_text())?;
-        Ok(failure.inspect(complain).is_none())
-    }
+    tell(report.to_json(), || report.to_text(), failure, json)
 }
 
-/// Prints an answer as one document, with what failed where something did; whether nothing did.
-fn tell(mut answer: serde_json::Value, failure: Option<Error>) -> Result<bool> {
+/// Prints an answer, and what failed where something did; whether nothing did.
+fn tell(
+    mut answer: serde_json::Value,
+    text: impl FnOnce() -> String,
+    failure: Option<Error>,
+    json: bool,
+) -> Result<bool> {
     if let Some(failure) = &failure {
         answer["error"] = json!(failure.message);
     }
-    print(&answer.to_string())?;
-    Ok(failure
-        .as_ref()
-        .inspect(|failure| complain(failure))
-        .is_none())
+    print(&if json { answer.to_string() } else { text() })?;
+    if let Some(failure) = &failure {
+        eprintln!("gatepost: {}", failure.message);
+    }
+    Ok(failure.is_none())
 }
 
 /// The file, where its index for searching is sound: nobody is written whom searches would not find.
@@ -334,10 +349,6 @@ fn indexed(store: Store) -> Result<Store> {
         )));
     }
     Ok(store)
-}
-
-fn complain(failure: &Error) {
-    eprintln!("gatepost: {}", failure.message);
 }
 
 fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
@@ -355,16 +366,15 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
             "{left} of import {id} were changed or used since and stay as they are"
         ))
     });
-    if json {
-        let answer = json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines});
-        return tell(answer, failure);
-    }
-    let mut lines = shown(lines, left);
-    lines.push(format!(
-        "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
-    ));
-    print(&lines.join("\n"))?;
-    Ok(failure.inspect(complain).is_none())
+    let answer = json!({"batch": id, "removed": removed, "restored": restored, "left": left, "leftAsTheyAre": lines});
+    let text = || {
+        let mut lines = shown(lines, left);
+        lines.push(format!(
+            "import {id} taken back: {removed} removed, {restored} put back, {left} left as they are"
+        ));
+        lines.join("\n")
+    };
+    tell(answer, text, failure, json)
 }
 
 fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<bool> {
@@ -378,14 +388,13 @@ fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<b
     progress.clear();
     let joined = joined?;
     let (made, skipped) = (joined.joined, joined.skipped);
-    if json {
-        print(&json!({"batch": id, "joined": made, "skipped": skipped}).to_string())?;
-    } else {
-        print(&format!(
+    let answer = json!({"batch": id, "joined": made, "skipped": skipped});
+    let text = || {
+        format!(
             "import {id}: {made} delegates joined, {skipped} skipped because they were joined before or are deleted"
-        ))?;
-    }
-    Ok(true)
+        )
+    };
+    tell(answer, text, None, json)
 }
 
 /// Lines of so many, as they are shown: to a person at a terminal the first of them.
@@ -412,22 +421,19 @@ fn list(store: &Store, json: bool) -> Result<()> {
     if newest.is_empty() {
         return print("no imports");
     }
-    let lines: Vec<_> = newest
-        .iter()
-        .map(|batch| {
-            format!(
-                "{:>5}  {}  {:<12}  {:<11}  {} of {} rows  {}",
-                batch.id,
-                zone.plain(batch.created_at),
-                batch.what.name(),
-                batch.state().name(),
-                batch.done,
-                batch.total,
-                batch.file_name
-            )
-        })
-        .collect();
-    print(&lines.join("\n"))
+    let lines = newest.iter().map(|batch| {
+        format!(
+            "{:>5}  {}  {:<12}  {:<11}  {} of {} rows  {}",
+            batch.id,
+            zone.plain(batch.created_at),
+            batch.what.name(),
+            batch.state().name(),
+            batch.done,
+            batch.total,
+            batch.file_name
+        )
+    });
+    print(&lines.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Bad rows: what is wrong with each, told one by one up to a limit, and which they are.
 
-use super::marks::Marks;
 use crate::types::error::Error;
 use std::fmt;
 
@@ -127,4 +126,28 @@ impl BadRows {
     pub fn contains(&self, number: u64) -> bool {
         self.which.contains(number)
     }
+}
+
+/// Some rows by their numbers from 0, a bit each: a file may have very many.
+#[derive(Debug, Default)]
+struct Marks(Vec<u64>);
+
+impl Marks {
+    fn set(&mut self, number: u64) {
+        let (word, bit) = place(number);
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= bit;
+    }
+
+    fn contains(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+fn place(number: u64) -> (usize, u64) {
+    let word = usize::try_from(number / 64).unwrap_or(usize::MAX);
+    (word, 1 << (number % 64))
 }

@@ -64,7 +64,7 @@ impl Warnings {
 
     /// All of them as sentences, with those of the columns before.
     #[must_use]
-    pub fn told(&self, plan: &Plan) -> Vec<String> {
+    pub fn sentences(&self, plan: &Plan) -> Vec<String> {
         let mut told = of_columns(&plan.columns, plan.what, plan.make_codes);
         // Of a list with no such column at all that is told already.
         let has = |names: &[&str]| !plan.columns.is_table() || plan.columns.has_any(names);

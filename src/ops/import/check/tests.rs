@@ -1,14 +1,14 @@
 use super::*;
 use crate::{
     core::Context,
-    ops::import::{Columns, Mapping, bad::TOLD_MAX},
+    ops::import::{Columns, Mapping, bad::TOLD_MAX, source::Reading},
 };
 use std::{io::Write, sync::Arc};
 
 fn checked(what: What, text: &str) -> Checked {
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let source = Source::open(file.path(), None).unwrap();
+    let source = Source::open(file.path(), Reading::default()).unwrap();
     let skips = source
         .header()
         .unwrap()
