@@ -30,7 +30,7 @@
 
 mod rows;
 
-pub use rows::{RestorePolicy, TABLES};
+pub use rows::{KEPT, RESTORED};
 
 use super::{
     inspect,
