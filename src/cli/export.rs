@@ -73,7 +73,7 @@ pub fn run(args: &Args, db: &Path, json: bool) -> Result<()> {
         return aside(|| to_standard_output(&export, format));
     };
     let written = Progress::during("Exporting", || aside(|| to_file(&export, format, output)))?;
-    tell(json, output, &[(what, written)])
+    print_counts(json, output, &[(what, written)])
 }
 
 /// The format that the end of a name says; CSV where it has none.
@@ -142,14 +142,15 @@ impl<W: Write> Write for Watched<W> {
 
 /// Writes beside the file under another name; it takes the file's place when it is whole.
 fn to_file(export: &Export<'_>, format: Format, output: &Path) -> Result<Counts> {
-    let told = |cause: &dyn std::fmt::Display| {
+    let refused = |cause: &dyn std::fmt::Display| {
         Error::unavailable(format!("{}: {cause}", output.display()))
     };
     let mut file =
-        NamedTempFile::new_in(existing_folder_of(output)?).map_err(|cause| told(&cause))?;
+        NamedTempFile::new_in(existing_folder_of(output)?).map_err(|cause| refused(&cause))?;
     let written = export.write(format, file.as_file_mut())?;
-    file.as_file().sync_all().map_err(|cause| told(&cause))?;
-    file.persist(output).map_err(|cause| told(&cause.error))?;
+    file.as_file().sync_all().map_err(|cause| refused(&cause))?;
+    file.persist(output)
+        .map_err(|cause| refused(&cause.error))?;
     // A temporary file is its owner's alone; an export is as any file that a command writes.
     let _ = os::readable(output);
     Ok(written)
@@ -178,9 +179,10 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     let Some(output) = &args.output else {
         return Err(Error::invalid("all: name a folder with --output"));
     };
-    let told = |cause: std::io::Error| Error::unavailable(format!("{}: {cause}", output.display()));
+    let refused =
+        |cause: std::io::Error| Error::unavailable(format!("{}: {cause}", output.display()));
     if output.exists() {
-        let mut inside = std::fs::read_dir(output).map_err(told)?;
+        let mut inside = std::fs::read_dir(output).map_err(refused)?;
         if inside.next().is_some() {
             return Err(Error::invalid(format!(
                 "{} is there already; name a new folder",
@@ -190,7 +192,7 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
     }
     let format = args.format.unwrap_or(Format::Csv);
     let store = open_existing(db)?;
-    let folder = tempfile::tempdir_in(existing_folder_of(output)?).map_err(told)?;
+    let folder = tempfile::tempdir_in(existing_folder_of(output)?).map_err(refused)?;
     let mut counts = Vec::new();
     for what in [
         What::Devices,
@@ -204,17 +206,17 @@ fn all(args: &Args, db: &Path, json: bool) -> Result<()> {
         counts.push((what, written));
     }
     if output.exists() {
-        std::fs::remove_dir(output).map_err(told)?;
+        std::fs::remove_dir(output).map_err(refused)?;
     }
-    std::fs::rename(folder.keep(), output).map_err(told)?;
+    std::fs::rename(folder.keep(), output).map_err(refused)?;
     let _ = os::readable(output);
-    tell(json, output, &counts)
+    print_counts(json, output, &counts)
 }
 
-fn tell(json: bool, output: &Path, written: &[(What, Counts)]) -> Result<()> {
+fn print_counts(json: bool, output: &Path, written: &[(What, Counts)]) -> Result<()> {
     for (what, counts) in written {
-        if let Some(told) = counts.warning() {
-            eprintln!("{}: {told}", what.name());
+        if let Some(warning) = counts.warning() {
+            eprintln!("{}: {warning}", what.name());
         }
     }
     let output = output.display().to_string();

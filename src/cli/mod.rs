@@ -230,6 +230,11 @@ fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Prints an answer, as JSON or for people.
+fn answer(json: bool, value: &Value, text: &str) -> Result<()> {
+    if json { print_json(value) } else { print(text) }
+}
+
 /// Prints the answer as JSON.
 fn print_json(value: &Value) -> Result<()> {
     print(&value.to_string())

@@ -230,8 +230,8 @@ impl List {
         });
         match written {
             Ok(import) => {
-                bad.take(import.late.told());
-                bad.take(import.unlinked.told());
+                bad.take(import.late.listed());
+                bad.take(import.unlinked.listed());
                 outcome.left_out += count(import.late.count() as u64);
                 outcome.finished = import.finished;
             }
@@ -364,7 +364,7 @@ pub fn begin_undo(request: &RequestContext, id: i64) -> Result<()> {
                 removed: count(undo.removed),
                 restored: count(undo.restored),
                 left: count(undo.left),
-                told: undo.told.into_iter().take(TOLD_MAX).collect(),
+                told: undo.listed.into_iter().take(TOLD_MAX).collect(),
                 finished: !stop.is_stopped(),
             })
         });

@@ -143,7 +143,7 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) ->
     let text = std::fs::read(file).map_err(|cause| in_file(Error::invalid_cause(cause)))?;
     let document: Map<String, Value> = crate::types::json::parse(&text).map_err(in_file)?;
     let plans = plans(store, document, prune)?;
-    let mut told: Map<String, Value> = plans
+    let mut counts: Map<String, Value> = plans
         .iter()
         .map(|(key, plan)| ((*key).to_owned(), json!(plan.named)))
         .collect();
@@ -156,8 +156,8 @@ fn apply(store: &Store, file: &Path, dry_run: bool, prune: Prune, json: bool) ->
         })?;
     }
     if json {
-        told.insert("applied".into(), json!(!dry_run));
-        print_json(&Value::Object(told))
+        counts.insert("applied".into(), json!(!dry_run));
+        print_json(&Value::Object(counts))
     } else if dry_run {
         print(&format!("{} is fine; nothing was changed", file.display()))
     } else {

@@ -8,7 +8,7 @@ use crate::{
     domain::devices,
     ops::import::{
         Batch, Job, Looked, Mapping, Source, Stop, What,
-        bad::TOLD_MAX,
+        bad::LISTED_MAX,
         batches::{self, Options},
         job::Request,
         join::join_all,
@@ -80,7 +80,7 @@ enum Command {
     /// The file is CSV (delimiter and encoding are recognised), XLSX, or JSON such as `export`
     /// writes. Headers such as "First name", "Nachname/Familienname", "E-mail (private)", "Société" or
     /// "Ticket code" are known; a column "Section.key" goes into that section of data, any other into
-    /// data.Data under its header. What is doubtful is told as a warning and keeps no row out: a column
+    /// data.Data under its header. What is doubtful is shown as a warning and keeps no row out: a column
     /// that resembles a property, a list without names or ticket codes, an e-mail address that no mail
     /// can be sent to.
     #[command(after_help = "\
@@ -153,7 +153,7 @@ struct ListArgs {
     again: bool,
 }
 
-/// Imports, or tells what it would; false where it has told that not all was done that was asked.
+/// Imports, or checks only; false where it has printed that not all was done that was asked.
 pub fn run(args: Args, db: &Path, json: bool) -> Result<bool> {
     if let Some(command) = args.what {
         let (what, args) = match command {
@@ -240,7 +240,7 @@ fn import(what: What, args: ListArgs, db: &Path, json: bool) -> Result<bool> {
         device,
         again: args.again,
     };
-    let job = checked(|told| Job::check(store.as_ref(), source, ctx, request, told))?;
+    let job = checked(|on_progress| Job::check(store.as_ref(), source, ctx, request, on_progress))?;
     let store = store.filter(|_| !args.dry_run);
     finish(&args.file, &job, store.as_ref(), begun, json)
 }
@@ -279,11 +279,11 @@ fn resume(
     }
     let source = Source::open(&file, batch.options.reading())?;
     let ctx = context(store, "import")?;
-    let job = checked(|told| Job::resume(store, source, ctx, batch, skip_bad, told))?;
+    let job = checked(|on_progress| Job::resume(store, source, ctx, batch, skip_bad, on_progress))?;
     finish(&file, &job, Some(store), begun, json)
 }
 
-/// Writes what was checked, where it is good and there is a store to write to, and tells.
+/// Writes what was checked, where it is good and there is a store to write to, and prints a report.
 fn finish(
     file: &Path,
     job: &Job,
@@ -320,11 +320,11 @@ fn finish(
         done,
     };
     let failure = report.verdict().err();
-    tell(report.to_json(), || report.to_text(), failure, json)
+    print_answer(report.to_json(), || report.to_text(), failure, json)
 }
 
 /// Prints an answer, and what failed where something did; whether nothing did.
-fn tell(
+fn print_answer(
     mut answer: serde_json::Value,
     text: impl FnOnce() -> String,
     failure: Option<Error>,
@@ -360,7 +360,7 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
     progress.clear();
     let undone = undone?;
     let (removed, restored, left) = (undone.removed, undone.restored, undone.left);
-    let lines: Vec<_> = undone.told.iter().map(ToString::to_string).collect();
+    let lines: Vec<_> = undone.listed.iter().map(ToString::to_string).collect();
     let failure = (left > 0).then(|| {
         Error::invalid(format!(
             "{left} of import {id} were changed or used since and stay as they are"
@@ -374,7 +374,7 @@ fn take_back(store: &Store, id: i64, json: bool) -> Result<bool> {
         ));
         lines.join("\n")
     };
-    tell(answer, text, failure, json)
+    print_answer(answer, text, failure, json)
 }
 
 fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<bool> {
@@ -394,7 +394,7 @@ fn join(store: &Store, id: i64, device: &DeviceSelector, json: bool) -> Result<b
             "import {id}: {made} delegates joined, {skipped} skipped because they were joined before or are deleted"
         )
     };
-    tell(answer, text, None, json)
+    print_answer(answer, text, None, json)
 }
 
 /// Lines of so many, as they are shown: to a person at a terminal the first of them.
@@ -402,10 +402,10 @@ fn shown(mut lines: Vec<String>, all: u64) -> Vec<String> {
     if std::io::stdout().is_terminal() {
         lines.truncate(AT_A_TERMINAL);
     }
-    let untold = all - lines.len() as u64;
-    if untold > 0 {
+    let unlisted = all - lines.len() as u64;
+    if unlisted > 0 {
         lines.push(format!(
-            "… and {untold} more; a pipe or a file gets up to {TOLD_MAX}"
+            "… and {unlisted} more; a pipe or a file gets up to {LISTED_MAX}"
         ));
     }
     lines

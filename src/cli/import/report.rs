@@ -2,7 +2,7 @@
 
 use super::shown;
 use crate::{
-    ops::import::{BadRow, Import, Job, bad::TOLD_MAX},
+    ops::import::{BadRow, Import, Job, bad::LISTED_MAX},
     types::error::{Error, Result},
 };
 use serde_json::{Value, json};
@@ -29,13 +29,15 @@ impl Report<'_> {
     }
 
     fn bad(&self) -> Vec<&BadRow> {
-        let late = self.done.iter().flat_map(|done| done.late.told());
-        let bad = self.job.checked.bad.told().iter().chain(late);
-        bad.take(TOLD_MAX).collect()
+        let late = self.done.iter().flat_map(|done| done.late.listed());
+        let bad = self.job.checked.bad.listed().iter().chain(late);
+        bad.take(LISTED_MAX).collect()
     }
 
     fn unlinked(&self) -> &[BadRow] {
-        self.done.as_ref().map_or(&[], |done| done.unlinked.told())
+        self.done
+            .as_ref()
+            .map_or(&[], |done| done.unlinked.listed())
     }
 
     /// Whether the command did what was asked.

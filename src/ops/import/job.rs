@@ -45,8 +45,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Checks a file. Without a store nothing is compared with what is there. `told` hears how
-    /// far it came, and may stop it.
+    /// Checks a file. Without a store nothing is compared with what is there. `on_progress` is called
+    /// while it goes on, and may stop it.
     ///
     /// # Errors
     /// [`crate::types::error::Kind::Invalid`] for what is wrong with the file or the request as a whole;
@@ -56,7 +56,7 @@ impl Job {
         source: Source,
         ctx: Context,
         request: Request,
-        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+        on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let plan = plan(&source, ctx, request.what, &request.options, request.device)?;
         let again = request.again || request.options.key.is_some();
@@ -64,7 +64,7 @@ impl Job {
             let list = source.fingerprint();
             store.look_up(|connection| refuse_again(connection, request.what, &list))?;
         }
-        let checked = check(&source, &plan, store, None, told)?;
+        let checked = check(&source, &plan, store, None, on_progress)?;
         if checked.rows == 0 {
             return Err(Error::invalid(format!(
                 "{}: has a header and no rows",
@@ -88,7 +88,7 @@ impl Job {
         ctx: Context,
         batch: Batch,
         skip_bad: bool,
-        told: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
+        on_progress: impl FnMut(&Looked<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         let id = batch.id;
         let refused = if batch.undone_at.is_some() {
@@ -113,12 +113,12 @@ impl Job {
             batch: id,
             done: batch.done,
         };
-        let checked = check(&source, &plan, Some(store), Some(begun), told)?;
-        // Rows that another command wrote meanwhile would be told as bad ones.
+        let checked = check(&source, &plan, Some(store), Some(begun), on_progress)?;
+        // Rows that another command wrote meanwhile would be taken for bad ones.
         let now = store.look_up(|connection| batches::find(connection, id))?;
         if now.done != batch.done {
             return Err(Error::invalid(format!(
-                "import {id} is gone on with elsewhere"
+                "another command goes on with import {id}"
             )));
         }
         Ok(Self {
@@ -131,7 +131,6 @@ impl Job {
         })
     }
 
-    /// The file.
     #[must_use]
     pub fn source(&self) -> &Source {
         &self.source
@@ -161,9 +160,14 @@ impl Job {
         self.resumed.as_ref().map_or(0, |batch| batch.done)
     }
 
-    /// Writes the good rows; `told` sees the import after each slice, first when its batch is
+    /// Writes the good rows; `on_progress` is called after each slice, first when its batch is
     /// begun.
-    pub fn run(&self, store: &Store, stop: Stop, mut told: impl FnMut(&Import)) -> Result<Import> {
+    pub fn run(
+        &self,
+        store: &Store,
+        stop: Stop,
+        mut on_progress: impl FnMut(&Import),
+    ) -> Result<Import> {
         if !self.is_good() {
             return Err(Error::invalid("some rows are bad: nothing was written"));
         }
@@ -175,8 +179,8 @@ impl Job {
         let source = Arc::clone(&self.source);
         let checked = Arc::clone(&self.checked);
         let import = Import::new(source, self.plan.clone(), checked, batch, done, stop)?;
-        told(&import);
-        slices::write(store, import, told).map_err(|cause| {
+        on_progress(&import);
+        slices::write(store, import, on_progress).map_err(|cause| {
             Error::new(
                 cause.kind,
                 format!("import {batch} was interrupted: {}", cause.message),

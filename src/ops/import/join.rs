@@ -36,7 +36,7 @@ pub struct Join {
     pub finished: bool,
 }
 
-/// Joins every delegate of a batch with a device, unless it is joined; `told` sees it proceed. Begun
+/// Joins every delegate of a batch with a device, unless it is joined; `on_progress` is called after each slice. Begun
 /// again after an interruption it does the rest.
 ///
 /// # Errors
@@ -48,7 +48,7 @@ pub fn join_all(
     id: i64,
     device: DeviceId,
     stop: Stop,
-    told: impl FnMut(&Join),
+    on_progress: impl FnMut(&Join),
 ) -> Result<Join> {
     store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
@@ -77,7 +77,7 @@ pub fn join_all(
         skipped: 0,
         finished: false,
     };
-    slices::write(store, work, told)
+    slices::write(store, work, on_progress)
 }
 
 impl Steps for Join {
@@ -136,7 +136,7 @@ impl Steps for Join {
         )?
         .execute(rusqlite::params![self.batch, self.device])?;
         let counts = json!({"device": self.device, "joined": self.joined, "skipped": self.skipped});
-        batches::tell(tx, &self.ctx, self.batch, "join", counts)
+        batches::audit_change(tx, &self.ctx, self.batch, "join", counts)
     }
 }
 

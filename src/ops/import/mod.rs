@@ -56,7 +56,6 @@ use target::OF_INTERACTION;
 /// What the rows of a file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// Delegates.
     Delegates,
     /// Devices, events among them.
     Devices,
@@ -65,7 +64,6 @@ pub enum What {
 }
 
 impl What {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Delegates, Self::Devices, Self::Interactions];
 
     /// What several are called.
@@ -121,12 +119,10 @@ impl What {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Stops it.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)

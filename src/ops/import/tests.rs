@@ -75,8 +75,8 @@ fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value
         .filter(|row| job.checked.bad.contains(*row as u64))
         .collect();
     let done = job.run(store, Stop::default(), |_| {}).unwrap();
-    assert_eq!(done.late.told(), [], "{rows:#?}");
-    assert_eq!(done.unlinked.told(), [], "{rows:#?}");
+    assert_eq!(done.late.listed(), [], "{rows:#?}");
+    assert_eq!(done.unlinked.listed(), [], "{rows:#?}");
     assert_eq!((done.created + done.updated, done.updated), (good, known));
     for (number, row) in rows.iter().enumerate() {
         if !bad.contains(&number) {

@@ -1,9 +1,9 @@
 //! Taking an import back: what its rows made is removed for good along with its joins, what they
-//! changed is put back. What somebody changed or used since is left as it is, and told.
+//! changed is put back. What somebody changed or used since is left as it is, and listed.
 
 use super::{
     Batch, Stop,
-    bad::TOLD_MAX,
+    bad::LISTED_MAX,
     batches,
     kept::{self, Kept, other_name},
     slices::{self, Steps},
@@ -32,7 +32,6 @@ pub struct Undo {
     /// Records to which what was removed referred: they may be free now.
     freed: Vec<i64>,
     uses: Option<Uses>,
-    begun: bool,
     finished: bool,
     /// How many were taken back when all rows had been looked at before.
     moved: u64,
@@ -43,7 +42,7 @@ pub struct Undo {
     /// How many were left as they are.
     pub left: u64,
     /// The first of those, each with its reason.
-    pub told: Vec<Left>,
+    pub listed: Vec<Left>,
 }
 
 /// A record that is left as it is.
@@ -53,9 +52,7 @@ pub struct Left {
     pub line: i64,
     /// `delegate`, `device` or `interaction`.
     pub kind: &'static str,
-    /// Its id.
     pub record: i64,
-    /// Why.
     pub reason: String,
 }
 
@@ -71,17 +68,17 @@ impl fmt::Display for Left {
     }
 }
 
-/// Takes a batch back, or what an interrupted undoing left of it; `told` sees it proceed.
+/// Takes a batch back, or what an interrupted undoing left of it; `on_progress` is called after each slice.
 ///
 /// # Errors
 /// [`Kind::Invalid`] when there is nothing to take back, and what keeps the store from writing;
-/// what `told` saw is taken back.
+/// what it was called for is taken back.
 pub fn undo(
     store: &Store,
     ctx: Context,
     id: i64,
     stop: Stop,
-    told: impl FnMut(&Undo),
+    on_progress: impl FnMut(&Undo),
 ) -> Result<Undo> {
     let (batch, uses) = store.look_up(|connection| {
         let batch = batches::find(connection, id)?;
@@ -92,6 +89,10 @@ pub fn undo(
     if batch.undone_at.is_some() && !batch.has_rows {
         return Err(Error::invalid(format!("import {id} is taken back already")));
     }
+    store.write_blocking(move |tx| {
+        let sql = "UPDATE batches SET undone_at = ?2 WHERE id = ?1";
+        Ok(tx.execute(sql, rusqlite::params![id, tx.now()])?)
+    })?;
     let work = Undo {
         batch,
         ctx,
@@ -99,24 +100,18 @@ pub fn undo(
         before_line: i64::MAX,
         freed: Vec::new(),
         uses,
-        begun: false,
         finished: false,
         moved: 0,
         removed: 0,
         restored: 0,
         left: 0,
-        told: Vec::new(),
+        listed: Vec::new(),
     };
-    slices::write(store, work, told)
+    slices::write(store, work, on_progress)
 }
 
 impl Steps for Undo {
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool> {
-        if !self.begun {
-            self.begun = true;
-            tx.prepare_cached("UPDATE batches SET undone_at = ?2 WHERE id = ?1")?
-                .execute(rusqlite::params![self.batch.id, tx.now()])?;
-        }
         if self.stop.is_stopped() {
             return Ok(false);
         }
@@ -141,7 +136,7 @@ impl Steps for Undo {
             return Ok(());
         }
         let counts = json!({"removed": self.removed, "restored": self.restored, "left": self.left});
-        batches::tell(tx, &self.ctx, self.batch.id, "undo", counts)
+        batches::audit_change(tx, &self.ctx, self.batch.id, "undo", counts)
     }
 }
 
@@ -153,7 +148,7 @@ impl Undo {
             self.moved = self.removed + self.restored;
             self.before_line = i64::MAX;
             self.left = 0;
-            self.told.clear();
+            self.listed.clear();
         }
         !self.finished
     }
@@ -164,9 +159,9 @@ impl Undo {
             return row.forget(tx, self.batch.id);
         };
         self.left += 1;
-        if self.told.len() < TOLD_MAX {
+        if self.listed.len() < LISTED_MAX {
             let resource = self.batch.what.resource();
-            self.told.push(Left {
+            self.listed.push(Left {
                 line: row.line,
                 kind: resource.map_or("interaction", |resource| resource.name),
                 record: row.record,
@@ -241,7 +236,7 @@ fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
         .exists([row.record, join])?)
 }
 
-/// Removes a record that the import made, with its join and what the audit tells of it.
+/// Removes a record that the import made, with its join and its rows in the audit.
 fn remove_for_good(tx: &Tx<'_>, resource: &Resource, row: &Kept) -> Result<()> {
     if let Some(join) = row.interaction {
         tx.prepare_cached("DELETE FROM interactions WHERE id = ?1")?

@@ -244,7 +244,7 @@ impl Steps for Import {
         store.look_up(|connection| {
             in_transaction(connection, Timestamp::now(), |tx| {
                 for row in &self.ahead {
-                    // What is wrong with it is told when it is written.
+                    // What is wrong with it shows when it is written.
                     let _ = self.validate(tx, row.clone());
                 }
                 Ok(())
@@ -327,7 +327,7 @@ impl Import {
                 unlinked.push(PARENT);
             }
         }
-        // A code that was taken since the check is told as the check would have.
+        // A code that was taken since the check is refused as the check would have.
         let codes: Map<String, Value> = resource
             .codes()
             .filter_map(|(_, name)| Some((name.to_owned(), body.get(name)?.clone())))

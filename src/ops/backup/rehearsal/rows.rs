@@ -20,7 +20,7 @@ pub const RESTORED: &[&str] = &[
     "transaction_payments", "transaction_items", "transaction_delegates", "inconsistencies",
 ];
 
-/// The tables that stay as they are. A new table must stand in one of the two; a test tells. How messages
+/// The tables that stay as they are. A new table must stand in one of the two; a test checks it. How messages
 /// leave is of the place, not of what was tried; what was sent is not sent a second time; counters and the
 /// search index follow from the rest.
 #[rustfmt::skip]
@@ -33,7 +33,7 @@ pub const KEPT: &[&str] = &[
     "counters",
 ];
 
-/// People who were deleted for good since the snapshot and of whom nothing else tells: they are in it
+/// People who were deleted for good since the snapshot and of whom nothing else is left: they are in it
 /// and not here, and no import that was taken back since had made them. Who stands among the erasures
 /// comes back with the rest, and is erased anew before anybody sees it: so nothing of them is missed.
 const ERASED: &str = "CREATE TEMP TABLE erased AS
@@ -155,7 +155,7 @@ impl Columns {
     }
 }
 
-/// What goes, told by ids; `now` is the name of our file on this connection.
+/// What goes, by ids; `now` is the name of our file on this connection.
 pub(super) fn going(connection: &Connection, now: &str) -> Result<Going> {
     let count = |table: &str, but: &str| -> Result<i64> {
         let sql = format!(

@@ -68,7 +68,7 @@ fn unreadable(cause: &dyn std::fmt::Display) -> Error {
 /// The rows of sheets, those without any value left out; of the second and later ones without the
 /// header, and counted on.
 pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
-    let (tell, told) = sync_channel(AHEAD_ROWS);
+    let (sender, receiver) = sync_channel(AHEAD_ROWS);
     std::thread::Builder::new()
         .name("spreadsheet".into())
         .spawn(move || {
@@ -84,7 +84,7 @@ pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
                     problem: None,
                 };
                 for name in &sheets {
-                    reader.send(&mut book, name, &tell)?;
+                    reader.send(&mut book, name, &sender)?;
                     reader.number += 1;
                     reader.is_at_header = true;
                 }
@@ -94,11 +94,11 @@ pub(super) fn rows(file: File, sheets: Vec<String>) -> Result<Rows> {
             let read = read.unwrap_or_else(|_| Err(unreadable(&"its parts do not fit together")));
             if let Err(cause) = read {
                 // Nobody may be listening any more.
-                let _ = tell.send(Err(cause));
+                let _ = sender.send(Err(cause));
             }
         })
         .map_err(Error::unavailable)?;
-    Ok(Box::new(told.into_iter()))
+    Ok(Box::new(receiver.into_iter()))
 }
 
 /// Reads sheets that go on with each other.
@@ -121,7 +121,7 @@ impl SheetReader {
         &mut self,
         book: &mut Workbook,
         name: &str,
-        tell: &SyncSender<Result<Row>>,
+        sender: &SyncSender<Result<Row>>,
     ) -> Result<()> {
         let mut cells = book
             .worksheet_cells_reader(name)
@@ -135,7 +135,7 @@ impl SheetReader {
             if row != at {
                 if let Some(line) = at
                     && let Some(row) = self.row(name, line)?
-                    && tell.send(Ok(row)).is_err()
+                    && sender.send(Ok(row)).is_err()
                 {
                     return Ok(());
                 }

@@ -58,7 +58,7 @@ fn a_code_that_was_taken_since_the_check_makes_a_bad_row() {
     .unwrap();
     assert_eq!((import.created, import.done, import.finished), (2, 3, true));
     assert_eq!(
-        import.late.told()[0].to_string(),
+        import.late.listed()[0].to_string(),
         "line 3, column \"slug\": slug: already used by the delegate with id 1"
     );
 }
