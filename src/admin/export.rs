@@ -13,10 +13,7 @@ use crate::{
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response};
-use std::{
-    io::{self, BufWriter, Read, Seek, Write},
-    ops::ControlFlow,
-};
+use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
 
 /// Pieces that wait for the browser.
@@ -54,7 +51,8 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
             what,
             which,
         };
-        let written = write(&export, format, &mut out);
+        let written = export.write(format, &mut out);
+        let written = written.and_then(|_| out.flush().map_err(Error::unavailable));
         if let Err(cause) = written
             && !sender.is_closed()
         {
@@ -68,27 +66,6 @@ pub fn sent(app: &App, what: What, which: Which, zone: Zone, format: Format) -> 
     }));
     let name = format!("{}.{}", what.name(), format.extension());
     answer::download(&name, content_type, body)
-}
-
-fn write(export: &Export<'_>, format: Format, out: &mut impl Write) -> Result<()> {
-    let on = |_| ControlFlow::Continue(());
-    if format == Format::Xlsx {
-        // A spreadsheet is put together at its end.
-        let mut file = tempfile::tempfile().map_err(Error::unavailable)?;
-        export.write_xlsx(&mut file, on)?;
-        file.rewind().map_err(Error::unavailable)?;
-        let mut piece = vec![0; PIECE_BYTES];
-        loop {
-            let read = file.read(&mut piece).map_err(Error::unavailable)?;
-            if read == 0 {
-                break;
-            }
-            out.write_all(&piece[..read]).map_err(Error::unavailable)?;
-        }
-    } else {
-        export.write(format, out, on)?;
-    }
-    out.flush().map_err(Error::unavailable)
 }
 
 /// Where pieces go on their way to the browser.

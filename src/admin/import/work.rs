@@ -10,10 +10,7 @@ use crate::{
     core::Context,
     domain::devices,
     ops::import::{
-        BadRow, Batch, Job, Looked, Source, Stop, batches,
-        job::{Done, Request},
-        join::join,
-        undo,
+        BadRow, Batch, Job, Looked, Source, Stop, batches, job::Request, join::join_all, undo,
     },
     types::{
         DeviceId, DeviceSelector,
@@ -232,16 +229,11 @@ impl List {
             });
         });
         match written {
-            Ok(Done {
-                late,
-                unlinked,
-                finished,
-                ..
-            }) => {
-                bad.take(late.told());
-                bad.take(unlinked.told());
-                outcome.left_out += count(late.count() as u64);
-                outcome.finished = finished;
+            Ok(import) => {
+                bad.take(import.late.listed());
+                bad.take(import.unlinked.listed());
+                outcome.left_out += count(import.late.count() as u64);
+                outcome.finished = import.finished;
             }
             Err(cause) => outcome.failure = Some(told(&cause)),
         }
@@ -372,7 +364,7 @@ pub fn begin_undo(request: &RequestContext, id: i64) -> Result<()> {
                 removed: count(undo.removed),
                 restored: count(undo.restored),
                 left: count(undo.left),
-                told: undo.told.into_iter().take(TOLD_MAX).collect(),
+                told: undo.listed.into_iter().take(TOLD_MAX).collect(),
                 finished: !stop.is_stopped(),
             })
         });
@@ -403,7 +395,7 @@ pub fn begin_join(request: &RequestContext, id: i64, device: DeviceId) -> Result
     let (ctx, console) = (request.context(), Arc::clone(&request.console));
     tokio::task::spawn_blocking(move || {
         let _busy = busy;
-        let joined = join(&console.store, ctx, id, device, stop, |join| {
+        let joined = join_all(&console.store, ctx, id, device, stop, |join| {
             uploads.tell(|work| work.done = count(join.joined + join.skipped));
         });
         let outcome = joined.map(|join| {

@@ -5,9 +5,9 @@ use crate::{
     admin::{Layout, RequestContext, Route, answer, layout::bytes, route},
     domain::delegates::erased,
     ops::backup::{
-        self, folder, inspect,
+        self, folder,
         ledger::{self, Entry, Purpose},
-        run,
+        run, verify,
     },
     types::{
         Timestamp,
@@ -293,14 +293,14 @@ async fn check(request: RequestContext) -> Result<Response> {
     let name = entry.file_name();
     let app = request.console.app().clone();
     let found = run::on_thread(move || {
-        let found = inspect::inspect(&entry.path, app.store.path());
+        let found = verify::inspect(&entry.path, app.store.path());
         // A stick that is not plugged in says nothing about the file on it.
         if found.is_ok() || entry.path.exists() {
             let failure = found.as_ref().err().map(|cause| cause.message.clone());
             app.store
                 .write_blocking(move |tx| ledger::checked(tx, entry.id, failure.as_deref()))?;
         }
-        let now = app.store.look_up(inspect::counts)?;
+        let now = app.store.look_up(verify::counts)?;
         Ok((found?, now))
     })
     .await;

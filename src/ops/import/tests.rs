@@ -1,7 +1,7 @@
 //! Laws of lists, on random ones that refer to each other and to what is in the store in every
 //! direction: what the check lets in is written as it said, and what is taken back is as before.
 
-use super::{Job, Left, Source, Stop, What, batches::Options, job::Request, undo};
+use super::{Job, Left, Source, Stop, What, batches::Options, job::Request, source::Reading, undo};
 use crate::{
     core::Context,
     db::{Durability, Store},
@@ -64,7 +64,7 @@ fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value
         device: None,
         again: true,
     };
-    let source = Source::open(&path, None).unwrap();
+    let source = Source::open(&path, Reading::default()).unwrap();
     let ctx = Context::of_command("import", Arc::default());
     let job = Job::check(Some(store), source, ctx, request, |_| {
         ControlFlow::Continue(())
@@ -75,8 +75,8 @@ fn import(store: &Store, folder: &Path, number: usize, rows: &[Map<String, Value
         .filter(|row| job.checked.bad.contains(*row as u64))
         .collect();
     let done = job.run(store, Stop::default(), |_| {}).unwrap();
-    assert_eq!(done.late.told(), [], "{rows:#?}");
-    assert_eq!(done.unlinked.told(), [], "{rows:#?}");
+    assert_eq!(done.late.listed(), [], "{rows:#?}");
+    assert_eq!(done.unlinked.listed(), [], "{rows:#?}");
     assert_eq!((done.created + done.updated, done.updated), (good, known));
     for (number, row) in rows.iter().enumerate() {
         if !bad.contains(&number) {
