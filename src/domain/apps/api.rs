@@ -376,7 +376,7 @@ impl AppsApi {
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Devices")]
+#[OpenApi(tag = "crate::web::Tag::Devices")]
 impl AppsApi {
     /// Tell that the device is there, and get its settings
     ///

@@ -1,4 +1,4 @@
-//! One device as it stands in the file, deleted or not, for its page and its form.
+//! One device as it is stored, deleted or not, for its page and its form.
 
 use super::{EVENT, LISTED, NAME, RESOURCE};
 use crate::{
@@ -117,7 +117,6 @@ impl Record {
         self.text("device_type")
     }
 
-    /// Whether it is an event.
     pub fn is_event(&self) -> bool {
         self.kind() == EVENT
     }

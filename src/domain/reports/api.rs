@@ -10,7 +10,7 @@ use crate::{
     web::{
         Answer, Outcome,
         envelope::enveloped,
-        query::AnyQuery,
+        parameters::AnyQuery,
         schema::{Described, array, example, free_object, inline, object, text},
     },
 };
@@ -164,7 +164,7 @@ pub struct ReportsApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Reports")]
+#[OpenApi(tag = "crate::web::Tag::Reports")]
 impl ReportsApi {
     /// List the reports of a dashboard
     ///

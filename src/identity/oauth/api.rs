@@ -14,7 +14,7 @@ use crate::{
         tokens::{ACCESS_S, Issued},
     },
     types::error::{Error, Kind},
-    web::{ClientAddress, RequestId, body::read_limited, tags::Tag},
+    web::{ClientAddress, RequestId, Tag, body::read_limited},
 };
 use poem::{
     IntoResponse, Request, RequestBody, Response,

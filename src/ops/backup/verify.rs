@@ -1,7 +1,7 @@
 //! Whether a copy is a whole file of ours. It looks at the copy alone, never at the original.
 
 use crate::{
-    db::{APPLICATION_ID, connection, references},
+    db::{APPLICATION_ID, connection, integrity},
     types::error::{Error, Result},
 };
 use rusqlite::Connection;
@@ -54,7 +54,7 @@ pub fn check(connection: &Connection, version: i64) -> Result<()> {
     if verdict != "ok" {
         return Err(Error::invalid(verdict));
     }
-    if let Some(missing) = references::missing(connection)?.first() {
+    if let Some(missing) = integrity::missing(connection)?.first() {
         return Err(Error::invalid(format!(
             "a row of {} names a record that does not exist",
             missing.table

@@ -202,14 +202,14 @@ impl Steps for Import {
         batches::take_up(tx, self.batch, self.done)?;
         self.made.clear();
         if self.plan.what == What::Delegates {
-            delegates::index::later(tx)?;
+            delegates::overview::skip_index(tx)?;
         }
         Ok(())
     }
 
     fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
         if self.plan.what == What::Delegates {
-            delegates::index::now(tx, &self.made)?;
+            delegates::overview::fill_index(tx, &self.made)?;
         }
         let finished = self.finished && !kept::any_waits(tx, self.batch)?;
         batches::advance(tx, self.batch, self.done, finished)
