@@ -7,7 +7,7 @@ use super::{
 use crate::types::error::{Error, Kind, Refusal};
 use poem::{
     Response,
-    error::{MethodNotAllowedError, NotFoundError, ReadBodyError, ResponseError},
+    error::{ReadBodyError, ResponseError},
     http::{StatusCode, header},
 };
 use poem_openapi::{
@@ -223,15 +223,6 @@ pub fn of_poem(cause: poem::Error) -> Error {
             Ok(Failure(error)) => error,
             Err(cause) => Error::defect(cause),
         };
-    }
-    if cause.is::<NotFoundError>() {
-        return Error::new(Kind::NoSuchPath, "there is no such path");
-    }
-    if cause.is::<MethodNotAllowedError>() {
-        return Error::new(
-            Kind::MethodNotAllowed,
-            "this path does not know this method",
-        );
     }
     if let Some(cause) = cause.downcast_ref::<ParseParamError>() {
         if cause.reason.contains("\"boolean\"") {
