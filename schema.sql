@@ -105,10 +105,10 @@ CREATE INDEX devices_type ON devices (device_type);
 -- Who and what takes part was found in the transaction that writes a row; SQLite would look for each
 -- record again, on a page of a large table that nothing else needs, for an eighth of the time that
 -- recording takes. So these are no foreign keys: triggers keep whoever takes part from being deleted,
--- and `gatepost check` and every backup look for those who are missing (src/db/references.rs).
+-- and `gatepost check` and every backup look for those who are missing (src/db/integrity.rs).
 CREATE TABLE interactions (
     -- None is given twice: the last one stands in sqlite_sequence, as with AUTOINCREMENT, but is looked
-    -- up and written once a transaction (src/db/ids.rs).
+    -- up and written once a transaction (src/db/counters.rs).
     id                 INTEGER PRIMARY KEY,
     interaction_type   TEXT NOT NULL,
     first_delegate_id  INTEGER,

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     core::settings,
-    db::{integrity::Condition, occupancy},
+    db::{counters, integrity::Condition},
     domain::{
         apps::state::{self, Running},
         delegates, devices,
@@ -167,7 +167,7 @@ impl Now {
             this_minute: shown(counts.last()),
             last_minute: shown(counts.iter().rev().nth(1)),
             most: shown(counts.iter().max()),
-            people: occupancy::people(connection, ANYWHERE)?,
+            people: counters::people(connection, ANYWHERE)?,
             inside: inside::fullest(connection, LINES)?,
             offline: devices.len() - online,
             online,

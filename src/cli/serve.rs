@@ -3,7 +3,7 @@
 use super::{log, print, print_json};
 use crate::{
     admin::{Console, Reach},
-    core::settings::{self, address::host},
+    core::settings::{self, values::host},
     db::{Durability, ServeLock, Store, salvage},
     identity::App,
     ops::check,

@@ -1,4 +1,4 @@
-//! Text as it stands in spreadsheet cells: kept from being run as a formula, both ways (contract §8),
+//! Text in spreadsheet cells: kept from being run as a formula, both ways (contract §8),
 //! and cut where no cell holds it.
 
 use std::borrow::Cow;
@@ -10,7 +10,6 @@ const CUT_MARK: &str = " … [cut: no cell holds more]";
 
 /// The text as a CSV cell: what a spreadsheet would run gets a leading apostrophe, and so does what
 /// would lose one of its own by [`unguarded`].
-#[must_use]
 pub fn guarded(text: &str) -> Cow<'_, str> {
     if would_run(text) {
         return Cow::Owned(format!("'{text}"));
@@ -20,7 +19,6 @@ pub fn guarded(text: &str) -> Cow<'_, str> {
 
 /// The text as a cell that is text for sure, as in XLSX: only an apostrophe that [`unguarded`]
 /// would take is kept by another.
-#[must_use]
 pub fn kept(text: &str) -> Cow<'_, str> {
     if unguarded(text).len() == text.len() {
         Cow::Borrowed(text)
@@ -30,7 +28,6 @@ pub fn kept(text: &str) -> Cow<'_, str> {
 }
 
 /// A cell without the apostrophe that keeps a spreadsheet from running it.
-#[must_use]
 pub fn unguarded(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
         Some(rest) if is_like_formula(rest.trim_start_matches('\'')) => rest,
@@ -39,7 +36,6 @@ pub fn unguarded(cell: &str) -> &str {
 }
 
 /// The text as far as a cell holds it, with a mark at its end; none where a cell holds all of it.
-#[must_use]
 pub fn cut(text: &str) -> Option<String> {
     // No letter has more units than bytes.
     if text.len() <= CELL_MAX || units(text) <= CELL_MAX {
@@ -57,7 +53,6 @@ pub fn cut(text: &str) -> Option<String> {
 }
 
 /// Whether [`cut`] made the text of a longer one.
-#[must_use]
 pub fn was_cut(cell: &str) -> bool {
     // The letter that did not fit may have had two units.
     cell.ends_with(CUT_MARK) && (CELL_MAX - 1..=CELL_MAX).contains(&units(cell))

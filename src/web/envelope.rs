@@ -25,19 +25,16 @@ pub type Created<T> = Answer<T, 201>;
 
 impl<T, const S: u16> Answer<T, S> {
     /// An answer with `data` (JSON text) and an empty `meta`.
-    #[must_use]
     pub fn of(data: &str) -> Self {
         Self::with_meta(data, "{}")
     }
 
     /// An answer with `data` and `meta`, both JSON text.
-    #[must_use]
     pub fn with_meta(data: &str, meta: &str) -> Self {
         Self::whole(envelope(data, meta))
     }
 
     /// An answer that is an envelope already.
-    #[must_use]
     pub fn whole(body: impl Into<Body>) -> Self {
         Self {
             body: body.into(),
@@ -61,7 +58,6 @@ impl<T, const S: u16> Answer<T, S> {
 }
 
 /// `{"data": data, "meta": meta}` from JSON text.
-#[must_use]
 pub fn envelope(data: &str, meta: &str) -> String {
     let mut body = String::with_capacity(data.len() + meta.len() + 20);
     body.push_str("{\"data\":");
@@ -141,7 +137,6 @@ fn replay<T: Described>() -> MetaResponse {
 }
 
 /// The schema of an envelope around a `T`, with the example that `T` has.
-#[must_use]
 pub fn enveloped<T: Described>() -> MetaSchemaRef {
     let of_meta = serde_json::from_str(T::META).unwrap_or_default();
     around(T::reference(), T::meta(), T::schema().example, of_meta)
@@ -159,62 +154,46 @@ fn around(
     })
 }
 
-/// A created record (201), the answer given before to the same nonce (200, `meta.replayed`), or a
-/// refusal that was stored before it was told (412).
-pub struct CreatedOnce<T>(Answer<T>);
+/// An answer that is an envelope already, with its status: of what `CREATES` a record (201; 200 with
+/// `meta.replayed` for the same nonce), or only tries to (200), or of a refusal that was stored (412).
+pub struct StoredAnswer<T, const CREATES: bool> {
+    status: u16,
+    body: String,
+    shape: PhantomData<fn() -> T>,
+}
 
-impl<T> CreatedOnce<T> {
-    /// An answer that is an envelope already, with its status.
-    #[must_use]
-    pub fn stored(status: u16, body: String) -> Self {
-        Self(Answer::whole(body).with_status(status))
+/// A created record, the answer given before to the same nonce, or a refusal.
+pub type CreatedOnce<T> = StoredAnswer<T, true>;
+/// What an operation would have answered that was only tried.
+pub type Tried<T> = StoredAnswer<T, false>;
+
+impl<T, const CREATES: bool> StoredAnswer<T, CREATES> {
+    pub fn new(status: u16, body: String) -> Self {
+        Self {
+            status,
+            body,
+            shape: PhantomData,
+        }
     }
 }
 
 /// The `meta` of an answer that repeats an earlier one.
 pub const REPLAYED: &str = "{\"replayed\":true}";
 
-impl<T: Send> IntoResponse for CreatedOnce<T> {
+impl<T: Send, const CREATES: bool> IntoResponse for StoredAnswer<T, CREATES> {
     fn into_response(self) -> Response {
-        self.0.into_response()
+        respond(self.status, self.body.into())
     }
 }
 
-impl<T: Described> ApiResponse for CreatedOnce<T> {
+impl<T: Described, const CREATES: bool> ApiResponse for StoredAnswer<T, CREATES> {
     fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![response::<T>(201), replay::<T>()],
-        }
-    }
-
-    fn register(registry: &mut Registry) {
-        T::register(registry);
-    }
-}
-
-/// What an operation would have answered that was only tried: 200, or a refusal with what else there
-/// is to tell.
-pub struct Tried<T>(CreatedOnce<T>);
-
-impl<T> Tried<T> {
-    /// An answer that is an envelope already, with its status.
-    #[must_use]
-    pub fn stored(status: u16, body: String) -> Self {
-        Self(CreatedOnce::stored(status, body))
-    }
-}
-
-impl<T: Send> IntoResponse for Tried<T> {
-    fn into_response(self) -> Response {
-        self.0.into_response()
-    }
-}
-
-impl<T: Described> ApiResponse for Tried<T> {
-    fn meta() -> MetaResponses {
-        MetaResponses {
-            responses: vec![response::<T>(200)],
-        }
+        let responses = if CREATES {
+            vec![response::<T>(201), replay::<T>()]
+        } else {
+            vec![response::<T>(200)]
+        };
+        MetaResponses { responses }
     }
 
     fn register(registry: &mut Registry) {

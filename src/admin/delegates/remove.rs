@@ -53,9 +53,7 @@ struct NotRestored {
 
 async fn bring_back(request: RequestContext) -> Result<Response> {
     let id = request.id("id")?;
-    let done = request
-        .write(move |tx, ctx| restore::restore(tx, ctx, id))
-        .await;
+    let done = request.write(move |tx, ctx| restore(tx, ctx, id)).await;
     match done {
         Ok(()) => request.done(
             "Restored. Its codes are valid again.",

@@ -2,7 +2,7 @@
 
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
-    db::occupancy,
+    db::counters,
     domain::{delegates::overview, devices::record::Record, interactions::inside},
     types::{DeviceId, InteractionId, Timestamp, error::Result},
 };
@@ -41,7 +41,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     let (record, count, people) = request
         .read(move |connection| {
             let record = Record::find(connection, id)?;
-            let count = occupancy::people(connection, record.id)?;
+            let count = counters::people(connection, record.id)?;
             let people = people(connection, record.id, before, PAGE)?;
             Ok((record, count, people))
         })

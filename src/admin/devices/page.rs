@@ -9,7 +9,7 @@ use super::{
 use crate::{
     admin::{Area, Layout, RequestContext, answer, audit::Change},
     core::{records::Kind, settings::Settings},
-    db::occupancy,
+    db::counters,
     domain::{
         apps::{
             self, configuration,
@@ -148,7 +148,7 @@ impl Seen {
         let id = record.id;
         let (children, children_all) = tree::children(connection, id.0, app)?;
         Ok(Self {
-            inside: occupancy::people(connection, id)?,
+            inside: counters::people(connection, id)?,
             people: inside::people(connection, id, None, LINES)?,
             children,
             children_all,

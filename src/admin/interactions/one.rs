@@ -5,7 +5,7 @@ use crate::{
     domain::{
         delegates, devices,
         interactions::{
-            origin::{self, Sender},
+            history::{self, Sender},
             remove,
             rows::{self, Interaction},
         },
@@ -81,12 +81,12 @@ impl Page {
             layout,
             id,
             participants: participants(connection, &found)?,
-            sender: origin::sender(connection, id)?,
-            conflicts: origin::conflicts(connection, id)?
+            sender: history::sender(connection, id)?,
+            conflicts: history::conflicts(connection, id)?
                 .iter()
                 .map(|message| answer::sentence(message))
                 .collect(),
-            batch: origin::batch(connection, id)?,
+            batch: history::batch(connection, id)?,
             answers,
             data_bytes: (length > DATA_MAX).then(|| i64::try_from(length).unwrap_or(i64::MAX)),
             data: text.filter(|_| length <= DATA_MAX),

@@ -219,7 +219,7 @@ impl AppsApi {
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Devices")]
+#[OpenApi(tag = "crate::web::Tag::Devices")]
 impl AppsApi {
     /// Send a ping, and get the device's settings
     ///

@@ -67,7 +67,7 @@ pub struct ContentApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Content")]
+#[OpenApi(tag = "crate::web::Tag::Content")]
 impl ContentApi {
     /// Regions for a delegate
     ///

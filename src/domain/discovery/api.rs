@@ -151,7 +151,7 @@ pub struct DiscoveryApi {
     pub discovery: Arc<Discovery>,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Discovery")]
+#[OpenApi(tag = "crate::web::Tag::Discovery")]
 impl DiscoveryApi {
     /// Ask to be let in
     ///

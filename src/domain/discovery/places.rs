@@ -1,7 +1,7 @@
 //! Where an app can reach the server: what the QR code holds (contract §7). Never loopback, which on
 //! a phone is the phone.
 
-use crate::{core::settings::address, types::os};
+use crate::{core::settings::values, types::os};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Beginnings of the names of interfaces that lead to no network of people: bridges and tunnels to
@@ -134,7 +134,7 @@ fn is_private(address: IpAddr) -> bool {
 }
 
 fn public(url: &str) -> Result<Place, Trouble> {
-    let host = address::host(url).unwrap_or_default();
+    let host = values::host(url).unwrap_or_default();
     let own = host.eq_ignore_ascii_case("localhost")
         || host.to_ascii_lowercase().ends_with(".localhost")
         || host

@@ -57,7 +57,7 @@ impl CommsApi {
     }
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Delegates")]
+#[OpenApi(tag = "crate::web::Tag::Delegates")]
 impl CommsApi {
     /// Send a delegate a message
     ///

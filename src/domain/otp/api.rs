@@ -4,9 +4,8 @@ use super::{Asker, LIFE_S, send};
 use crate::{
     identity::{App, Granted, roles::AnyToken},
     web::{
-        Answer, Body, ClientAddress, Outcome, RequestId,
+        Answer, Body, ClientAddress, Outcome, RequestId, Tag,
         schema::{Described, Properties, bounded_text, integer, plain},
-        tags::Tag,
     },
 };
 use poem::{FromRequest, Request, RequestBody};

@@ -10,7 +10,7 @@ use crate::{
     web::{
         Answer, Outcome,
         envelope::enveloped,
-        query::AnyQuery,
+        parameters::AnyQuery,
         schema::{Described, Properties, array, free_object, inline, plain, response, text, texts},
     },
 };
@@ -117,7 +117,7 @@ pub struct ReportsApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Reports")]
+#[OpenApi(tag = "crate::web::Tag::Reports")]
 impl ReportsApi {
     /// List the reports of a dashboard
     ///

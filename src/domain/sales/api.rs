@@ -9,7 +9,7 @@ use crate::{
         Answer, Created, IdempotencyKey, Outcome, RequestId,
         body::Anything,
         envelope::envelope,
-        query::AnyQuery,
+        parameters::AnyQuery,
         schema::{Described, Properties, array, free_object, inline, integer, plain},
     },
 };
@@ -93,7 +93,7 @@ pub struct TransactionsApi {
     pub app: App,
 }
 
-#[OpenApi(tag = "crate::web::tags::Tag::Transactions")]
+#[OpenApi(tag = "crate::web::Tag::Transactions")]
 impl TransactionsApi {
     /// Record a purchase
     ///

@@ -13,12 +13,11 @@ use crate::{
     },
     types::error::{Error, Kind},
     web::{
-        ClientAddress, RequestId,
+        ClientAddress, RequestId, Tag,
         body::read_limited,
         schema::{
             Described, Properties, choice, inline, nullable, plain, response as json_response, text,
         },
-        tags::Tag,
     },
 };
 use poem::{

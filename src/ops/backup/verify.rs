@@ -3,7 +3,7 @@
 
 use super::{folder, refused};
 use crate::{
-    db::{APPLICATION_ID, connection, migrate, open, references},
+    db::{APPLICATION_ID, connection, integrity, migrate, open},
     types::error::{Error, Kind, Result},
 };
 use rusqlite::Connection;
@@ -56,7 +56,7 @@ pub fn check(connection: &Connection, version: i64) -> Result<()> {
     if verdict != "ok" {
         return Err(Error::invalid(verdict));
     }
-    if let Some(missing) = references::missing(connection)?.first() {
+    if let Some(missing) = integrity::missing(connection)?.first() {
         return Err(Error::invalid(format!(
             "a row of {} names a record that does not exist",
             missing.table

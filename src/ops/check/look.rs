@@ -4,7 +4,7 @@
 use super::{Finding, Report, Step, index};
 use crate::{
     core::settings,
-    db::{Found, migrate, open, references, salvage},
+    db::{Found, integrity, migrate, open, salvage},
     domain::interactions::{presence::ANYWHERE, recount, types},
     ops::backup::ledger,
     types::{
@@ -187,7 +187,7 @@ fn look_at_schema(connection: &Connection, report: &mut Report) -> Result<()> {
 }
 
 fn look_at_references(connection: &Connection, report: &mut Report) -> Result<()> {
-    for missing in references::missing(connection)? {
+    for missing in integrity::missing(connection)? {
         let first = missing
             .first
             .map_or_else(String::new, |row| format!(", the first in row {row}"));

@@ -257,14 +257,14 @@ impl Steps for Import {
         batches::take_up(tx, self.batch, self.done)?;
         self.made.clear();
         if self.plan.what == What::Delegates {
-            delegates::index::later(tx)?;
+            delegates::overview::skip_index(tx)?;
         }
         Ok(())
     }
 
     fn close(&mut self, tx: &Tx<'_>) -> Result<()> {
         if self.plan.what == What::Delegates {
-            delegates::index::now(tx, &self.made)?;
+            delegates::overview::fill_index(tx, &self.made)?;
         }
         batches::advance(tx, self.batch, self.done, self.finished)
     }

@@ -1,6 +1,7 @@
-//! Request headers that operations read: `Idempotency-Key` and `If-Match`. poem's own extractor
-//! passes over what is not ASCII and the second of two; here both are errors.
+//! Request headers that operations read, `Idempotency-Key` and `If-Match`, and query strings with any
+//! names. poem's own extractor ignores headers that are not ASCII and the second of two; here both are errors.
 
+use super::schema::{inline, plain, text};
 use crate::{
     core::records::{Resource, write},
     types::{
@@ -11,11 +12,9 @@ use crate::{
 use poem::{Request, RequestBody};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
-    registry::{MetaParamIn, MetaSchemaRef},
+    registry::{MetaParamIn, MetaSchema, MetaSchemaRef},
 };
 use rusqlite::Connection;
-
-use super::schema::{inline, text};
 
 /// The one value of a header; `None` without it.
 fn one_value(request: &Request, name: &str) -> Result<Option<String>> {
@@ -145,3 +144,44 @@ macro_rules! header_extractor {
 
 header_extractor!(IdempotencyKey, "Idempotency-Key");
 header_extractor!(IfMatch, "If-Match");
+
+/// What was sent, decoded, in the order sent; a name may stand there twice.
+pub struct AnyQuery(pub Vec<(String, String)>);
+
+impl AnyQuery {
+    /// Whether an operation takes any names: the parameter of this shape is the whole query string.
+    pub fn is(schema: &MetaSchemaRef) -> bool {
+        matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "object")
+    }
+}
+
+impl<'a> ApiExtractor<'a> for AnyQuery {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Query)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(inline(MetaSchema {
+            additional_properties: Some(inline(text("")).into()),
+            ..plain("object", "")
+        }))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> poem::Result<Self> {
+        let query = request.uri().query().unwrap_or_default();
+        Ok(Self(
+            form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        ))
+    }
+}

@@ -1,36 +1,24 @@
-//! Whether everything that a template names is there: variables, properties of the records that it
-//! sees, filters, tests and functions. minijinja tells the last three only where it gets there; a
-//! misspelt property prints nothing, and nobody notices before the guests do.
+//! Checks before a template is saved: that it uses only what is part of the language here, and that
+//! everything it names exists: variables, properties, filters, tests and functions. minijinja reports the
+//! last three only where it gets there, and a misspelt property prints nothing.
 
 use super::{
     Fault, Known, filters,
     tags::{Kind, Tag},
 };
 use crate::types::text;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
-const KEYWORDS: [&str; 16] = [
-    "False",
-    "None",
-    "True",
-    "and",
-    "else",
-    "false",
-    "if",
-    "ignore",
-    "in",
-    "is",
-    "none",
-    "not",
-    "or",
-    "recursive",
-    "true",
-    "with",
-];
+const KEYWORDS: &str =
+    "False None True and else false if ignore in is none not or recursive true with";
 
 /// Checks what is read of variables that are not the template's own. What it keeps in a variable of
 /// its own, or computes, is not followed.
-pub(super) fn check(tags: &[Tag<'_>], names: &[&str], known: &[Known<'_>]) -> Result<(), Fault> {
+pub(super) fn check_names(
+    tags: &[Tag<'_>],
+    names: &[&str],
+    known: &[Known<'_>],
+) -> Result<(), Fault> {
     let own: BTreeSet<&str> = tags
         .iter()
         .flat_map(names_of_its_own)
@@ -50,7 +38,9 @@ pub(super) fn check(tags: &[Tag<'_>], names: &[&str], known: &[Known<'_>]) -> Re
                 Place::Test if !filters::is_test(name) => {
                     return fault(format!("there is no test `{name}`"));
                 }
-                Place::Variable if own.contains(name) || KEYWORDS.contains(&name) => {}
+                Place::Variable
+                    if own.contains(name) || KEYWORDS.split(' ').any(|keyword| keyword == name) => {
+                }
                 Place::Variable if filters::is_function(name) => {}
                 Place::Variable if tag.sign(at + 1) == Some("(") => {
                     return fault(format!("there is no function `{name}`"));
@@ -161,6 +151,83 @@ fn properties(tag: &Tag<'_>, mut at: usize, known: &[Known<'_>]) -> Result<(), F
         }
         path = format!("{path}.{}", property.text);
         at = next;
+    }
+    Ok(())
+}
+
+/// The compiler calls itself once for each link of a chain, such as `a + a + …`, and for each `elif`.
+const TOKENS_IN_TAG_MAX: usize = 250;
+const ELIF_MAX: usize = 100;
+
+const OF_OTHER_TEMPLATES: [&str; 6] = ["block", "extends", "from", "import", "include", "super"];
+
+pub(super) fn check_language(tags: &[Tag<'_>]) -> Result<(), Fault> {
+    let mut branches = 0;
+    for tag in tags {
+        let Some(first) = tag.tokens.first() else {
+            continue;
+        };
+        let refused = |message: &str| Err(Fault::at(first.line, message));
+        match tag.statement() {
+            Some(statement) if OF_OTHER_TEMPLATES.contains(&statement) => {
+                return refused(
+                    "a template stands alone here: it cannot include, import or extend another, and has no blocks",
+                );
+            }
+            Some("autoescape") => return refused("how texts are escaped cannot be changed"),
+            Some("elif") => branches += 1,
+            _ => {}
+        }
+        if branches > ELIF_MAX {
+            return Err(Fault::at(first.line, format!("more than {ELIF_MAX} elif")));
+        }
+        if tag.tokens.len() > TOKENS_IN_TAG_MAX {
+            return refused("this expression is too long: take it apart with {% set %}");
+        }
+        methods(tag)?;
+        doubling(tag)?;
+    }
+    Ok(())
+}
+
+fn methods(tag: &Tag<'_>) -> Result<(), Fault> {
+    for at in 1..tag.tokens.len() {
+        let called = tag.sign(at) == Some(".") && tag.sign(at + 2) == Some("(");
+        if called && tag.name(at - 1) != Some("loop") {
+            let name = tag.name(at + 1).unwrap_or_default();
+            return Err(Fault::at(
+                tag.tokens[at].line,
+                format!("values have no methods here: use a filter, such as `x|{name}`"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses `{% set x = x + x %}`: of a list it makes one twice as long each time, which nothing charges.
+fn doubling(tag: &Tag<'_>) -> Result<(), Fault> {
+    let is_of_path = |at: &usize| tag.name(*at).is_some() || tag.sign(*at) == Some(".");
+    let text = |path: Range<usize>| path.map(|at| tag.tokens[at].text).collect::<String>();
+    let keeps = matches!(tag.statement(), Some("set" | "with"));
+    for plus in (1..tag.tokens.len()).filter(|at| keeps && tag.sign(*at) == Some("+")) {
+        let before = (0..plus).rev().take_while(is_of_path).count();
+        let after = (plus + 1..tag.tokens.len()).take_while(is_of_path).count();
+        let path = text(plus - before..plus);
+        // What stands beside one of these is a number.
+        let is_number = |at: Option<usize>| {
+            at.and_then(|at| tag.sign(at))
+                .is_some_and(|sign| ["*", "/", "//", "%", "|"].contains(&sign))
+        };
+        if !path.is_empty()
+            && path == text(plus + 1..plus + 1 + after)
+            && !is_number((plus - before).checked_sub(1))
+            && !is_number(Some(plus + 1 + after))
+        {
+            return Err(Fault::at(
+                tag.tokens[plus].line,
+                format!("`{path}` stands twice beside `+`: write 2 * {path}"),
+            ));
+        }
     }
     Ok(())
 }

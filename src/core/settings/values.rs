@@ -1,9 +1,11 @@
-//! Addresses that an administrator gives: the server's own, and those that browsers may call from.
+//! Values of settings: the server's own address, origins that browsers may call from, whether messages go
+//! to delegates (spec: send-comm, rule 7), and who may have one-time passwords (contract §8, OTP).
 
 use crate::types::{
     error::{Error, Result},
     text::shortened,
 };
+use serde_json::Value;
 
 /// The server's own address, without a trailing slash.
 ///
@@ -28,7 +30,6 @@ pub fn public_url(text: &str) -> Result<String> {
 
 /// The host of an address such as `https://gate.example.org:8443`, without the brackets of an IPv6
 /// address; `None` where it has none.
-#[must_use]
 pub fn host(url: &str) -> Option<&str> {
     let authority = url.split_once("://")?.1.split(['/', '?', '#']).next()?;
     let host = match authority.strip_prefix('[') {
@@ -65,7 +66,7 @@ pub fn check_origin(origin: &str) -> Result<()> {
 /// A host with an optional port; no user, no white space.
 fn is_authority(text: &str) -> bool {
     let (host, port) = match text.rsplit_once(':') {
-        // An IPv6 address has colons of its own, and stands in brackets.
+        // An IPv6 address contains colons, and is in brackets.
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (text, None),
     };
@@ -86,6 +87,98 @@ fn is_authority(text: &str) -> bool {
 
 fn is_of_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"/-._~%".contains(&byte)
+}
+
+/// Whether messages go to delegates. What goes to users, such as one-time passwords, is not of it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches that have nothing to do with each other"
+)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Communications {
+    /// Whether any do.
+    pub enabled: bool,
+    /// Whether e-mails do.
+    pub email: bool,
+    /// Whether texts do.
+    pub sms: bool,
+    /// Whether push messages do.
+    pub push: bool,
+    /// The country of phone numbers without a country code, as its calling code, such as `+49`; without
+    /// it they cannot be reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub country_code: Option<String>,
+}
+
+impl Default for Communications {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            email: true,
+            sms: true,
+            push: true,
+            country_code: None,
+        }
+    }
+}
+
+impl Communications {
+    pub(super) fn parse(value: &Value) -> Result<Self> {
+        if !value.is_object() {
+            return Err(Error::invalid("communications: must be an object"));
+        }
+        let read: Self = serde_json::from_value(value.clone())
+            .map_err(|cause| Error::invalid(format!("communications: {cause}")))?;
+        if let Some(code) = &read.country_code {
+            let digits = code.strip_prefix('+').unwrap_or_default();
+            let right = (1..=3).contains(&digits.len())
+                && digits.bytes().all(|byte| byte.is_ascii_digit())
+                && !digits.starts_with('0');
+            if !right {
+                return Err(Error::invalid(
+                    "communications.countryCode: must be such as +49",
+                ));
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Who may have a one-time password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OneTimePasswords {
+    /// Nobody.
+    Off,
+    /// Those who are users already.
+    #[default]
+    Users,
+    /// Users, and whose e-mail address exactly one delegate has: they become users as they sign in.
+    Delegates,
+    /// Anybody with an e-mail address: they become users as they sign in.
+    Anyone,
+}
+
+impl OneTimePasswords {
+    /// Every choice, the strictest first.
+    pub const ALL: [Self; 4] = [Self::Off, Self::Users, Self::Delegates, Self::Anyone];
+
+    /// Its name in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Users => "users",
+            Self::Delegates => "delegates",
+            Self::Anyone => "anyone",
+        }
+    }
+
+    pub(super) fn parse(value: &Value) -> Result<Self> {
+        let named = |name: &str| Self::ALL.into_iter().find(|choice| choice.name() == name);
+        value.as_str().and_then(named).ok_or_else(|| {
+            Error::invalid("oneTimePasswords: must be off, users, delegates or anyone")
+        })
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +242,32 @@ mod tests {
             "",
         ] {
             assert!(check_origin(other).is_err(), "{other}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod communications_tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_not_said_is_on() {
+        let read = Communications::parse(&json!({"sms": false, "countryCode": "+49"})).unwrap();
+        assert!(read.enabled && read.email && read.push && !read.sms);
+        assert_eq!(
+            Communications::parse(&json!({})).unwrap(),
+            Communications::default()
+        );
+        for wrong in [
+            json!({"sms": "no"}),
+            json!({"letters": true}),
+            json!({"countryCode": "49"}),
+            json!({"countryCode": "+0"}),
+            json!({"countryCode": "+4900"}),
+            json!([]),
+        ] {
+            assert!(Communications::parse(&wrong).is_err(), "{wrong}");
         }
     }
 }

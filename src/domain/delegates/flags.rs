@@ -1,7 +1,17 @@
-//! What a delegate may change of its own record (contract §4).
+//! Flags (spec: Delegate flags): those that the service sets, `e` and `f`, and those that delegates may
+//! change in their own record, with what else they may (contract §4).
 
-use crate::types::error::{Error, Kind, Result};
-use serde_json::{Map, Value};
+use super::{RESOURCE, normal_flags};
+use crate::{
+    core::Context,
+    db::Tx,
+    types::{
+        DelegateId,
+        error::{Error, Kind, Result},
+    },
+};
+use rusqlite::{OptionalExtension, params};
+use serde_json::{Map, Value, json};
 
 /// Flags that a delegate may set and clear itself (spec: Delegate flags).
 const OWN_FLAGS: &[char] = &['p', 's', 'v'];
@@ -56,6 +66,36 @@ fn check_flags(sent: &str, stored: &str) -> Result<()> {
 
 fn forbidden(message: &str) -> Error {
     Error::new(Kind::Forbidden, message)
+}
+
+/// The delegate has opened an e-mail.
+pub const OPENED_MAIL: char = 'e';
+/// The delegate has sent their feedback.
+pub const SENT_FEEDBACK: char = 'f';
+
+/// Sets a flag of a delegate, once; nothing happens where it is set, or the delegate is deleted.
+pub fn raise(tx: &Tx<'_>, ctx: &Context, delegate: DelegateId, flag: char) -> Result<()> {
+    let found: Option<Option<String>> = tx
+        .prepare_cached("SELECT raw_flags FROM delegates WHERE id = ?1 AND deleted_at IS NULL")?
+        .query_row([delegate], |row| row.get(0))
+        .optional()?;
+    let Some(before) = found else {
+        return Ok(());
+    };
+    if before.as_deref().is_some_and(|flags| flags.contains(flag)) {
+        return Ok(());
+    }
+    let after = normal_flags(&format!("{}{flag}", before.as_deref().unwrap_or_default()));
+    tx.prepare_cached(
+        "UPDATE delegates SET raw_flags = ?2, updated_at = iif(updated_at - ?3 BETWEEN 0 AND 1000, updated_at + 1, ?3) WHERE id = ?1",
+    )?
+    .execute(params![delegate, after, tx.now()])?;
+    let shown = |flags: Option<&str>| {
+        // As a record is shown: what has no value is not there.
+        flags.map_or_else(|| json!({}), |flags| json!({"rawFlags": flags}))
+    };
+    let (before, after) = (shown(before.as_deref()), shown(Some(&after)));
+    RESOURCE.audit(tx, ctx, "update", delegate.0, Some(before), Some(after))
 }
 
 #[cfg(test)]
