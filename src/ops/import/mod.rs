@@ -30,6 +30,7 @@ pub mod slices;
 pub mod source;
 pub mod target;
 pub mod undo;
+pub mod uploads;
 mod uses;
 mod values;
 pub mod warnings;
