@@ -34,6 +34,9 @@ pub fn format(asked: &str) -> Result<Format> {
     }
 }
 
+/// A part of a file, and what to read the next one from.
+pub type Slice<S> = (Vec<u8>, S);
+
 /// A file that is read slice by slice while it is sent; `next` reads one, and is given what it returned
 /// the last time.
 pub fn slices<S: Send + 'static>(
@@ -41,7 +44,7 @@ pub fn slices<S: Send + 'static>(
     name: &str,
     content_type: &str,
     begin: S,
-    next: fn(S, &Connection) -> Result<Option<(Vec<u8>, S)>>,
+    next: fn(S, &Connection) -> Result<Option<Slice<S>>>,
 ) -> Response {
     let rest = (app.clone(), begin);
     let pieces = stream::try_unfold(rest, move |(app, mut rest)| async move {

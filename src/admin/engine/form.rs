@@ -421,7 +421,7 @@ impl Form {
 
     /// What a browser sends of the form.
     #[cfg(test)]
-    pub fn as_sent(mut self) -> Fields {
+    pub fn into_sent(mut self) -> Fields {
         let mut sent = Vec::new();
         let mut send = |name: &str, value: &str| sent.push((name.to_owned(), value.to_owned()));
         for input in self.inputs() {

@@ -7,6 +7,7 @@ mod copies;
 pub mod erase;
 pub mod erased;
 pub mod fields;
+pub mod find;
 pub mod flag;
 pub mod index;
 pub mod merge;

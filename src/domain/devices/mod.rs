@@ -7,6 +7,7 @@ pub mod deleted;
 mod fields;
 mod names;
 pub(crate) mod record;
+pub mod rule_texts;
 pub(crate) mod tree;
 
 pub use closed::{closed_by_upgrade, forget_closed};

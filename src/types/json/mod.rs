@@ -2,12 +2,14 @@
 
 mod escape;
 mod fingerprint;
+mod flat;
 mod merge_patch;
 mod read;
 mod whole;
 
 pub use escape::code_unit;
 pub use fingerprint::{digest_part, fingerprint, fingerprint_with};
+pub use flat::{Differences, differences, flatten, in_words as value_in_words};
 pub use merge_patch::{difference, merge_patch};
 pub use read::{check_limits, fault, in_plain_words, parse};
 pub use whole::{anything_whole, no_property_twice, read_whole};

@@ -1,6 +1,7 @@
 //! The preview of a list before it is imported, and what the user chooses for it: columns, key, options.
 
 use crate::{
+    core::records::Resource,
     domain::{devices, events},
     ops::import::{
         Columns, Mapping, Misfit, Source, Target, What,
@@ -170,7 +171,7 @@ impl Preview {
             }) => {
                 return Err(Error::invalid(format!(
                     "\"{first}\" and \"{second}\" are both \"{}\"; leave one of them out",
-                    label(&name)
+                    property_label(what, &name)
                 )));
             }
             Some(Misfit::NoneKnown) => {
@@ -188,7 +189,7 @@ impl Preview {
         match key {
             Some(key) if !self.columns.is_empty() && !has_key => Err(Error::invalid(format!(
                 "rows are to be matched by \"{0}\", and no column is that; choose which one is, or choose that every row is new",
-                label(key)
+                property_label(what, key)
             ))),
             _ => Ok(()),
         }
@@ -223,8 +224,19 @@ fn keys(what: What, events: bool) -> Vec<(&'static str, String)> {
         What::Devices => Some(&devices::LISTED),
         _ => what.resource(),
     };
-    let codes = resource.into_iter().flat_map(|resource| resource.codes());
-    codes.map(|(_, name)| (name, label(name))).collect()
+    let codes = resource.into_iter().flat_map(Resource::codes);
+    codes
+        .map(|(_, name)| (name, property_label(what, name)))
+        .collect()
+}
+
+/// The label of a property, from its declaration where it has one.
+fn property_label(what: What, name: &str) -> String {
+    let declared = what.resource().and_then(|resource| resource.property(name));
+    match declared.map_or("", |field| field.label) {
+        "" => label(name),
+        declared => declared.to_owned(),
+    }
 }
 
 fn encodings(own: &str) -> Vec<String> {
@@ -261,13 +273,13 @@ fn choices(what: What, header: &str, seems: &Target, ours: bool) -> Vec<(String,
     for target in others.iter().chain([seems]) {
         let value = target.spelled();
         if !choices.iter().any(|(known, _)| *known == value) {
-            choices.push((value, label_of(target)));
+            choices.push((value, label_of(what, target)));
         }
     }
     choices
 }
 
-fn label_of(target: &Target) -> String {
+fn label_of(what: What, target: &Target) -> String {
     match target {
         Target::Property { name, .. } => match *name {
             "delegateType" => "Attendee type (ticket)".into(),
@@ -276,7 +288,7 @@ fn label_of(target: &Target) -> String {
             "recordedAt" => "Time".into(),
             "firstDelegate" => "Attendee (id or selector)".into(),
             "firstDevice" => "Device (id or selector)".into(),
-            name => label(name),
+            name => property_label(what, name),
         },
         Target::Participant { name, code } => format!("{}, by {}", label(name), label(code)),
         Target::Data {
