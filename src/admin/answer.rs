@@ -58,6 +58,15 @@ pub fn form_again(template: &impl Template) -> Result<Response> {
     with_status(StatusCode::UNPROCESSABLE_ENTITY, template)
 }
 
+/// A page with a form: as [`form_again`] where something is wrong with it.
+pub fn form_page(is_wrong: bool, template: &impl Template) -> Result<Response> {
+    if is_wrong {
+        form_again(template)
+    } else {
+        page(template)
+    }
+}
+
 fn with_status(status: StatusCode, template: &impl Template) -> Result<Response> {
     let html = template.render().map_err(Error::defect)?;
     Ok(Response::builder()

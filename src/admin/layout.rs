@@ -8,6 +8,8 @@ use crate::{
     types::{Timestamp, Zone},
 };
 
+pub use crate::types::text::number;
+
 /// A part of the console, as the navigation names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
@@ -312,20 +314,6 @@ impl Layout {
     pub fn number(&self, count: &i64) -> String {
         number(*count)
     }
-}
-
-/// `12,345`.
-#[must_use]
-pub fn number(number: i64) -> String {
-    let digits = number.unsigned_abs().to_string();
-    let mut text = String::from(if number < 0 { "-" } else { "" });
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// `12.3 MiB`.

@@ -1,6 +1,7 @@
 //! Text in spreadsheet cells: kept from being run as a formula, both ways (contract §8),
 //! and cut where no cell holds it.
 
+use super::error::{Error, Result};
 use std::borrow::Cow;
 
 /// The longest text that a cell of a spreadsheet can have, in UTF-16 units.
@@ -25,6 +26,28 @@ pub fn kept(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Owned(format!("'{text}"))
     }
+}
+
+/// Rows as CSV, each cell guarded (RFC 4180, contract §8). A head comes after the mark of UTF-8, which
+/// spreadsheets need.
+pub fn csv_bytes<const N: usize>(
+    head: Option<&[&str; N]>,
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Result<Vec<u8>> {
+    let out = head.map_or_else(Vec::new, |_| "\u{feff}".as_bytes().to_vec());
+    let mut writer = csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(out);
+    if let Some(head) = head {
+        writer.write_record(head).map_err(Error::defect)?;
+    }
+    for row in rows {
+        let cells = row.iter().map(|cell| guarded(cell).into_owned());
+        writer
+            .write_record(cells.collect::<Vec<_>>())
+            .map_err(Error::defect)?;
+    }
+    writer.into_inner().map_err(Error::defect)
 }
 
 /// A cell without the apostrophe that keeps a spreadsheet from running it.

@@ -157,9 +157,56 @@ pub fn sentence(message: &str) -> String {
     text
 }
 
+/// A property as people read it: `First name` of `firstName`.
+#[must_use]
+pub fn label(property: &str) -> String {
+    let mut text = String::with_capacity(property.len() + 4);
+    for letter in property.chars() {
+        if text.is_empty() {
+            text.extend(letter.to_uppercase());
+        } else if letter.is_uppercase() && text.ends_with(char::is_lowercase) {
+            text.push(' ');
+            text.extend(letter.to_lowercase());
+        } else {
+            text.push(letter);
+        }
+    }
+    match text.as_str() {
+        "Rfid" => "RFID".to_owned(),
+        "Uhf id" => "UHF ID".to_owned(),
+        _ => text,
+    }
+}
+
+/// `12,345`.
+#[must_use]
+pub fn number(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::from(if number < 0 { "-" } else { "" });
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn properties_are_read_as_words() {
+        for (property, text) in [
+            ("firstName", "First name"),
+            ("externalId", "External id"),
+            ("rfid", "RFID"),
+            ("email", "Email"),
+        ] {
+            assert_eq!(label(property), text);
+        }
+    }
 
     #[test]
     fn a_slip_is_told_from_another_name() {

@@ -6,6 +6,9 @@ use crate::{
 };
 use std::borrow::Cow;
 
+/// Empty rows at the end of a list of names and values.
+const SPARE_ROWS: usize = 3;
+
 /// A form as a page shows it.
 #[derive(Debug, Default)]
 pub struct Form {
@@ -31,7 +34,7 @@ pub struct Group {
     /// The heading; none where the form has one group.
     pub heading: &'static str,
     /// What the group is about.
-    pub help: &'static str,
+    pub help: Cow<'static, str>,
     /// Its fields.
     pub inputs: Vec<Input>,
 }
@@ -41,14 +44,14 @@ impl Group {
     pub fn new(heading: &'static str, inputs: Vec<Input>) -> Self {
         Self {
             heading,
-            help: "",
+            help: "".into(),
             inputs,
         }
     }
 
     /// With what it is about.
-    pub fn help(mut self, help: &'static str) -> Self {
-        self.help = help;
+    pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+        self.help = help.into();
         self
     }
 }
@@ -73,6 +76,8 @@ enum Control {
     Checks,
     /// Yes or no.
     Flag,
+    /// Rows of a name and a value, sent as `key` and `value`.
+    Pairs,
 }
 
 /// Something to choose.
@@ -106,6 +111,20 @@ impl Choice {
     }
 }
 
+/// Values with their labels, of which one is chosen.
+pub fn choices<V: Into<String>, L: Into<String>>(
+    all: impl IntoIterator<Item = (V, L)>,
+    chosen: &str,
+) -> Vec<Choice> {
+    all.into_iter()
+        .map(|(value, label)| {
+            let value = value.into();
+            let is_chosen = value == chosen;
+            Choice::new(value, label, is_chosen)
+        })
+        .collect()
+}
+
 /// A field of a form.
 #[expect(
     clippy::struct_excessive_bools,
@@ -125,8 +144,12 @@ pub struct Input {
     pub value: String,
     /// What can be chosen.
     pub choices: Vec<Choice>,
+    /// The rows of a list of names and values.
+    pub rows: Vec<(String, String)>,
     /// Values that are offered for a line, which may hold others.
     pub offered: Vec<String>,
+    /// What the offered values mean.
+    pub meanings: &'static [(&'static str, &'static str)],
     /// Further attributes of a line.
     pub attributes: Vec<(&'static str, Cow<'static, str>)>,
     /// It must be filled in.
@@ -150,7 +173,9 @@ impl Input {
             control,
             value: String::new(),
             choices: Vec::new(),
+            rows: Vec::new(),
             offered: Vec::new(),
+            meanings: &[],
             attributes: Vec::new(),
             required: false,
             wide: false,
@@ -223,6 +248,14 @@ impl Input {
         }
     }
 
+    /// Rows of names and values, with some empty ones to fill in.
+    pub fn pairs(name: &'static str, label: &'static str, rows: &[(String, String)]) -> Self {
+        Self {
+            rows: with_spare(rows.to_vec()),
+            ..Self::new(name, label, Control::Pairs)
+        }
+    }
+
     /// With what to know about it.
     pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = help.into();
@@ -283,6 +316,12 @@ impl Input {
         self
     }
 
+    /// Values that are offered, each with its meaning.
+    pub fn explained(mut self, values: &'static [(&'static str, &'static str)]) -> Self {
+        self.meanings = values;
+        self.offered(values.iter().map(|(value, _)| *value))
+    }
+
     /// Whether it goes along unseen.
     pub fn is_hidden(&self) -> bool {
         self.control == Control::Line("hidden")
@@ -310,6 +349,10 @@ impl Input {
     }
 
     /// Whether it is yes or no.
+    pub fn is_pairs(&self) -> bool {
+        self.control == Control::Pairs
+    }
+
     pub fn is_flag(&self) -> bool {
         self.control == Control::Flag
     }
@@ -323,6 +366,12 @@ impl Input {
     fn shown(&self) -> String {
         match self.control {
             Control::Line(_) | Control::Area { .. } => self.value.trim().to_owned(),
+            Control::Pairs => {
+                let rows = self.rows.iter().filter(|(key, _)| !key.is_empty());
+                let rows: Vec<String> =
+                    rows.map(|(key, value)| format!("{key}: {value}")).collect();
+                rows.join(", ")
+            }
             Control::Flag if self.value.is_empty() => "no".to_owned(),
             Control::Flag => "yes".to_owned(),
             Control::Select | Control::Radios | Control::Checks => {
@@ -346,6 +395,7 @@ impl Input {
                     .unwrap_or_default()
                     .replace("\r\n", "\n");
             }
+            Control::Pairs => self.rows = with_spare(sent.pairs()),
             Control::Flag => {
                 let value = if sent.ticked(self.name) { "1" } else { "" };
                 value.clone_into(&mut self.value);
@@ -359,9 +409,40 @@ impl Input {
     }
 }
 
+fn with_spare(mut rows: Vec<(String, String)>) -> Vec<(String, String)> {
+    rows.extend(std::iter::repeat_n(Default::default(), SPARE_ROWS));
+    rows
+}
+
 impl Form {
     fn inputs(&mut self) -> impl Iterator<Item = &mut Input> {
         self.groups.iter_mut().flat_map(|group| &mut group.inputs)
+    }
+
+    /// What a browser sends of the form.
+    #[cfg(test)]
+    pub fn into_sent(mut self) -> Fields {
+        let mut sent = Vec::new();
+        let mut send = |name: &str, value: &str| sent.push((name.to_owned(), value.to_owned()));
+        for input in self.inputs() {
+            match input.control {
+                Control::Line(_) | Control::Area { .. } => send(input.name, &input.value),
+                Control::Flag if input.value.is_empty() => {}
+                Control::Flag => send(input.name, "1"),
+                Control::Pairs => {
+                    for (key, value) in &input.rows {
+                        send("key", key);
+                        send("value", value);
+                    }
+                }
+                Control::Select | Control::Radios | Control::Checks => {
+                    for choice in input.choices.iter().filter(|choice| choice.chosen) {
+                        send(input.name, &choice.value);
+                    }
+                }
+            }
+        }
+        Fields(sent)
     }
 
     /// The form as it was sent: what was typed, and the state that it was begun on.

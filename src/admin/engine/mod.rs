@@ -3,9 +3,11 @@
 //! and lets nobody overwrite what they have not seen.
 
 mod form;
+mod record;
 mod settings;
 
-pub use form::{Choice, Form, Group, Input};
+pub use form::{Choice, Form, Group, Input, choices};
+pub use record::{Document, RecordDraft, document_group};
 pub use settings::SettingsForm;
 
 use super::{
@@ -40,6 +42,14 @@ pub trait Editor: 'static {
 
     /// What a new one begins with.
     fn blank() -> Self::Draft;
+    /// What a new one begins with where a link says more of it.
+    fn begin(_connection: &Connection, _query: &Fields) -> Result<Self::Draft> {
+        Ok(Self::blank())
+    }
+    /// What people call this kind of record.
+    fn noun(_draft: &Self::Draft) -> &'static str {
+        Self::NOUN
+    }
     /// The record of an id.
     fn find(connection: &Connection, id: i64) -> Result<Self::Draft>;
     /// What people call this one.
@@ -96,6 +106,23 @@ impl Page {
     }
 }
 
+/// A form as a page of its own: 422 where something is wrong with it.
+pub fn form_page(
+    request: &RequestContext,
+    title: &str,
+    area: Area,
+    form: Form,
+) -> Result<Response> {
+    let is_again = form.failure.is_some();
+    let page = Page {
+        layout: request.layout(title, Some(area)),
+        tabs: &[],
+        tab: "",
+        form,
+    };
+    answer::form_page(is_again, &page)
+}
+
 /// The form of a record, or of a new one.
 fn form<E: Editor>(
     request: &RequestContext,
@@ -108,7 +135,7 @@ fn form<E: Editor>(
         cancel: id.map_or_else(|| E::LIST.to_owned(), E::page),
         submit: match id {
             Some(_) => "Save".to_owned(),
-            None => format!("Create {}", E::NOUN),
+            None => format!("Create {}", E::noun(draft)),
         },
         version: mark(draft),
         groups: E::groups(connection, draft)?,
@@ -117,8 +144,12 @@ fn form<E: Editor>(
 }
 
 async fn blank<E: Editor>(request: RequestContext) -> Result<Response> {
-    let form = request.look_up(|connection| form::<E>(&request, connection, None, &E::blank()))?;
-    let title = format!("New {}", E::NOUN);
+    let (draft, form) = request.look_up(|connection| {
+        let draft = E::begin(connection, &request.query)?;
+        let form = form::<E>(&request, connection, None, &draft)?;
+        Ok((draft, form))
+    })?;
+    let title = format!("New {}", E::noun(&draft));
     answer::page(&Page::new::<E>(&request, &title, form))
 }
 
@@ -136,10 +167,11 @@ async fn create<E: Editor>(request: RequestContext) -> Result<Response> {
     match made {
         Ok((draft, made)) => E::created(&request, draft, made),
         Err(cause) if is_theirs(&cause) => {
+            let draft = E::typed(&request.form).unwrap_or_else(|_| E::blank());
             let mut form =
-                request.look_up(|connection| form::<E>(&request, connection, None, &E::blank()))?;
+                request.look_up(|connection| form::<E>(&request, connection, None, &draft))?;
             form.reject(&request.form, &cause);
-            let title = format!("New {}", E::NOUN);
+            let title = format!("New {}", E::noun(&draft));
             answer::form_again(&Page::new::<E>(&request, &title, form))
         }
         Err(cause) => Err(cause),

@@ -1,4 +1,4 @@
-//! One interaction: everything that is kept of it.
+//! The page of an interaction.
 
 use crate::{
     admin::{Area, Layout, RequestContext, answer},
@@ -37,10 +37,10 @@ struct Page {
     sender: Sender,
     conflicts: Vec<String>,
     batch: Option<i64>,
-    /// Of a form: labels and answers.
+    /// Answers of a form, with their labels.
     answers: Vec<(String, String)>,
     data: Option<String>,
-    /// How long the data is, where it is too long to be shown.
+    /// The length of data that is too long to be shown.
     data_bytes: Option<i64>,
 }
 
@@ -97,7 +97,7 @@ impl Page {
     }
 }
 
-/// What a form was answered, as people read it.
+/// The answers of a form as people read them.
 fn answers(data: &Value) -> Vec<(String, String)> {
     let report = data.get("reportData").and_then(Value::as_object);
     let said = |value: &Value| -> String {

@@ -1,5 +1,5 @@
-//! One purchase: what was bought, how it was paid, whom it let in, and what the till sent, word for
-//! word.
+//! The page of a purchase: items, payments, tickets, inconsistencies, and the bodies as the till sent
+//! them.
 
 use super::{amount, inconsistencies::NOTE_MAX_CHARS};
 use crate::{
@@ -26,12 +26,12 @@ struct Page {
 }
 
 impl Page {
-    /// Whether there is anything to settle.
+    /// Whether an inconsistency is open.
     fn is_open(&self) -> bool {
         self.inconsistencies.iter().any(|one| one.settled.is_none())
     }
 
-    /// Whether there are more lines than are shown.
+    /// Whether there are more parts than are shown.
     fn is_cut(&self) -> bool {
         [
             self.items.len(),
@@ -63,7 +63,7 @@ pub(super) async fn show(request: RequestContext) -> Result<Response> {
     answer::page(&page)
 }
 
-/// A body as a file, word for word.
+/// A body as the till sent it.
 pub(super) async fn body(request: RequestContext) -> Result<Response> {
     let (id, body) = (request.id("id")?, request.id("body")?);
     let bytes = request

@@ -17,6 +17,7 @@ pub mod local;
 pub mod parameters;
 pub mod ping;
 pub mod presence;
+pub mod scope;
 pub(crate) mod state;
 pub mod versions;
 

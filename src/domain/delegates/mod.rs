@@ -6,6 +6,7 @@ pub mod blocked;
 pub mod erase;
 pub mod erased;
 pub mod fields;
+pub mod find;
 pub mod flags;
 pub mod merge;
 pub mod note;

@@ -6,6 +6,7 @@ pub mod deleted;
 mod fields;
 mod names;
 pub(crate) mod record;
+pub mod rule_texts;
 pub(crate) mod tree;
 
 pub use fields::{FIELDS, MANAGER};

@@ -28,6 +28,7 @@ pub mod slices;
 pub mod source;
 pub mod target;
 pub mod undo;
+pub mod uploads;
 mod values;
 pub mod warnings;
 pub mod write;
@@ -76,7 +77,17 @@ impl What {
         }
     }
 
-    /// What a row becomes, with all that it holds; nothing of interactions, which are no records.
+    /// As the console calls the records.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Delegates => "attendees",
+            Self::Devices => "devices",
+            Self::Interactions => "interactions",
+        }
+    }
+
+    /// The declaration of the records; `None` for interactions.
     fn resource(self) -> Option<&'static Resource> {
         match self {
             Self::Delegates => Some(&delegates::RESOURCE),

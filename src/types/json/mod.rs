@@ -6,9 +6,11 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
+mod flat;
 mod read;
 mod whole;
 
+pub use flat::{Differences, differences, flatten, in_words as value_in_words};
 pub use read::{check_limits, fault, in_plain_words, parse};
 pub use whole::{anything_whole, no_property_twice, read_whole};
 

@@ -1,89 +1,87 @@
-//! Before and after side by side: only what differs, each value by its path.
+//! Documents as lines that people read, and the lines by which two of them differ.
 
+use crate::types::text::label;
 use serde_json::{Map, Value};
 
-/// Values shown of a change; the export has them all.
+/// Differences that are shown.
 const MOST: usize = 40;
-/// Characters shown of a value.
 const TEXT_MAX_CHARS: usize = 400;
 
-/// What differs.
 pub struct Differences {
     pub rows: Vec<Difference>,
-    /// How many more there are.
+    /// How many are left out.
     pub more: usize,
 }
 
-/// A value that is another, or was or is not there.
+/// A value that differs; empty where one of the documents lacks it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
+    /// Its path: `Data › Travel › hotel`.
     pub what: String,
     pub before: String,
     pub after: String,
 }
 
-/// The values in which two records differ, in the order of the records.
+#[must_use]
 pub fn differences(before: Option<&Value>, after: Option<&Value>) -> Differences {
-    let (before, after) = (values(before), values(after));
-    let mut names: Vec<&String> = before.iter().map(|(name, _)| name).collect();
-    names.extend(
-        after
-            .iter()
-            .map(|(name, _)| name)
-            .filter(|name| !before.iter().any(|(known, _)| known == *name)),
-    );
-    let mut rows: Vec<Difference> = names
-        .into_iter()
-        .map(|name| Difference {
-            what: name.clone(),
-            before: found(&before, name),
-            after: found(&after, name),
+    let (before, after) = (lines(before), lines(after));
+    let found = |lines: &[(String, String)], path: &str| {
+        let line = lines.iter().find(|(known, _)| known == path);
+        line.map_or_else(String::new, |(_, text)| text.clone())
+    };
+    let added = after.iter().filter(|(path, _)| {
+        let mut known = before.iter();
+        !known.any(|(known, _)| known == path)
+    });
+    let mut rows: Vec<Difference> = before
+        .iter()
+        .chain(added)
+        .map(|(path, _)| Difference {
+            what: path.clone(),
+            before: found(&before, path),
+            after: found(&after, path),
         })
         .filter(|row| row.before != row.after)
         .collect();
     let more = rows.len().saturating_sub(MOST);
     rows.truncate(MOST);
     for row in &mut rows {
-        row.what = words(&row.what);
+        row.what = match row.what.split_once(" › ") {
+            Some((first, rest)) => format!("{} › {rest}", label(first)),
+            None => label(&row.what),
+        };
         row.before = shortened(&row.before);
         row.after = shortened(&row.after);
     }
     Differences { rows, more }
 }
 
-fn found(values: &[(String, String)], name: &str) -> String {
-    let value = values.iter().find(|(known, _)| known == name);
-    value.map_or_else(String::new, |(_, text)| text.clone())
-}
-
-/// Every value of a record by its path; a value that is no record has none.
-fn values(record: Option<&Value>) -> Vec<(String, String)> {
-    let mut values = Vec::new();
-    if let Some(record) = record {
-        flatten("", record, &mut values);
+fn lines(document: Option<&Value>) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    if let Some(document) = document {
+        flatten("", document, &mut lines);
     }
-    values
+    lines
 }
 
-/// The values of a document, each by its path.
-pub fn flatten(path: &str, value: &Value, out: &mut Vec<(String, String)>) {
+/// Every value of a document, with its path.
+pub fn flatten(path: &str, value: &Value, lines: &mut Vec<(String, String)>) {
     match value {
         Value::Null => {}
         Value::Object(object) if is_reference(object) => {
-            out.push((path.to_owned(), format!("No. {}", object["id"])));
+            lines.push((path.to_owned(), format!("No. {}", object["id"])));
         }
         Value::Object(object) => {
-            // What kind of record it is stands above.
             for (name, value) in object.iter().filter(|(name, _)| *name != "_type") {
                 let path = if path.is_empty() {
                     name.clone()
                 } else {
                     format!("{path} › {name}")
                 };
-                flatten(&path, value, out);
+                flatten(&path, value, lines);
             }
         }
-        value => out.push((path.to_owned(), text(value))),
+        value => lines.push((path.to_owned(), in_words(value))),
     }
 }
 
@@ -91,7 +89,9 @@ fn is_reference(object: &Map<String, Value>) -> bool {
     object.len() == 2 && object.contains_key("id") && object.contains_key("_type")
 }
 
-fn text(value: &Value) -> String {
+/// A value as people read it.
+#[must_use]
+pub fn in_words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(true) => "yes".to_owned(),
@@ -102,7 +102,7 @@ fn text(value: &Value) -> String {
                 .iter()
                 .all(|item| !item.is_array() && !item.is_object()) =>
         {
-            let items: Vec<String> = items.iter().map(text).collect();
+            let items: Vec<String> = items.iter().map(in_words).collect();
             items.join(", ")
         }
         other => other.to_string(),
@@ -116,29 +116,6 @@ fn shortened(text: &str) -> String {
         short.push('…');
     }
     short
-}
-
-/// `First name` of `firstName`; the names in sections of `data` are people's own and stay.
-fn words(path: &str) -> String {
-    let (first, rest) = match path.split_once(" › ") {
-        Some((first, rest)) => (first, Some(rest)),
-        None => (path, None),
-    };
-    let mut text = String::new();
-    for letter in first.chars() {
-        if text.is_empty() {
-            text.extend(letter.to_uppercase());
-        } else if letter.is_uppercase() && text.ends_with(char::is_lowercase) {
-            text.push(' ');
-            text.extend(letter.to_lowercase());
-        } else {
-            text.push(letter);
-        }
-    }
-    match rest {
-        Some(rest) => format!("{text} › {rest}"),
-        None => text,
-    }
 }
 
 #[cfg(test)]

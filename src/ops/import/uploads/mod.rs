@@ -1,13 +1,17 @@
-//! What the wizard has before it: lists that were uploaded and wait, and the one piece of work that
-//! is done at a time. It lives in memory; of an import itself the file keeps a batch.
+//! Uploaded lists that wait for their import, beside the database; and the one piece of work on them
+//! that is done at a time.
 
-use super::{Choice, Glance, Outcome, Report};
-use crate::{
-    ops::import::{Left, Stop, What},
-    types::{
-        Timestamp,
-        error::{Error, Result},
-    },
+mod preview;
+mod work;
+
+pub use preview::{Choice, Preview};
+pub use work::{Outcome, Report, Run};
+
+use super::{Left, Stop, What};
+use crate::types::{
+    Timestamp,
+    error::{Error, Kind, Result},
+    text::sentence,
 };
 use std::{
     collections::BTreeMap,
@@ -17,14 +21,13 @@ use std::{
 };
 use tempfile::{NamedTempFile, TempPath};
 
-/// How long an uploaded list waits, in milliseconds: it holds personal data.
+/// How long a list waits.
 pub const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
-/// Lists that wait at a time.
+/// Lists that wait at most.
 const WAITING_MAX: usize = 5;
-/// Results that are remembered, of uploads and of batches each.
+/// Results of finished imports, and of work on batches, that are kept.
 const RESULTS_MAX: usize = 20;
 
-/// The wizard's lists and its work.
 pub struct UploadStore {
     folder: PathBuf,
     prefix: String,
@@ -36,48 +39,65 @@ struct Inner {
     last: i64,
     uploads: BTreeMap<i64, Upload>,
     work: Option<Work>,
-    /// What came of work on batches.
     outcomes: BTreeMap<i64, BatchOutcome>,
 }
 
-/// What the last work on a batch came to.
+/// The result of work on a batch, such as taking it back.
 #[derive(Clone)]
-pub enum BatchOutcome {
-    /// It was taken back.
-    TakenBack(TakenBack),
-    /// Its delegates were joined.
-    Joined(Joined),
-    /// Neither, and why.
-    Failed(String),
+pub struct BatchOutcome {
+    pub message: String,
+    pub kind: OutcomeKind,
+    /// Records that could not be taken back, with the reasons.
+    pub left: Vec<Left>,
 }
 
-/// A list that was uploaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutcomeKind {
+    Done,
+    /// Stopped, or with records that are left.
+    Partial,
+    Failed,
+}
+
+impl BatchOutcome {
+    pub fn failed(cause: &Error) -> Self {
+        Self {
+            message: failure(cause),
+            kind: OutcomeKind::Failed,
+            left: Vec::new(),
+        }
+    }
+}
+
+/// The message of a failure that happened in the background.
+fn failure(cause: &Error) -> String {
+    if cause.kind == Kind::Defect {
+        tracing::error!("import: {}", cause.message);
+        return "Something is wrong on our side; the server's log has the details.".into();
+    }
+    sentence(&cause.message)
+}
+
+/// An uploaded list.
 #[derive(Clone)]
 pub struct Upload {
-    /// What it is called in addresses.
     pub id: i64,
-    /// What its rows are.
     pub what: What,
-    /// The file's name where it came from.
+    /// The name of the file.
     pub name: String,
-    /// Who uploaded it.
+    /// The e-mail address of the user who uploaded it.
     pub by: String,
-    /// When.
     pub at: Timestamp,
-    /// The file, as long as it is kept.
+    /// Removed with its last owner; `None` once it is imported.
     pub file: Option<Arc<TempPath>>,
-    /// What was recognised of it.
-    pub glance: Arc<Glance>,
-    /// How it is to be imported.
+    pub preview: Arc<Preview>,
     pub choice: Choice,
-    /// What the last look through all of it found.
     pub report: Option<Arc<Report>>,
-    /// What came of it.
     pub outcome: Option<Outcome>,
 }
 
 impl Upload {
-    /// Whether some of it was imported, and the rest can be.
+    /// Whether an import was begun whose rest can be written from the file.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
         let begun = self.outcome.as_ref().filter(|outcome| !outcome.finished);
@@ -90,66 +110,27 @@ impl Upload {
     }
 }
 
-/// What is being done.
+/// What is being done now.
 #[derive(Clone)]
 pub struct Work {
-    /// Whose work it is.
+    /// The e-mail address of the user who began it.
     pub by: String,
-    /// The list that is looked through or imported.
     pub upload: Option<i64>,
-    /// The batch that is written, or taken back.
     pub batch: Option<i64>,
-    /// The file's name.
+    /// The name of the file.
     pub name: String,
-    /// What is done to it.
     pub phase: Phase,
-    /// Rows that are done with.
     pub done: i64,
-    /// Of how many.
     pub total: i64,
-    /// Ends it.
     pub stop: Stop,
 }
 
-/// What is done to a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Every row is looked at.
     Checking,
-    /// The good rows are written.
     Writing,
-    /// A batch is taken back.
     TakingBack,
-    /// The delegates of a batch are joined with a device.
     Joining,
-}
-
-/// What joining the delegates of a batch came to.
-#[derive(Debug, Clone)]
-pub struct Joined {
-    /// The device's name.
-    pub device: String,
-    /// Delegates that were joined.
-    pub joined: i64,
-    /// Delegates that were joined before, or are deleted.
-    pub skipped: i64,
-    /// Whether it came to its end.
-    pub finished: bool,
-}
-
-/// What taking a batch back came to.
-#[derive(Clone)]
-pub struct TakenBack {
-    /// Records that were removed.
-    pub removed: i64,
-    /// Records that are what they were.
-    pub restored: i64,
-    /// Records that stay as they are.
-    pub left: i64,
-    /// The first of those, with reasons.
-    pub told: Vec<Left>,
-    /// Whether it came to its end.
-    pub finished: bool,
 }
 
 impl UploadStore {
@@ -162,26 +143,23 @@ impl UploadStore {
             .unwrap_or(Path::new("."))
             .to_owned();
         let name = database.file_name().unwrap_or_default().to_string_lossy();
-        let uploads = Self {
+        let store = Self {
             folder,
             prefix: format!("{name}.upload-"),
             inner: Mutex::default(),
         };
-        uploads.clear();
-        uploads
+        store.clear();
+        store
     }
 
     fn clear(&self) {
-        let Ok(entries) = fs::read_dir(&self.folder) else {
-            return;
-        };
-        for entry in entries.flatten() {
-            if entry
-                .file_name()
-                .to_string_lossy()
-                .starts_with(&self.prefix)
-                && let Err(cause) = fs::remove_file(entry.path())
-            {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let left = entries.filter(|entry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with(&self.prefix)
+        });
+        for entry in left {
+            if let Err(cause) = fs::remove_file(entry.path()) {
                 tracing::warn!("{} cannot be removed: {cause}", entry.path().display());
             }
         }
@@ -189,14 +167,12 @@ impl UploadStore {
 
     /// An empty file beside the database that nobody else may read.
     pub fn file(&self) -> Result<NamedTempFile> {
-        // Mode 0600 wherever there are modes.
         tempfile::Builder::new()
             .prefix(&self.prefix)
             .tempfile_in(&self.folder)
             .map_err(Error::unavailable)
     }
 
-    /// Where those files are.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -206,38 +182,37 @@ impl UploadStore {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether another list may be uploaded.
+    /// # Errors
+    /// [`Kind::Invalid`] where too many lists wait.
     pub fn check_room(&self) -> Result<()> {
-        let inner = self.inner();
-        let waiting = inner.uploads.values().filter(|one| one.file.is_some());
-        if waiting.count() < WAITING_MAX {
+        if self.waiting().len() < WAITING_MAX {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "{WAITING_MAX} lists are waiting already; import one of them, or throw one away"
+            "{WAITING_MAX} lists are waiting already; import or discard one of them"
         )))
     }
 
-    /// Takes a list: its id.
+    /// Stores a list and returns its id.
     pub fn take(&self, mut upload: Upload) -> i64 {
         let mut inner = self.inner();
         inner.last += 1;
         upload.id = inner.last;
         let id = upload.id;
         inner.uploads.insert(id, upload);
-        while let Some(oldest) = inner.oldest_result() {
-            inner.uploads.remove(&oldest);
+        let results = inner.uploads.values().filter(|one| one.file.is_none());
+        let results: Vec<i64> = results.map(|one| one.id).collect();
+        for oldest in &results[..results.len().saturating_sub(RESULTS_MAX)] {
+            inner.uploads.remove(oldest);
         }
         id
     }
 
-    /// A list.
     #[must_use]
     pub fn upload(&self, id: i64) -> Option<Upload> {
         self.inner().uploads.get(&id).cloned()
     }
 
-    /// The lists that wait.
     #[must_use]
     pub fn waiting(&self) -> Vec<Upload> {
         let inner = self.inner();
@@ -252,12 +227,9 @@ impl UploadStore {
         }
     }
 
-    /// Throws a list away, unless it is being worked on.
+    /// Discards a list, unless it is being worked on.
     pub fn forget(&self, id: i64) {
-        let mut inner = self.inner();
-        if !inner.is_worked_on(id) {
-            inner.uploads.remove(&id);
-        }
+        self.inner().forget(|upload| upload.id == id);
     }
 
     /// The list that an interrupted import can be completed from.
@@ -270,45 +242,37 @@ impl UploadStore {
             .map(|one| one.id)
     }
 
-    /// Throws away the list of an import that is taken back.
+    /// Discards the list of an import that was taken back.
     pub fn forget_batch(&self, batch: i64) {
-        if let Some(id) = self.rest_of(batch) {
-            self.forget(id);
-        }
+        self.inner()
+            .forget(|upload| upload.is_of(batch) && upload.can_go_on());
     }
 
-    /// Throws away what has waited for too long.
+    /// Discards what has waited for too long.
     pub fn forget_old(&self, now: Timestamp) {
-        let mut inner = self.inner();
-        let old: Vec<i64> = inner
-            .uploads
-            .values()
-            .filter(|one| now.0 - one.at.0 >= KEPT_MS && !inner.is_worked_on(one.id))
-            .map(|one| one.id)
-            .collect();
-        for id in old {
-            inner.uploads.remove(&id);
-        }
+        self.inner().forget(|upload| now.0 - upload.at.0 >= KEPT_MS);
     }
 
-    /// What is being done.
     #[must_use]
     pub fn work(&self) -> Option<Work> {
         self.inner().work.clone()
     }
 
-    /// Begins a piece of work. What it gives back ends the work when it goes.
+    /// Begins a piece of work, which ends when what is returned is dropped.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] while another is done.
     pub fn begin(self: &Arc<Self>, work: Work) -> Result<Busy> {
         let mut inner = self.inner();
         if let Some(other) = &inner.work {
             return Err(Error::invalid(format!(
-                "one list is dealt with at a time, and {} is {} {} just now; try again when that is done",
+                "only one list is worked on at a time, and {} is {} {}; try again when that is done",
                 other.by,
                 match other.phase {
-                    Phase::Checking => "trying",
+                    Phase::Checking => "checking",
                     Phase::Writing => "importing",
                     Phase::TakingBack => "taking back",
-                    Phase::Joining => "joining the attendees of",
+                    Phase::Joining => "registering the attendees of",
                 },
                 other.name
             )));
@@ -317,21 +281,21 @@ impl UploadStore {
         Ok(Busy(Arc::clone(self)))
     }
 
-    /// Tells how far the work came.
-    pub fn tell(&self, tell: impl FnOnce(&mut Work)) {
+    /// Records the progress of the work.
+    pub fn progress(&self, change: impl FnOnce(&mut Work)) {
         if let Some(work) = &mut self.inner().work {
-            tell(work);
+            change(work);
         }
     }
 
-    /// Ends the work that goes on, such as when the server stops.
+    /// Ends the work that is done, such as when the server stops.
     pub fn stop(&self) {
         if let Some(work) = &self.inner().work {
             work.stop.stop();
         }
     }
 
-    /// Keeps what work on a batch came to.
+    /// Keeps the result of work on a batch.
     pub fn keep(&self, batch: i64, outcome: BatchOutcome) {
         let mut inner = self.inner();
         inner.outcomes.insert(batch, outcome);
@@ -340,7 +304,7 @@ impl UploadStore {
         }
     }
 
-    /// What the last work on a batch came to, if it is remembered.
+    /// The result of the last work on a batch.
     #[must_use]
     pub fn outcome(&self, batch: i64) -> Option<BatchOutcome> {
         self.inner().outcomes.get(&batch).cloned()
@@ -348,17 +312,11 @@ impl UploadStore {
 }
 
 impl Inner {
-    fn is_worked_on(&self, upload: i64) -> bool {
-        self.work
-            .as_ref()
-            .is_some_and(|work| work.upload == Some(upload))
-    }
-
-    /// The oldest result, when there are more than are remembered.
-    fn oldest_result(&self) -> Option<i64> {
-        let results = self.uploads.values().filter(|one| one.file.is_none());
-        let ids: Vec<i64> = results.map(|one| one.id).collect();
-        ids.first().copied().filter(|_| ids.len() > RESULTS_MAX)
+    /// Removes uploads, but for the one that is worked on.
+    fn forget(&mut self, which: impl Fn(&Upload) -> bool) {
+        let busy = self.work.as_ref().and_then(|work| work.upload);
+        self.uploads
+            .retain(|id, upload| busy == Some(*id) || !which(upload));
     }
 }
 
@@ -385,7 +343,7 @@ mod tests {
             by: "ada@example.com".into(),
             at: Timestamp(at),
             file: Some(Arc::new(file)),
-            glance: Arc::default(),
+            preview: Arc::default(),
             choice: Choice::default(),
             report: None,
             outcome: None,
@@ -415,7 +373,7 @@ mod tests {
         let others = folder.path().join("b.db.upload-x1");
         fs::write(&left, "x").unwrap();
         fs::write(&others, "x").unwrap();
-        let _desk = UploadStore::new(&database);
+        let _store = UploadStore::new(&database);
         assert!(!left.exists() && others.exists());
     }
 

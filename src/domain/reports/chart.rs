@@ -1,73 +1,69 @@
-//! A report as a picture: a line over time, or bars, of one column of numbers. Drawn here as SVG, so
-//! that it needs no script; all of it stands in the table below as well.
+//! The chart of a report: a line over time, or bars, of one column of numbers. It is drawn as SVG, so
+//! that it needs no script.
 
-use crate::{
-    admin::layout,
-    domain::reports::{Cell, Preview},
-    types::{Timestamp, Zone},
-};
+use super::{Cell, Preview};
+use crate::types::{Timestamp, Zone, text};
 use std::collections::BTreeSet;
 
 /// Width and height of the picture, in its units.
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 100.0;
-/// Bars beside names at the most; more cannot be taken in.
+/// Bars beside names, at most.
 const NAMED_MAX: usize = 40;
-/// A line breaks where there is nothing for so many times as long as it mostly is.
+/// A line breaks where a gap is so many times longer than the usual distance of two points.
 const GAP: f64 = 8.0;
 
-/// How a report can be drawn.
+/// The columns that a chart can be drawn of.
 #[derive(Debug, Default)]
-pub(super) struct Offers {
+pub struct Offers {
     /// The column of times or names, and whether it is of times.
     along: Option<(usize, bool)>,
-    /// Another column of names, where the first alone does not tell the rows apart.
+    /// Another column of names, where the first alone does not distinguish the rows.
     beside: Option<usize>,
     /// Columns of numbers: place and name.
-    pub(super) values: Vec<(usize, String)>,
+    pub values: Vec<(usize, String)>,
 }
 
-/// A picture.
+/// A chart.
 #[derive(Debug, PartialEq)]
-pub(super) struct Chart {
+pub struct Chart {
     /// `line`, `bar`, or `names`: bars that lie beside names.
-    pub(super) kind: &'static str,
+    pub kind: &'static str,
     /// The column of numbers.
-    pub(super) value: String,
+    pub value: String,
     /// What it shows, in words.
-    pub(super) about: String,
-    /// Of a line: its parts; it breaks where nothing is known for long.
-    pub(super) lines: Vec<Part>,
-    pub(super) bars: Vec<Bar>,
+    pub about: String,
+    /// The parts of a line, which breaks at long gaps.
+    pub lines: Vec<Part>,
+    pub bars: Vec<Bar>,
     /// The first and the last time, and the highest number.
-    pub(super) first: String,
-    pub(super) last: String,
-    pub(super) most: String,
+    pub first: String,
+    pub last: String,
+    pub most: String,
     /// Whether there are more names than are drawn.
-    pub(super) more: bool,
+    pub more: bool,
 }
 
 /// A part of a line: its points, and the area below it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Part {
-    pub(super) line: String,
-    pub(super) area: String,
+pub struct Part {
+    pub line: String,
+    pub area: String,
 }
 
 /// A bar, in the picture's units.
 #[derive(Debug, PartialEq)]
-pub(super) struct Bar {
-    pub(super) name: String,
-    pub(super) number: String,
-    pub(super) x: String,
-    pub(super) y: String,
-    pub(super) width: String,
-    pub(super) height: String,
+pub struct Bar {
+    pub name: String,
+    pub number: String,
+    pub x: String,
+    pub y: String,
+    pub width: String,
+    pub height: String,
 }
 
 impl Offers {
-    /// What the rows allow: numbers, along times or names.
-    pub(super) fn of(made: &Preview) -> Self {
+    pub fn new(made: &Preview) -> Self {
         let column = |at: usize| made.rows.iter().map(move |row| &row[at]);
         let filled = |at: usize| column(at).filter(|cell| !cell.text.is_empty());
         let numbers = |at: usize| {
@@ -81,7 +77,7 @@ impl Offers {
         };
         let times = |at: &usize| texts(at) && filled(*at).all(|cell| moment(&cell.text).is_some());
         let time = all.clone().find(times).map(|at| (at, true));
-        // Times in a row that has a name before them say when it was, not how it went on.
+        // Times after a name say when something was; they are no course over time.
         let name = all.clone().find(texts).map(|at| (at, false));
         let along = match (time, name) {
             (Some(time), Some(name)) if name.0 < time.0 => Some(name),
@@ -92,29 +88,29 @@ impl Offers {
             .map(|at| (at, made.columns[at].clone()))
             .collect();
         let name = along.map_or(0, |(at, _)| at);
-        let told_apart: BTreeSet<&str> = column(name).map(|cell| &*cell.text).collect();
+        let distinct: BTreeSet<&str> = column(name).map(|cell| &*cell.text).collect();
         let beside = (name + 1..made.columns.len()).find(texts);
         Self {
             along,
-            beside: beside.filter(|_| told_apart.len() < made.rows.len()),
+            beside: beside.filter(|_| distinct.len() < made.rows.len()),
             values,
         }
     }
 
     /// Whether anything can be drawn of several rows.
-    pub(super) fn any(&self) -> bool {
+    pub fn any(&self) -> bool {
         self.along.is_some() && !self.values.is_empty()
     }
 
     /// Whether there are times, along which a line can be drawn.
-    pub(super) fn over_time(&self) -> bool {
+    pub fn over_time(&self) -> bool {
         self.along.is_some_and(|(_, times)| times)
     }
 }
 
 impl Chart {
     /// Draws a column of numbers as wished, or as suits it; nothing where there is nothing to draw.
-    pub(super) fn draw(made: &Preview, offers: &Offers, kind: &str, value: &str) -> Option<Self> {
+    pub fn draw(made: &Preview, offers: &Offers, kind: &str, value: &str) -> Option<Self> {
         let (along, times) = offers.along?;
         let wanted = offers.values.iter().find(|(_, name)| name == value);
         let (at, name) = wanted.or(offers.values.first())?;
@@ -269,7 +265,7 @@ fn about(value: &str, along: &str, points: &[(String, f64)]) -> String {
 #[expect(clippy::cast_possible_truncation, reason = "it is whole, and small")]
 fn number(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 {
-        layout::number(number as i64)
+        text::number(number as i64)
     } else {
         format!("{number:.2}")
     }
@@ -314,7 +310,7 @@ mod tests {
     }
 
     fn drawn(made: &Preview, kind: &str, value: &str) -> Option<Chart> {
-        Chart::draw(made, &Offers::of(made), kind, value)
+        Chart::draw(made, &Offers::new(made), kind, value)
     }
 
     #[test]
@@ -385,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_stand_twice_are_told_apart() {
+    fn names_that_stand_twice_are_distinct() {
         let made = made(
             &["product", "method", "sold"],
             &[&["Day", "cash", "3"], &["Day", "card", "2"]],

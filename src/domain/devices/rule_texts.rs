@@ -2,11 +2,11 @@
 
 use crate::{
     core::rules::{AccessRules, Entry, RuleSet},
-    types::{Timestamp, Zone},
+    types::{Timestamp, Zone, text::number},
 };
 
 /// One rule in words.
-pub struct Said {
+pub struct RuleText {
     /// What it means.
     pub text: String,
     /// Whether the device states it itself; otherwise it is as set for the whole instance.
@@ -19,10 +19,10 @@ pub fn in_words(
     default: AccessRules,
     times: (Option<Timestamp>, Option<Timestamp>),
     zone: &Zone,
-) -> Vec<Said> {
+) -> Vec<RuleText> {
     let rules = own.or(default);
     let mut said = Vec::new();
-    let mut say = |text: String, own: bool| said.push(Said { text, own });
+    let mut say = |text: String, own: bool| said.push(RuleText { text, own });
     say(who(rules.rule_set).to_owned(), own.rule_set.is_some());
     say(entry(rules.entry).to_owned(), own.entry.is_some());
     if let Some(most) = rules.max_check_ins {
@@ -72,7 +72,7 @@ fn at_a_time(capacity: u32) -> String {
         1 => "One person at a time is inside.".to_owned(),
         capacity => format!(
             "At most {} people are inside at a time.",
-            crate::admin::layout::number(capacity.into())
+            number(capacity.into())
         ),
     }
 }
