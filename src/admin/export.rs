@@ -13,6 +13,7 @@ use crate::{
 use bytes::Bytes;
 use futures_util::stream;
 use poem::{Body, Response};
+use rusqlite::Connection;
 use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc;
 

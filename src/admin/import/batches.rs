@@ -17,7 +17,7 @@ use crate::{
     ops::import::{
         Batch, Left, Stop, What,
         batches::{self, State},
-        join::join as join_all,
+        join::join_all,
         undo as take_back,
         uploads::{BatchOutcome, OutcomeKind, Phase, Work},
     },
@@ -363,7 +363,7 @@ fn begin_undo(request: &RequestContext) -> Result<()> {
                 } else {
                     OutcomeKind::Done
                 },
-                left: undo.told.into_iter().take(LEFT_MAX).collect(),
+                left: undo.listed.into_iter().take(LEFT_MAX).collect(),
             })
         },
     )

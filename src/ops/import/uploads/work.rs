@@ -4,7 +4,7 @@ use super::{Busy, Choice, Phase, Preview, Upload, UploadStore, Work, failure};
 use crate::{
     core::Context,
     identity::App,
-    ops::import::{BadRow, Batch, Job, Looked, Source, Stop, What, job::Done},
+    ops::import::{BadRow, Batch, Job, Looked, Source, Stop, What},
     types::{
         error::{Error, Result},
         spreadsheet::csv_bytes,
@@ -213,16 +213,11 @@ impl List {
             });
         });
         match written {
-            Ok(Done {
-                late,
-                unlinked,
-                finished,
-                ..
-            }) => {
-                bad.take(late.told());
-                bad.take(unlinked.told());
-                outcome.left_out += count(late.count());
-                outcome.finished = finished;
+            Ok(import) => {
+                bad.take(import.late.listed());
+                bad.take(import.unlinked.listed());
+                outcome.left_out += count(import.late.count());
+                outcome.finished = import.finished;
             }
             Err(cause) => outcome.failure = Some(failure(&cause)),
         }
