@@ -122,7 +122,7 @@ fn assert_has(store: &Store, row: &Map<String, Value>) {
 fn taken_back(store: &Store, batch: i64) -> Vec<Left> {
     let ctx = Context::of_command("import", Arc::default());
     match undo(store, ctx, batch, Stop::default(), |_| {}) {
-        Ok(undone) => undone.told,
+        Ok(undone) => undone.listed,
         Err(cause) => {
             assert!(cause.message.contains("is taken back already"), "{cause:?}");
             Vec::new()
