@@ -305,7 +305,7 @@ fn a_stolen_phone_is_out_the_moment_it_is_revoked() {
     browser.go(&format!("/console/devices/{}", app.device()));
     browser.press("Revoke");
     browser.agree();
-    browser.tells("It is shut out from now on");
+    browser.tells("The app is shut out from now on");
     for caller in [&thief, &app] {
         assert_eq!(caller.look_up("TLH26-P77NDEDD").code(), 1204);
         assert_eq!(caller.check_in("TLH26-DNY59FZ4").status, 401);
