@@ -4,9 +4,10 @@
 //! - `sale`: reads a body, as far as possible; pure
 //! - `load`: stores its rows; `tickets`: makes its delegates, in slices
 //! - `inconsistencies`: lists, settles and reopens them; `find`, `receipt`: purchases in the console;
-//!   `sums`: totals; `stored`: a purchase for the change feed
+//!   `sums`, `adding`: totals; `stored`: a purchase for the change feed
 //! - `erase`: takes a person out of purchases for good; `person`, `contacts`: finds the person in texts
 
+mod adding;
 pub mod api;
 mod contacts;
 pub mod erase;

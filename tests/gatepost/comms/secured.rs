@@ -98,7 +98,7 @@ fn the_certificate_is_set_in_the_console_and_in_the_configuration() {
         ("nonsense", "PEM"),
         (
             "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-            "cannot be used",
+            "Cannot be used",
         ),
         (&with_key, "private key"),
     ] {

@@ -299,7 +299,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
         &format!("/console/sales/{sound}/settle"),
         &[("inconsistency", &open[0]), ("note", "fine")],
     )
-    .refused(422, "None of these is open");
+    .refused(422, "Already settled");
     crew.post(
         &settle,
         &[

@@ -208,7 +208,7 @@ fn parameters_come_from_the_query_string() {
             "name=Ada&limit=5",
             "\"limit\": the parameters of this report are name, after",
         ),
-        ("name=Ada&name=Bo", "name: stands twice"),
+        ("name=Ada&name=Bo", "name: is in the query string twice"),
     ] {
         reader
             .get(&format!("{JSON}?{query}"))

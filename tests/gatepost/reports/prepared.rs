@@ -128,7 +128,7 @@ fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
         ),
         (
             json!({"parameters": ["after", "kind", "after"]}),
-            "after stands there twice",
+            "after is there twice",
         ),
         (
             json!({"parameters": ["after", "no name", "kind"]}),
