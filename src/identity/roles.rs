@@ -133,6 +133,7 @@ impl Roles {
     }
 
     /// The set with one more role.
+    #[must_use]
     pub fn with(self, role: Role) -> Self {
         Self(self.0 | (1 << role as u16))
     }

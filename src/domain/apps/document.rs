@@ -91,6 +91,7 @@ impl Document {
 
     /// The document with another one laid over it: settings, types and devices that the other names
     /// are as there; the rest stays, or goes where `prune`.
+    #[must_use]
     pub fn with(mut self, other: Self, prune: bool) -> Self {
         if prune {
             return other;
