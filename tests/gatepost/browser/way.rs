@@ -263,7 +263,7 @@ impl Way {
         browser.click("a[href$='/badge/barcode']");
         self.examine("a lost badge");
         browser.fill("new", "SECOND-BADGE");
-        browser.press("Block and replace");
+        browser.press("Block");
         browser.tells("Blocked");
         self.examine("a record with a blocked badge");
         let lost = app.check_in(ANNELIESE.0);

@@ -326,7 +326,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
         ],
     )
     .taken();
-    assert!(crew.get(here).shown().contains("Everything fits"));
+    assert!(crew.get(here).shown().contains("No inconsistencies"));
     assert_eq!(found(&crew, "fits=open"), [] as [&str; 0]);
     assert_eq!(found(&crew, "fits=told"), ["M1"]);
     crew.post(&format!("{here}/{}/reopen", open[1]), &[])
@@ -343,7 +343,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     assert_eq!(actions, "settle,settle,reopen");
     let audit = words(&crew.get("/console/audit?type=transaction").shown());
     assert!(
-        audit.contains("settled what did not fit in purchase M1")
+        audit.contains("settled inconsistencies of purchase M1")
             && audit.contains("counted, 50 short"),
         "{audit}"
     );
