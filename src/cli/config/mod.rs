@@ -38,7 +38,7 @@ const PARTS: &[Part] = &[
 struct Part {
     /// Its key.
     key: &'static str,
-    /// What it holds, for whoever writes one.
+    /// Its help for people who write a document.
     help: &'static str,
     /// What is in force.
     export: fn(&Connection) -> Result<Value>,

@@ -44,7 +44,7 @@ impl<'a> Copier<'a> {
     pub fn new(source: &Path, open: &'a File, copy: &Path) -> Result<Self> {
         let source = Side::new(source, Ok(open))?;
         let copy = Side::new(copy, File::create(copy))?;
-        // Whoever may not read the file may not read its copy.
+        // The copy has the permissions of the file.
         let permissions = source.file.metadata().map(|file| file.permissions());
         let permissions = permissions.and_then(|found| copy.file.set_permissions(found));
         permissions.map_err(|cause| copy.failed(&cause))?;

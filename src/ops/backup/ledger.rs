@@ -28,7 +28,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// As it stands in the file.
+    /// As it is stored.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -55,15 +55,15 @@ pub struct Entry {
     pub purpose: Purpose,
     pub path: PathBuf,
     pub started_at: Timestamp,
-    /// When it was done, well or not; `None` while it is being made.
+    /// When it ended, in success or failure; `None` while it is being made.
     pub finished_at: Option<Timestamp>,
     /// Its size, where it is sound.
     pub bytes: Option<u64>,
     /// Why there is none.
     pub failure: Option<String>,
-    /// When it was read in full last, after it was made.
+    /// When it was last checked in full.
     pub checked_at: Option<Timestamp>,
-    /// What was wrong with it then.
+    /// Why that check failed.
     pub check_failure: Option<String>,
 }
 

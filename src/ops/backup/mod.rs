@@ -131,7 +131,7 @@ fn checked_copy(
     })
 }
 
-/// Writes down that a backup was made, for whoever wonders when the last one was.
+/// Writes into the audit that a backup was made.
 pub fn record(tx: &Tx<'_>, ctx: &Context, made: &Backup) -> Result<()> {
     let change = audit::Change {
         action: "create",
@@ -237,7 +237,7 @@ impl Held {
     }
 }
 
-/// A copy that is not done; what is left of it goes with this.
+/// An incomplete copy, which is removed at the end.
 struct Partial(PathBuf);
 
 impl Partial {

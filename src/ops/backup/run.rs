@@ -106,7 +106,7 @@ pub fn end_interrupted(store: &Store, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Runs `work` on a thread of its own, which gives way to whoever waits at a gate.
+/// Runs `work` on a thread of its own with low priority: gates come first.
 pub async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {

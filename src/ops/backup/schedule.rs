@@ -1,5 +1,5 @@
-//! When the next backup of the plan is due. What was made when stands in the ledger: so a restart
-//! forgets nothing, and a clock that jumps costs one backup more or a little waiting at the most.
+//! When the next scheduled backup is due. The ledger has the earlier ones: so a restart forgets nothing,
+//! and a clock that jumps causes one backup more, or a short delay.
 
 use super::{
     folder,
@@ -38,7 +38,7 @@ pub fn is_due(plan: &BackupPlan, last: Option<&Entry>, now: Timestamp) -> bool {
     since >= wait || since < -AHEAD_MAX_MS
 }
 
-/// The plan, if a backup is due at `now`; a look-up, for whoever may not wait.
+/// The plan, if a backup is due at `now`; it only reads.
 pub fn due<'a>(
     store: &Store,
     settings: &'a Settings,

@@ -1,4 +1,4 @@
-//! What can be wrong with a file: first whether it is one, then its pages, then what stands on them.
+//! Checks of a file: first whether it is one, then its pages, then their content.
 //! Each check is a function of a read-only connection.
 
 use super::{Finding, Report, Step, index};
@@ -41,7 +41,7 @@ pub fn look(path: &Path, on_step: &mut dyn FnMut(Step)) -> Result<Report> {
     loop {
         let in_use = log.exists();
         let report = look_once(path, on_step)?;
-        // Somebody began to write to what was read without a lock.
+        // A server began to write to the file, which was read without a lock.
         if in_use || !log.exists() {
             return Ok(report);
         }
@@ -310,7 +310,7 @@ fn look_at_effects(connection: &Connection, report: &mut Report) -> Result<()> {
 
 fn look_at_occupancy(connection: &Connection, report: &mut Report) -> Result<()> {
     connection.execute_batch("BEGIN")?;
-    // The server counts anew after devices were moved.
+    // The server recounts after devices were moved.
     let drift = recount::is_due(connection).and_then(|due| {
         if due {
             Ok(Vec::new())

@@ -1,6 +1,5 @@
-//! Looks a whole file over, and says of everything that is wrong what to do about it. It changes
-//! nothing and waits for nobody, while `serve` runs or not; only `repair` writes, and only what
-//! follows from the rest.
+//! Checks a whole file, and says for every finding what to do. It changes nothing and waits for no lock,
+//! while `serve` runs or not; only `repair` writes, and only what follows from the rest.
 //!
 //! - `look`: what can be wrong with a file
 //! - `index`: whether the search index has every delegate's texts
@@ -35,7 +34,7 @@ impl Finding {
     }
 }
 
-/// A step of a look.
+/// A step of a check.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     /// Counted from 1.
@@ -46,12 +45,12 @@ pub struct Step {
     pub what: &'static str,
 }
 
-/// What a look found.
+/// The result of a check.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Everything that is wrong, the worst first.
     pub findings: Vec<Finding>,
-    /// Whether the index for searching misses somebody; [`repair()`] makes it anew.
+    /// Whether the search index is wrong; [`repair()`] rebuilds it.
     pub index: bool,
     /// When the last backup was made, ISO 8601, as far as the file knows.
     pub last_backup: Option<String>,

@@ -9,7 +9,7 @@ pub const LISTED_MAX: usize = 10_000;
 /// A row that cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRow {
-    /// Where it stands; see [`super::source::Row::line`].
+    /// The line in the file; see [`super::source::Row::line`].
     pub line: u64,
     /// What is wrong with it.
     pub problem: Problem,

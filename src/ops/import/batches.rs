@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// How an import was asked for; what taking it up again needs.
+/// The options of an import, as resuming it needs them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Options {
@@ -69,11 +69,11 @@ pub struct Batch {
     pub device: Option<DeviceId>,
     pub file_name: String,
     pub sha256: [u8; 32],
-    /// How it was asked for.
+    /// The options that it was started with.
     pub options: Options,
     /// Rows in the file.
     pub total: u64,
-    /// Rows that are done with.
+    /// Rows that are done.
     pub done: u64,
     /// Who began it, as the audit names them.
     pub actor: String,
@@ -82,7 +82,7 @@ pub struct Batch {
     pub finished_at: Option<Timestamp>,
     /// When taking it back was begun.
     pub undone_at: Option<Timestamp>,
-    /// Whether anything that it made or changed is still there, as far as it knows.
+    /// Whether records that it created or changed are left.
     pub has_rows: bool,
 }
 
@@ -112,7 +112,7 @@ impl Batch {
         })
     }
 
-    /// Where it stands, unless somebody works on it.
+    /// Its state, unless it is being worked on.
     #[must_use]
     pub fn state(&self) -> State {
         match (self.undone_at, self.finished_at) {
@@ -139,7 +139,7 @@ impl Batch {
     }
 }
 
-/// Where an import stands.
+/// The state of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Rows are being written.
@@ -149,7 +149,7 @@ pub enum State {
     Interrupted,
     /// It is being taken back.
     BeingTakenBack,
-    /// Nothing of it is left.
+    /// All of it was undone.
     TakenBack,
     /// Some of it could not be taken back.
     PartlyTakenBack,
@@ -284,10 +284,10 @@ pub(super) fn audit_change(
     )
 }
 
-/// Checks, before a slice is written, that it is still at the row where it was left.
+/// Checks, before a slice is written, that nobody else continued or undid the import.
 ///
 /// # Errors
-/// [`crate::types::error::Kind::Invalid`] when somebody began to take it back, or goes on with it.
+/// [`crate::types::error::Kind::Invalid`] when another command undoes or continues it.
 pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
     let (is_undone, at): (bool, u64) = tx
         .prepare_cached("SELECT undone_at IS NOT NULL, done FROM batches WHERE id = ?1")?
@@ -301,7 +301,7 @@ pub(super) fn take_up(tx: &Tx<'_>, id: i64, done: u64) -> Result<()> {
     Ok(())
 }
 
-/// Keeps how many rows are done with, in the transaction that wrote them.
+/// Stores how many rows are done, in the transaction that wrote them.
 pub(super) fn advance(tx: &Tx<'_>, id: i64, done: u64, finished: bool) -> Result<()> {
     let at = finished.then(|| tx.now());
     tx.prepare_cached("UPDATE batches SET done = ?2, finished_at = ?3 WHERE id = ?1")?

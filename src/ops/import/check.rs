@@ -70,7 +70,7 @@ pub struct Looked<'a> {
     pub bad: &'a [BadRow],
 }
 
-/// Checks every row of a file: by itself, against the rows before it, and against what is in the
+/// Checks every row of a file: by itself, against the rows before it, and against the records in the
 /// store, where there is one. Of an import that was `begun`, the first rows are written already. `on_progress` is called while
 /// it goes on, and may stop it.
 pub fn check(
@@ -136,7 +136,7 @@ fn slice(rows: &mut Rows) -> Result<Vec<Row>> {
 struct Check<'a> {
     plan: &'a Plan,
     begun: Option<Begun>,
-    /// The line at which a code stands, by a hash of it and its column; of good rows only.
+    /// The line of each code, by a hash of the code and its column; of good rows only.
     codes: HashMap<u64, u32>,
     /// Codes that records of the store have until a row changes them.
     changed: HashSet<u64>,

@@ -44,8 +44,8 @@ impl Columns {
     /// Gatepost exported, names are meant exactly.
     ///
     /// # Errors
-    /// [`crate::types::error::Kind::Invalid`] for a header or a property that stands twice, a mapping of a
-    /// header that is not there, and a table without any property of what it is to hold.
+    /// [`crate::types::error::Kind::Invalid`] for a duplicate header or property, a mapping of an unknown
+    /// header, and a table without any known property.
     pub fn of(what: What, source: &Source, mappings: &[Mapping]) -> Result<Self> {
         match source.header() {
             Some(headers) => Self::new(what, headers, mappings, source.other_sheets()),
@@ -87,7 +87,7 @@ impl Columns {
     /// As [`Columns::new`], whatever [`Columns::misfit`] says of it: what a person may still mend.
     ///
     /// # Errors
-    /// [`crate::types::error::Kind::Invalid`] for a header that stands twice and for an unusable mapping.
+    /// [`crate::types::error::Kind::Invalid`] for a duplicate header and for an unusable mapping.
     pub fn matched(what: What, headers: &[String], mappings: &[Mapping]) -> Result<Self> {
         check_headers(headers)?;
         let mut targets = mapped(what, headers, mappings)?;

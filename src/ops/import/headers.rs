@@ -1,5 +1,5 @@
 //! What headers call properties in the languages that attendee lists come in, beside the
-//! properties' own names; and how a header is taken apart into words.
+//! properties' own names; and how a header is split into words.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 
@@ -8,7 +8,7 @@ pub(super) fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// What a shop's list calls the guest, beside whom it has a buyer: before what it says of them.
+/// Words for the guest in a shop's list, which has a buyer, too. They stand before the property.
 pub(super) const GUEST_BEFORE: &str = "attendee attendeename participant participantname guest guestname teilnehmer \
      teilnehmername gast nomduparticipant asistente nombredelasistente deltager deltagernavn";
 
@@ -16,15 +16,15 @@ pub(super) const GUEST_BEFORE: &str = "attendee attendeename participant partici
 pub(super) const GUEST_AFTER: &str =
     "desteilnehmers desteilnehmenden desgastes duparticipant delasistente delparticipante";
 
-/// What a column is called that holds last names beside one of first names, and whole names alone.
+/// Headers of last names where another column has first names, and of whole names otherwise.
 pub(super) const NAMES: &str = "name navn";
 
-/// What a column of whole names is called.
+/// Headers of whole names.
 pub(super) const WHOLE_NAMES: &str = "fullname wholename attendeename participantname guestname vollername vollstandigername \
      teilnehmername nomcomplet nometprenom prenometnom nombrecompleto nombreyapellidos \
      fuldenavn";
 
-/// What columns of participants begin with, or are called: the delegates.
+/// Beginnings of headers of participants that are delegates.
 pub(super) const DELEGATES_OF_INTERACTIONS: &[(&str, &str)] = &[
     ("firstdelegate", "firstDelegate"),
     ("seconddelegate", "secondDelegate"),
@@ -37,7 +37,7 @@ pub(super) const DELEGATES_OF_INTERACTIONS: &[(&str, &str)] = &[
     ("deltager", "firstDelegate"),
 ];
 
-/// What columns of participants begin with, or are called: the devices.
+/// Beginnings of headers of participants that are devices.
 pub(super) const DEVICES_OF_INTERACTIONS: &[(&str, &str)] = &[
     ("firstdevice", "firstDevice"),
     ("seconddevice", "secondDevice"),
@@ -46,21 +46,21 @@ pub(super) const DEVICES_OF_INTERACTIONS: &[(&str, &str)] = &[
     ("gate", "firstDevice"),
 ];
 
-/// Words beside the name of a property that change nothing about what a column holds: which one it is
-/// of several, and whose, as long as that is the guest.
+/// Words in a header that do not change its meaning: which of several values it is, or that it is the
+/// guest's.
 const QUALIFIERS: &str = "a as asistente attendee beruflich business contact das de der deltager des die dienstlich \
      gast geschaftlich guest home ihr ihre kontakt main mandatory my obligatorisch of official \
      optional participant participante personal personnel pflichtfeld primary privat private \
      professionnel required teilnehmer teilnehmerin the tu votre work your";
 
-/// Words that say that a column is about somebody else than the guest.
+/// Words that say that a column is about another person than the guest.
 const OF_OTHERS: &str = "acheteur assistant assistenz besteller bestellung billing buyer comprador emergency \
      facturation invoice kaufer kaeufer notfall order payer purchaser rechnung rechnungs sender \
      sponsor zahler";
 
 /// A header taken apart.
 pub(super) struct Words {
-    /// What stands outside of brackets, in parts: `Last name / Surname` has two. Each is a list of
+    /// The words outside of brackets, in parts: `Last name / Surname` has two. Each is a list of
     /// words as [`folded`].
     pub parts: Vec<Vec<String>>,
     /// The words within brackets.
@@ -94,13 +94,13 @@ impl Words {
         }
     }
 
-    /// Whether it is about somebody else than the guest.
+    /// Whether it is about another person than the guest.
     pub fn is_of_others(&self) -> bool {
         let mut all = self.parts.iter().flatten().chain(&self.bracketed);
         all.any(|word| has(OF_OTHERS, word))
     }
 
-    /// What stands outside of brackets, as [`folded`].
+    /// The words outside of brackets, as [`folded`].
     pub fn outside(&self) -> String {
         self.parts.iter().flatten().map(String::as_str).collect()
     }

@@ -1,5 +1,5 @@
-//! One import from end to end: a file is opened and checked, and, when whoever asked has seen what
-//! was found, written. The command line and the console both import by this.
+//! One import from end to end: a file is opened and checked, and, once the findings were shown,
+//! written. The command line and the console both import by this.
 
 use super::{
     Batch, Checked, Columns, Import, Looked, Plan, Source, Stop, What,

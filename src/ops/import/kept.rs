@@ -1,5 +1,4 @@
-//! What the file keeps of each row of an import: what it became, and by that whether somebody else
-//! changed it since.
+//! What the file stores about each row of an import: its record, and whether others changed it since.
 
 use super::Batch;
 use crate::{
@@ -14,7 +13,7 @@ use crate::{
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 use serde_json::{Value, json};
 
-/// Keeps what a row became.
+/// Stores what a row became.
 pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> Result<()> {
     tx.prepare_cached(
         "INSERT INTO batch_rows (batch_id, line, record_id, before, audit_id, interaction_id, unlinked, change_id)
@@ -33,13 +32,13 @@ pub(super) fn keep_row(tx: &Tx<'_>, batch: i64, line: u64, became: &Became) -> R
     Ok(())
 }
 
-/// What is kept of a row.
+/// What is stored about a row.
 pub(super) struct Kept {
-    /// Where it stands; see [`super::source::Row::line`].
+    /// The line in the file; see [`super::source::Row::line`].
     pub line: i64,
     /// The record or interaction that it became.
     pub record: i64,
-    /// What it changed of the record, as that was; none where it was made.
+    /// The record before the change; none where the row created it.
     pub before: Option<String>,
     /// The newest change to anything when it was written.
     audit: Option<i64>,
@@ -85,7 +84,7 @@ impl Kept {
         Ok(statement.query_row(parameters, read).optional()?)
     }
 
-    /// Forgets it: nothing is left of what the row did.
+    /// Deletes it: the row is undone.
     pub(super) fn forget(&self, tx: &Tx<'_>, batch: i64) -> Result<()> {
         tx.prepare_cached("DELETE FROM batch_rows WHERE batch_id = ?1 AND line = ?2")?
             .execute([batch, self.line])?;
@@ -157,7 +156,7 @@ pub(super) fn other_name(resource: &Resource) -> &'static str {
     }
 }
 
-/// What is added to the columns of a record as it was: its newest change by then.
+/// The property for the newest change, beside the columns of a record before a change.
 const NEWEST_CHANGE: &str = "newest_change";
 
 /// A record as it is before a row changes it.
@@ -226,7 +225,7 @@ pub(super) fn keep_restored(tx: &Tx<'_>, batch: &Batch, record: i64, before: &st
 pub(super) struct Became {
     /// The record or interaction.
     pub record: i64,
-    /// What it changed of the record, as that was; none where it was made.
+    /// The record before the change; none where the row created it.
     pub before: Option<String>,
     /// The number in the audit of making the record, where it has no row there.
     pub change: Option<i64>,

@@ -4,13 +4,13 @@
 //! imports by the same functions.
 //!
 //! - `source`: a CSV, XLSX or JSON file as rows
-//! - `target`, `headers`: what a column may hold, and what it is called; `columns`: which column
-//!   of a table holds what; `values`: a cell's text as a property's value
-//! - `plan`: what a row is to become; `check`, `bad`: which rows cannot, and why; `warnings`: what is
-//!   doubtful
+//! - `target`, `headers`: properties that columns may hold, and headers that mean them; `columns`: the
+//!   columns of a table; `values`: a cell's text as a property's value
+//! - `plan`: a row as a record or interaction; `check`, `bad`: rows that cannot be imported, with reasons;
+//!   `warnings`: doubts that keep no row out
 //! - `references`: what rows refer to
 //! - `write`: the good rows into the file, and in a second pass references to rows further down
-//! - `batches`, `kept`: what is kept of an import, and of its rows; `undo`: taking it back
+//! - `batches`, `kept`: what is stored about an import, and about its rows; `undo`: undoes it
 //! - `job`: one import from end to end; `join`: delegates joined with a device
 //! - `slices`: long writes between which gates get their turn
 
@@ -124,8 +124,7 @@ impl What {
     }
 }
 
-/// Stops a long import or its undoing between two rows; what is written by then can be completed
-/// or taken back.
+/// Stops a long import or undo between two rows. It can be completed or undone later.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicBool>);
 

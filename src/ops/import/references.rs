@@ -17,7 +17,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// The most references between rows; some hundred bytes of memory each.
 const REFERENCES_MAX: usize = 2_000_000;
-/// How often parents are judged anew because bad rows leave their records where they are.
+/// How often parents are checked again: every bad row leaves its record under its old parent.
 const ROUNDS_MAX: usize = 50;
 
 /// The references of a list, as its rows are checked one after the other.
@@ -35,7 +35,7 @@ pub(super) struct References {
 pub(super) struct At {
     /// Its number in the list, from 0.
     pub number: u64,
-    /// Where it stands; see [`super::source::Row::line`].
+    /// The line in the file; see [`super::source::Row::line`].
     pub line: u32,
     /// The stored record that it changes.
     pub known: Option<i64>,

@@ -1,5 +1,5 @@
-//! Long writes in slices: no slice holds the lock of the file for long, and between two of them
-//! everybody else gets a progress, gates of a `serve` in another process included.
+//! Long writes in slices: no slice holds the lock of the file for long, and others write between two
+//! of them, gates of a `serve` in another process included.
 
 use crate::{
     db::{Store, Tx, newest_interaction},
@@ -30,7 +30,7 @@ const BUSY_PAUSE_PER_RATE: Duration = Duration::from_micros(20);
 const BUSY_PAUSE_MAX: Duration = Duration::from_millis(400);
 /// For how long after a write of others they are taken to go on writing.
 const BUSY_FOR: Duration = Duration::from_secs(1);
-/// How long a slice is tried anew while others never leave the lock to it.
+/// How long a slice is retried while others hold the lock.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 
 /// A long piece of work.
@@ -38,7 +38,7 @@ pub trait Steps: Send + 'static {
     /// Does the next step in the transaction of its slice; false when all is done.
     fn step(&mut self, tx: &Tx<'_>) -> Result<bool>;
 
-    /// Does what the next slice needs and what must not be done in its transaction.
+    /// Prepares the next slice, outside of its transaction.
     fn prepare(&mut self, _: &Store) -> Result<()> {
         Ok(())
     }
@@ -53,7 +53,7 @@ pub trait Steps: Send + 'static {
         Ok(())
     }
 
-    /// Ends a slice: what is to be kept of how far the work came.
+    /// Ends a slice, and stores the progress of the work.
     fn close(&mut self, _: &Tx<'_>) -> Result<()> {
         Ok(())
     }
@@ -84,10 +84,10 @@ pub fn write<W: Steps>(store: &Store, work: W, mut on_progress: impl FnMut(&W)) 
     }
 }
 
-/// The work between two slices, and what is known of others.
+/// The work between two slices, and how busy other writers are.
 struct Progress<W> {
     work: W,
-    /// The slice has taken steps: tried anew, it would take the next ones.
+    /// The slice has taken steps, so that it must not be retried.
     begun: bool,
     version: Option<i64>,
     others_wrote: Option<Instant>,
@@ -180,7 +180,7 @@ fn fitting(most: u32, steps: u32, held: Duration) -> u32 {
     next.max(STEPS_MIN)
 }
 
-/// Writes one slice. Where the lock could not be had, nothing of it has begun and it is tried anew.
+/// Writes one slice. It is retried where the lock was not available, as nothing has begun then.
 fn slice<W: Steps>(store: &Store, mut progress: Progress<W>) -> Result<(Progress<W>, bool)> {
     progress.begun = false;
     let shared = Arc::new(Mutex::new(Some(progress)));

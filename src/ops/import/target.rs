@@ -241,7 +241,7 @@ pub(super) fn properties(what: What) -> impl Iterator<Item = &'static Field> {
     what.fields().iter().filter(|one| one.kind.is_writable())
 }
 
-/// The property of a name, however that is written; `data` itself only as it stands.
+/// The property of a name, in any spelling; `data` must be spelled exactly.
 pub(super) fn property(what: What, name: &str) -> Option<Target> {
     let folded_name = folded(name);
     let found = properties(what).find(|one| match one.kind {
@@ -262,7 +262,7 @@ fn named(what: What, header: &str) -> Option<Target> {
     property(what, header).or_else(|| synonym(what, header))
 }
 
-/// What a shop's list may say of a guest, beside what it says of the buyer.
+/// Whether a shop's list may have the property of the guest and of the buyer.
 fn is_of_guest(name: &str) -> bool {
     delegates::RESOURCE.property(name).is_some_and(|field| {
         field.is_own && field.kind == Kind::Text && name != "rawFlags" || name == "barcode"

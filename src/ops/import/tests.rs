@@ -1,5 +1,5 @@
-//! Laws of lists, on random ones that refer to each other and to what is in the store in every
-//! direction: what the check lets in is written as it said, and what is taken back is as before.
+//! Property tests with random lists whose rows refer to each other and to stored records in every
+//! direction: rows that pass the check are written as they say, and an undone import leaves no trace.
 
 use super::{Job, Left, Source, Stop, What, batches::Options, job::Request, source::Reading, undo};
 use crate::{

@@ -1,5 +1,5 @@
-//! Taking an import back: what its rows made is removed for good along with its joins, what they
-//! changed is put back. What somebody changed or used since is left as it is, and listed.
+//! Undoes an import: records that it created are deleted permanently along with their joins, records
+//! that it changed are restored. Records that were changed or used since are left alone, and listed.
 
 use super::{
     Batch, Stop,
@@ -29,11 +29,11 @@ pub struct Undo {
     stop: Stop,
     /// Rows from this line on were looked at.
     before_line: i64,
-    /// Records to which what was removed referred: they may be free now.
+    /// Records that removed records referred to: nothing may refer to them any more.
     freed: Vec<i64>,
     uses: Option<Uses>,
     finished: bool,
-    /// How many were taken back when all rows had been looked at before.
+    /// How many were undone by the end of the pass before.
     moved: u64,
     /// How many records and interactions were removed for good.
     pub removed: u64,
@@ -72,7 +72,7 @@ impl fmt::Display for Left {
 ///
 /// # Errors
 /// [`Kind::Invalid`] when there is nothing to take back, and what keeps the store from writing;
-/// what it was called for is taken back.
+/// earlier slices stay undone.
 pub fn undo(
     store: &Store,
     ctx: Context,
@@ -122,7 +122,7 @@ impl Steps for Undo {
             }
             return Ok(true);
         }
-        // The last rows first: most refer to what stands above them.
+        // The last rows first: most refer to rows above them.
         let Some(row) = Kept::before_line(tx, self.batch.id, self.before_line)? else {
             return Ok(self.once_more());
         };
@@ -141,7 +141,7 @@ impl Steps for Undo {
 }
 
 impl Undo {
-    /// What was taken back may have freed what was left; whether there is anything to look at again.
+    /// Undone rows may have freed rows that were left: whether another pass is due.
     fn once_more(&mut self) -> bool {
         self.finished = self.left == 0 || self.moved == self.removed + self.restored;
         if !self.finished {
@@ -223,7 +223,7 @@ impl Undo {
     }
 }
 
-/// Whether a delegate that the import changed and joined did anything since where it was joined.
+/// Whether a delegate has used the device since the import joined them.
 fn joined_and_used(tx: &Tx<'_>, row: &Kept) -> Result<bool> {
     let Some(join) = row.interaction else {
         return Ok(false);

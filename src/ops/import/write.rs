@@ -322,7 +322,7 @@ impl Import {
         if let Some(parent) = body.get(PARENT).and_then(referred) {
             let above = records::write::check_ancestors(tx, resource, existing, parent);
             if above.is_err_and(|cause| is_of_row(cause.kind)) {
-                // Rows further down make room for it; until then it stands nowhere.
+                // Rows further down make room for it; until then it has no parent.
                 body.insert(PARENT.to_owned(), Value::Null);
                 unlinked.push(PARENT);
             }
@@ -349,15 +349,12 @@ impl Import {
                 None => Failure::Store(cause),
             })
         })?;
-        let (before, change) = match before {
-            Some(before) => (
-                Some(before.kept(tx, resource, id, unlinked.is_empty())?),
-                None,
-            ),
-            None => {
-                let made = changes::action::CREATE;
-                (None, Some(changes::note(tx, made, resource.name, id)?))
-            }
+        let (before, change) = if let Some(before) = before {
+            let kept = before.kept(tx, resource, id, unlinked.is_empty())?;
+            (Some(kept), None)
+        } else {
+            let made = changes::action::CREATE;
+            (None, Some(changes::note(tx, made, resource.name, id)?))
         };
         let interaction = match plan.join {
             Some(device) => join(tx, ctx, DelegateId(id), device)?,
@@ -385,8 +382,8 @@ fn lacks_barcode(tx: &Tx<'_>, existing: Option<i64>, body: &Map<String, Value>) 
     Ok(stored.is_none())
 }
 
-/// A barcode for the row of this number, from 0 (contract §8): the import stands for the purchase, the
-/// row for the ticket. Where there are more rows than tickets, their block stands in the purchase code.
+/// A barcode for the row of this number, from 0 (contract §8), with the import as the purchase and the row
+/// as the ticket. Where there are more rows than tickets, the purchase code has the block of rows.
 fn code_of_row(batch: i64, number: u64) -> Result<String> {
     let tickets = u64::from(SEQUENCE_MAX) + 1;
     let base = match number / tickets {

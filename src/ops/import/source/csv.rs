@@ -1,6 +1,6 @@
-//! A CSV text as records, each with the line it starts at. The text is read as it comes; a record
-//! that goes on and on, because a quotation mark is not closed, is refused. The lines that a library
-//! counts are right at some line breaks only, so records are taken apart here.
+//! A CSV text as records, each with the line it starts at. The text is streamed; a record that grows
+//! too long, because a quotation mark is not closed, is refused. The line numbers of the `csv` library
+//! are wrong at some line breaks, so records are split here.
 
 use super::{
     Content, ROW_MAX_BYTES, Row,
@@ -83,7 +83,7 @@ fn declared_delimiter(head: &[u8]) -> Option<u8> {
     }
 }
 
-/// The delimiter that stands most often in the header, outside of quotation marks.
+/// The most frequent delimiter of the header, outside of quotation marks.
 fn delimiter_of(head: &[u8]) -> u8 {
     let mut counts = [0; DELIMITERS.len()];
     let mut quoted = false;
@@ -114,7 +114,7 @@ pub(super) struct Records {
     after_return: bool,
 }
 
-/// Where in a record the next byte stands.
+/// The position of the next byte in a record.
 #[derive(PartialEq)]
 enum Place {
     CellStart,
@@ -172,7 +172,7 @@ impl Record {
     }
 
     fn row(self) -> Result<Row> {
-        // One that a later row closed stands beside those of that row.
+        // A later row may have closed it, which leaves an odd number of marks.
         let is_open = self.place == Place::Quoted || self.quotes % 2 == 1 && self.line_breaks > 0;
         let content = if is_open {
             Content::Unreadable(

@@ -58,7 +58,7 @@ impl Objects {
         }
     }
 
-    /// The text of the next object of a list; what stands between objects is checked.
+    /// The text of the next object of a list; the separators between objects are checked.
     fn next_of_list(&mut self) -> Result<Option<Vec<u8>>> {
         let number = self.number + 1;
         if number == 1 {

@@ -23,11 +23,11 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// The largest file that is taken, in bytes.
+/// The largest file that is accepted, in bytes.
 pub const FILE_MAX_BYTES: u64 = 1024 * 1024 * 1024;
-/// The most columns that are taken.
+/// The most columns that are accepted.
 const COLUMNS_MAX: usize = 1_000;
-/// The longest row that is taken, in bytes.
+/// The longest row that is accepted, in bytes.
 const ROW_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// The memory of rows that are read at once goes not much beyond this.
 pub const ROWS_BYTES: usize = 16 * 1024 * 1024;
@@ -102,7 +102,7 @@ enum Format {
 /// One row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Where it stands, from 1: the line at which it starts in a text, the row of a sheet, the
+    /// Its position, from 1: the line at which it starts in a text, the row of a sheet, the
     /// object of a JSON list.
     pub line: u64,
     pub content: Content,

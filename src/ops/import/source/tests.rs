@@ -82,7 +82,7 @@ fn a_row_knows_its_line_whatever_ends_it() {
     assert!(rows(b"h\n").is_empty());
 }
 
-/// Longer than what is read at a time, so that line breaks fall on every side of it.
+/// Longer than one read, so that line breaks fall on every side of its boundary.
 #[test]
 fn lines_are_counted_across_all_that_is_read_at_a_time() {
     for end in ["\n", "\r\n", "\r"] {

@@ -214,7 +214,7 @@ impl SheetReader {
     }
 }
 
-/// A value as an operator reads it in the cell; what is an error there is one here.
+/// A value as a spreadsheet shows it; an error value is an error.
 fn text(value: &DataRef<'_>) -> Result<String, String> {
     Ok(match value {
         DataRef::Empty => String::new(),
