@@ -3,7 +3,6 @@
 mod audit;
 mod authorisation;
 mod batch;
-mod codes;
 mod content;
 mod delegates;
 mod devices;
@@ -21,7 +20,7 @@ mod nonces;
 mod otp;
 mod outline;
 mod places;
-mod references;
+mod records;
 mod resends;
 mod rules;
 mod search;
@@ -86,8 +85,8 @@ fn encoded(value: &str) -> String {
 }
 
 /// A new device called `Gate` with these rules.
-fn gate(caller: &Caller<'_>, access: &Value) -> i64 {
-    caller.device(&json!({"name": "Gate", "data": {"Access": access}}))
+fn gate(api: &Caller, access: &Value) -> i64 {
+    api.device(&json!({"name": "Gate", "data": {"Access": access}}))
 }
 
 /// The refusals that the file keeps, the oldest first.

@@ -31,12 +31,9 @@ fn a_user_signs_in_by_password() {
         ]
     );
     let token = granted(&answer)["access_token"].as_str().expect("a token");
-    assert_eq!(
-        Caller::with_token(&server, token)
-            .get("/delegate/list")
-            .status,
-        200
-    );
+    Caller::with_token(&server, token)
+        .get("/delegate/list")
+        .is(200);
     let wrong = ask(&server, &with(&fine, &json!({"password": "wrong horse"})));
     refused(&wrong, 400, "invalid_grant", "");
     // Who does not exist is told in the same words.

@@ -1,6 +1,6 @@
 //! The token endpoint (spec: Authentication; RFC 6749; contract §9).
 
-use crate::harness::{Caller, PASSWORD, Server, Whole, reply, whole};
+use crate::harness::{Caller, PASSWORD, Server, Whole, cases, keys, reply, whole, words};
 use gatepost::identity::Scope;
 use reqwest::{Method, blocking::RequestBuilder};
 use serde_json::{Value, json};
@@ -76,8 +76,8 @@ pub fn with(body: &Value, changes: &Value) -> Value {
 }
 
 pub fn works(server: &Server, token: &Value) -> bool {
-    let caller = Caller::with_token(server, token.as_str().expect("a token"));
-    let status = caller.get("/ping").status;
+    let api = Caller::with_token(server, token.as_str().expect("a token"));
+    let status = api.get("/ping").status;
     assert!([200, 401].contains(&status), "{status}");
     status == 200
 }
@@ -92,12 +92,7 @@ fn a_client_gets_a_token_for_an_hour_at_every_address() {
             .json(&of_client(&id, &secret));
         let answer = checked(whole(request));
         let body = granted(&answer);
-        let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
-        assert_eq!(
-            keys,
-            ["access_token", "expires_in", "token_type", "scope"],
-            "{path}"
-        );
+        assert_eq!(keys(body), "access_token expires_in token_type scope");
         assert_eq!(
             (&body["expires_in"], &body["token_type"]),
             (&json!(3600), &json!("bearer"))
@@ -209,12 +204,7 @@ fn unknown_parameters_are_ignored() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[]);
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-    for unknown in [
-        "audience=a",
-        "resource=a&resource=b",
-        "x=%ff&%ff=y&=&z",
-        "token_type_hint=",
-    ] {
+    for unknown in words("audience=a resource=a&resource=b x=%ff&%ff=y&=&z token_type_hint=") {
         granted(&checked(whole(ask_form(
             &server,
             format!("{form}&{unknown}"),
@@ -261,7 +251,7 @@ fn the_metadata_says_where_everything_is() {
         let url = metadata[endpoint].as_str().expect("an address");
         let body = with(&of_client(&id, &secret), &json!({"token": "x"}));
         assert_eq!(
-            reply(server.http.post(url).json(&body)).status,
+            reply(server.request(Method::POST, url).json(&body)).status,
             200,
             "{url}"
         );
@@ -327,42 +317,18 @@ fn a_malformed_request_is_told_by_what_is_missing() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[]);
     let fine = of_client(&id, &secret);
-    for (changes, error, about) in [
-        (json!({"grant_type": null}), "invalid_request", "grant_type"),
-        (json!({"grant_type": ""}), "invalid_request", "grant_type"),
-        (
-            json!({"grant_type": "password", "password": "x"}),
-            "invalid_request",
-            "username",
-        ),
-        (
-            json!({"grant_type": "password", "username": "x"}),
-            "invalid_request",
-            "password",
-        ),
-        (
-            json!({"grant_type": "refresh_token"}),
-            "invalid_request",
-            "refresh_token",
-        ),
-        (
-            json!({"grant_type": "authorization_code"}),
-            "unsupported_grant_type",
-            "grant_type",
-        ),
-        (
-            json!({"grant_type": "Password"}),
-            "unsupported_grant_type",
-            "grant_type",
-        ),
-        (
-            json!({"client_secret": 7}),
-            "invalid_request",
-            "client_secret",
-        ),
-        (json!({"client_id": ["x"]}), "invalid_request", "client_id"),
-        (json!({"scope": "\u{0}"}), "invalid_scope", "scope"),
-    ] {
+    for (changes, error, about) in cases::<(Value, &str, &str)>(json!([
+        [{"grant_type": null}, "invalid_request", "grant_type"],
+        [{"grant_type": ""}, "invalid_request", "grant_type"],
+        [{"grant_type": "password", "password": "x"}, "invalid_request", "username"],
+        [{"grant_type": "password", "username": "x"}, "invalid_request", "password"],
+        [{"grant_type": "refresh_token"}, "invalid_request", "refresh_token"],
+        [{"grant_type": "authorization_code"}, "unsupported_grant_type", "grant_type"],
+        [{"grant_type": "Password"}, "unsupported_grant_type", "grant_type"],
+        [{"client_secret": 7}, "invalid_request", "client_secret"],
+        [{"client_id": ["x"]}, "invalid_request", "client_id"],
+        [{"scope": "\u{0}"}, "invalid_scope", "scope"],
+    ])) {
         refused(&ask(&server, &with(&fine, &changes)), 400, error, about);
     }
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");

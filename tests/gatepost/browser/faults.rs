@@ -40,7 +40,7 @@ fn request_address(server: SocketAddr) -> String {
 fn connected(browser: &Browser, served: &Served, code: &str) -> App {
     browser.go("/console/discovery");
     let app = App::new(&request_address(served.address), code, served.address);
-    assert_eq!(app.ask().status, 201);
+    app.ask().is(201);
     browser.press("Add");
     app.is_added();
     app
@@ -122,13 +122,13 @@ fn the_qr_follows_the_laptop_from_network_to_network() {
     laptop.ip("addr add 10.78.1.5/24 dev venue");
     let first = shows("10.78.1.5");
     let app = App::new(&first, "42", served.address);
-    assert_eq!(app.ask().status, 201);
+    app.ask().is(201);
     browser.press("Add");
     app.is_added();
     laptop.ip("addr del 10.78.1.5/24 dev venue");
     laptop.ip("addr add 192.168.7.9/24 dev hotel");
     let second = shows("192.168.7.9");
-    assert_eq!(App::new(&second, "43", served.address).ask().status, 201);
+    App::new(&second, "43", served.address).ask().is(201);
     browser.tells("43");
     laptop.ip("addr del 192.168.7.9/24 dev hotel");
     browser.tells("This machine is on no network");
@@ -213,7 +213,7 @@ fn a_clock_that_jumps_shuts_nobody_out_and_loses_no_check_in() {
             assert_eq!(hours, 3, "{probe:?}");
             app.signs_in();
         }
-        assert_eq!(app.ping(1).status, 200);
+        app.ping(1).is(200);
         entered(barcode, in_all);
         // Whoever is signed in stays so, and apps can be let in for as long as was said.
         browser.to_tab(&work);
@@ -225,7 +225,7 @@ fn a_clock_that_jumps_shuts_nobody_out_and_loses_no_check_in() {
         browser.tells(&code);
         browser.click(&format!("button[aria-label='Add {code}']"));
         another.is_added();
-        assert_eq!(another.ping(0).status, 200);
+        another.ping(0).is(200);
         browser.to_tab(&dashboard);
         browser.tells("online");
     }
@@ -289,7 +289,7 @@ fn a_discovery_page_that_is_left_open_over_night_lets_nobody_in() {
     // In the morning somebody comes and opens it again.
     browser.press("Open for ten minutes");
     browser.tells("Apps may ask");
-    assert_eq!(app.ask().status, 201);
+    app.ask().is(201);
     browser.tells("42");
 }
 
@@ -298,18 +298,18 @@ fn a_stolen_phone_is_out_the_moment_it_is_revoked() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (served, browser) = begin(folder.path());
     let app = connected(&browser, &served, "42");
-    assert_eq!(app.check_in("TLH26-P77NDEDD").status, 201);
+    app.check_in("TLH26-P77NDEDD").is(201);
     // Whoever has its token has all that it has.
     let thief = app.copied();
-    assert_eq!(thief.look_up("TLH26-P77NDEDD").status, 200);
+    thief.look_up("TLH26-P77NDEDD").is(200);
     browser.go(&format!("/console/devices/{}", app.device()));
     browser.press("Revoke");
     browser.agree();
     browser.tells("It is shut out from now on");
-    for caller in [&thief, &app] {
-        assert_eq!(caller.look_up("TLH26-P77NDEDD").code(), 1204);
-        assert_eq!(caller.check_in("TLH26-DNY59FZ4").status, 401);
-        assert_eq!(caller.ping(1).status, 401);
+    for api in [&thief, &app] {
+        assert_eq!(api.look_up("TLH26-P77NDEDD").code(), 1204);
+        api.check_in("TLH26-DNY59FZ4").is(401);
+        api.ping(1).is(401);
     }
     // Neither a new token nor the credentials once more.
     assert!(!thief.can_sign_in());

@@ -1,6 +1,7 @@
 //! The configuration out and in, by `gatepost config`.
 
 use super::{count, done, gatepost, text};
+use crate::harness::{cases, has};
 use serde_json::{Value, json};
 use std::path::Path;
 #[test]
@@ -16,7 +17,7 @@ fn configuration_goes_out_and_in_whole_or_not_at_all() {
     ));
     let bad = apply(&json!({"settings": {"name": "Summit", "timeZone": "Mars/Olympus"}}));
     assert_eq!(bad.status.code(), Some(1));
-    assert!(text(&bad.stderr).contains("timeZone"));
+    has(text(&bad.stderr), "timeZone");
     let kept: Value =
         serde_json::from_str(&done(&gatepost(folder.path(), &["config", "export"]))).expect("JSON");
     assert_eq!(
@@ -65,23 +66,14 @@ fn regions_go_out_and_in_and_a_bad_template_is_told_with_its_line() {
     let refused = apply(&json!({"regions": [hall, bad]}), &["--prune"]);
     assert_eq!(refused.status.code(), Some(1));
     let told = text(&refused.stderr);
-    assert!(
-        told.contains("/api/delegate-info/b") && told.contains("line 3"),
-        "{told}"
-    );
-    for (wrong, about) in [
-        (json!([{"path": "/x", "content": ""}]), "path"),
-        (json!([{"path": "/api/delegate-info"}]), "content"),
-        (json!([hall, hall]), "stands twice"),
-        (
-            json!([{"path": "/api/delegate-info", "content": "", "tag": []}]),
-            "tag",
-        ),
-        (
-            json!([{"path": "/api/delegate-info", "content": "", "publishedTo": "soon"}]),
-            "publishedTo",
-        ),
-    ] {
+    has(&told, ["/api/delegate-info/b", "line 3"]);
+    for (wrong, about) in cases::<(Value, &str)>(json!([
+        [[{"path": "/x", "content": ""}], "path"],
+        [[{"path": "/api/delegate-info"}], "content"],
+        [[hall, hall], "stands twice"],
+        [[{"path": "/api/delegate-info", "content": "", "tag": []}], "tag"],
+        [[{"path": "/api/delegate-info", "content": "", "publishedTo": "soon"}], "publishedTo"],
+    ])) {
         let refused = apply(&json!({ "regions": wrong }), &[]);
         assert_eq!(refused.status.code(), Some(1), "{wrong}");
         assert!(text(&refused.stderr).contains(about), "{refused:?}");
@@ -128,11 +120,7 @@ fn the_logo_goes_along_with_the_configuration() {
         let document = json!({"settings": {"name": "X", "logo": wrong}});
         let refused = apply(venue.path(), &document, &[]);
         assert_eq!(refused.status.code(), Some(1));
-        assert!(
-            text(&refused.stderr).contains("logo: "),
-            "{}",
-            text(&refused.stderr)
-        );
+        has(text(&refused.stderr), "logo: ");
     }
     assert_eq!(
         exported(venue.path())["settings"],

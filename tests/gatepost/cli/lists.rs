@@ -1,7 +1,7 @@
 //! Lists in, by `gatepost import`.
 
 use super::{count, done, gatepost, text};
-use crate::harness::Server;
+use crate::harness::{Server, has, lacks};
 use serde_json::{Value, json};
 use std::process::Command;
 /// A folder with a list in it.
@@ -43,10 +43,8 @@ fn bad_rows_are_told_by_line_and_nothing_is_written() {
     let output = gatepost(folder.path(), &["import", "delegates", "list.csv"]);
     assert_eq!(output.status.code(), Some(1));
     let told = text(&output.stdout) + &text(&output.stderr);
-    for line in ["line 3", "line 5"] {
-        assert!(told.contains(line), "{line} is missing in {told}");
-    }
-    assert!(!told.contains("line 4"), "nothing stands in it: {told}");
+    has(&told, ["line 3", "line 5"]);
+    lacks(&told, "line 4");
     assert!(
         !folder.path().join("event.db").exists()
             || count(folder.path(), "SELECT count(*) FROM delegates") == 0
@@ -70,7 +68,7 @@ fn whatever_comes_of_it_the_answer_in_json_is_one_document() {
     assert_eq!(refused["bad"][0]["line"], 3);
     assert_eq!(refused["imported"], 0);
     let error = refused["error"].as_str().expect("a sentence");
-    assert!(error.contains("1 of 2 rows are bad"), "{error}");
+    has(error, "1 of 2 rows are bad");
     let taken = told(&["import", "delegates", "list.csv", "--skip-bad"], 0);
     assert_eq!((&taken["imported"], taken.get("error")), (&json!(1), None));
     told(&["import", "--resume", "99"], 1);
@@ -89,7 +87,7 @@ fn a_dry_run_writes_nothing() {
         folder.path(),
         &["import", "delegates", "list.csv", "--dry-run"],
     ));
-    assert!(told.contains("barcode"), "{told}");
+    has(&told, "barcode");
     assert!(!folder.path().join("event.db").exists());
 }
 
@@ -113,7 +111,7 @@ fn headers_are_mapped_and_unknown_columns_kept() {
         &["import", "delegates", "list.csv", "--map", "Nummer=barcod"],
     );
     assert_ne!(unknown.status.code(), Some(0));
-    assert!(text(&unknown.stderr).contains("barcod"));
+    has(text(&unknown.stderr), "barcod");
 }
 
 #[test]
@@ -124,11 +122,7 @@ fn the_same_list_goes_in_twice_only_when_that_is_said() {
     done(&gatepost(folder.path(), &import));
     let refused = gatepost(folder.path(), &import);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(
-        text(&refused.stderr).contains("--again"),
-        "{}",
-        text(&refused.stderr)
-    );
+    has(text(&refused.stderr), "--again");
     // Another name is the same list.
     let other = folder.path().join("other.csv");
     std::fs::copy(folder.path().join("list.csv"), other).expect("a copy");
@@ -149,9 +143,8 @@ fn the_same_list_goes_in_twice_only_when_that_is_said() {
 
 #[test]
 fn an_import_is_seen_by_a_server_on_the_file() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let device = caller.device(
+    let (server, api) = Server::with_api();
+    let device = api.device(
         &json!({"name": "Hall", "code": "hall", "data": {"Access": {"ruleSet": "simple"}}}),
     );
     std::fs::write(server.folder.path().join("list.csv"), "Barcode\nA-1\n").expect("a list");
@@ -164,7 +157,7 @@ fn an_import_is_seen_by_a_server_on_the_file() {
         .output()
         .expect("the binary runs");
     done(&output);
-    let entered = caller.interact(
+    let entered = api.interact(
         "check-in",
         &json!({"delegate": "barcode:A-1", "device": device}),
     );

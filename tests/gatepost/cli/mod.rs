@@ -3,7 +3,7 @@
 mod configuration;
 mod lists;
 
-use crate::harness::Server;
+use crate::harness::{Server, has, words};
 use serde_json::{Value, json};
 use std::{
     path::Path,
@@ -144,7 +144,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     .expect("JSON");
     let text_of = |name: &str| made[name].as_str().expect(name).to_owned();
     let gate = server.caller_of(&text_of("clientId"), &text_of("clientSecret"));
-    assert_eq!(gate.get("/ping").status, 200);
+    gate.get("/ping").is(200);
     done(&run(
         &[
             "user",
@@ -169,7 +169,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
         let refused = run(arguments, "12345678\n");
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
         let told = text(&refused.stderr);
-        assert!(told.contains("too easy to guess"), "{told}");
+        has(&told, "too easy to guess");
     };
     let add = ["user", "add", "bob@example.org", "--password-stdin"];
     weak(&[&add[..], &["--admin"]].concat());
@@ -182,7 +182,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     let refused = run(&[&promote[..], &["viewer"]].concat(), "");
     assert_eq!(refused.status.code(), Some(1));
     let told = text(&refused.stderr);
-    assert!(told.contains("--password-stdin"), "{told}");
+    has(&told, "--password-stdin");
     let promoted = [&set[..], &["--console", "viewer"]].concat();
     done(&run(&promoted, "correct horse battery\n"));
     done(&run(&[&promote[..], &["operator"]].concat(), ""));
@@ -286,35 +286,13 @@ fn usage_errors_exit_with_2_and_every_command_has_an_example() {
         gatepost(folder.path(), &["serve", "--nope"]).status.code(),
         Some(2)
     );
-    for command in [
-        &["serve"][..],
-        &["migrate"],
-        &["import"],
-        &["import", "delegates"],
-        &["import", "devices"],
-        &["import", "interactions"],
-        &["export"],
-        &["config", "export"],
-        &["config", "apply"],
-        &["client", "add"],
-        &["client", "list"],
-        &["client", "revoke"],
-        &["client", "rotate"],
-        &["user", "add"],
-        &["user", "list"],
-        &["user", "set"],
-        &["user", "remove"],
-        &["backup"],
-        &["restore"],
-        &["compact"],
-        &["check"],
-        &["barcode", "make"],
-        &["barcode", "check"],
-        &["openapi"],
-        &["completions"],
-        &["demo"],
-    ] {
-        let help = done(&gatepost(folder.path(), &[command, &["--help"]].concat()));
+    let commands = "serve, migrate, import, import delegates, import devices, import interactions, export, \
+                    config export, config apply, client add, client list, client revoke, client rotate, user add, \
+                    user list, user set, user remove, backup, restore, compact, check, barcode make, barcode check, \
+                    openapi, completions, demo";
+    for command in commands.split(", ") {
+        let arguments: Vec<&str> = words(command).chain(["--help"]).collect();
+        let help = done(&gatepost(folder.path(), &arguments));
         assert!(help.contains("Example"), "{command:?} has no example");
     }
     let document: Value =

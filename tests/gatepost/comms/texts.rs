@@ -1,6 +1,7 @@
 //! Texts: what providers are called with, and what becomes of a call that is cut.
 
 use super::{PASSWORD, Post, provider::Act};
+use crate::harness::has;
 use gatepost::domain::messages::gateways::presets::PRESETS;
 use serde_json::{Value, json};
 
@@ -24,20 +25,14 @@ fn a_text_goes_to_the_provider() {
 #[test]
 fn what_became_of_a_text_is_told_however_the_provider_behaves() {
     let post = Post::open();
+    let no_number = "{\"error\": \"no such number\"}";
+    let bad_key = "bad key s3cret-of-the-gateway";
     for (act, state, about) in [
         (Act::Answer(200, "{}"), "sent", ""),
         (Act::Answer(201, ""), "sent", ""),
         (Act::Answer(302, ""), "failed", "somewhere else"),
-        (
-            Act::Answer(400, "{\"error\": \"no such number\"}"),
-            "failed",
-            "no such number",
-        ),
-        (
-            Act::Answer(401, "bad key s3cret-of-the-gateway"),
-            "failed",
-            "sign in",
-        ),
+        (Act::Answer(400, no_number), "failed", "no such number"),
+        (Act::Answer(401, bad_key), "failed", "sign in"),
         (Act::Answer(403, ""), "failed", "sign in"),
         (Act::Answer(429, ""), "failed", "busy"),
         (Act::Answer(503, ""), "failed", "busy"),
@@ -183,11 +178,7 @@ fn presets_send_what_providers_ask_for() {
         let call = calls.last().expect("a call");
         match preset.name {
             "twilio" => {
-                assert!(
-                    call.line.contains("/Accounts/AC123/Messages.json"),
-                    "{}",
-                    call.line
-                );
+                has(&call.line, "/Accounts/AC123/Messages.json");
                 // "AC123:s3cret-of-the-gateway"
                 assert_eq!(
                     call.header("authorization"),

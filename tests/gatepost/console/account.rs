@@ -1,8 +1,7 @@
 //! One's own account: the password, the authenticator app with its recovery codes, and sessions.
 
 use super::{Crew, Page, access::between, browser, page};
-use crate::harness::{PASSWORD, Server, reply};
-use gatepost::identity::ConsoleRole;
+use crate::harness::{PASSWORD, Server, has, lacks, reply};
 use reqwest::{Method, header};
 use std::time::{SystemTime, UNIX_EPOCH};
 use totp_rs::{Builder, Secret, Totp};
@@ -24,7 +23,7 @@ fn next_code(app: &Totp) -> String {
 }
 
 /// Sets an authenticator app up: the app, the code that confirmed it, and the recovery codes.
-fn set_up(crew: &Crew<'_>) -> (Totp, String, Vec<String>) {
+fn set_up(crew: &Crew) -> (Totp, String, Vec<String>) {
     let begun = crew.post("/console/account/second-factor", &[("password", PASSWORD)]);
     assert_eq!(begun.taken(), "/console/account/second-factor");
     let html = crew.get("/console/account/second-factor").shown();
@@ -68,11 +67,11 @@ fn tell(server: &Server, waiting: &str, code: &str) -> Page {
 #[test]
 fn an_authenticator_app_is_on_once_a_code_confirms_it() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let path = "/console/account/second-factor";
     crew.post(path, &[("password", "wrong")])
         .refused(422, "Your password is wrong");
-    assert_eq!(crew.get(&format!("{path}/picture")).status, 404);
+    crew.get(&format!("{path}/picture")).is(404);
     crew.post(&format!("{path}/confirm"), &[("code", "123456")])
         .refused(422, "begin once more");
     crew.post(path, &[("password", PASSWORD)]).taken();
@@ -85,7 +84,7 @@ fn an_authenticator_app_is_on_once_a_code_confirms_it() {
     assert!(picture.text().expect("text").starts_with("<svg"));
     // Another session of the same user has no part in it.
     let other = Crew::sign_in(&server, "viewer@example.com");
-    assert_eq!(other.get(&format!("{path}/picture")).status, 404);
+    other.get(&format!("{path}/picture")).is(404);
     let html = crew.get(path).shown();
     let key = between(&html, "id=\"key\">", "<").to_owned();
     let app = app(&key);
@@ -106,11 +105,7 @@ fn an_authenticator_app_is_on_once_a_code_confirms_it() {
     assert_eq!(led, "/console/account/recovery");
     let shown = crew.get(&led).shown();
     let first = between(&shown, "<li><code>", "<").to_owned();
-    assert!(
-        crew.get(&led)
-            .shown()
-            .contains("Recovery codes are shown once")
-    );
+    crew.sees(&led, "Recovery codes are shown once");
     sign_in(&server, "viewer@example.com", PASSWORD).shown();
     let told: String = server.value("SELECT group_concat(coalesce(after, '')) FROM audit");
     for page in ["/console/account", path, "/console/audit", "/console"] {
@@ -120,17 +115,13 @@ fn an_authenticator_app_is_on_once_a_code_confirms_it() {
     assert!(told.contains("secondFactor") && !told.contains(&first));
     let stored: String = server.value("SELECT recovery FROM second_factors");
     assert!(!stored.contains(&first) && !stored.contains(&first.replace('-', "")));
-    assert!(
-        crew.get("/console/account")
-            .shown()
-            .contains("10 of 10 recovery codes are left")
-    );
+    crew.sees("/console/account", "10 of 10 recovery codes are left");
 }
 
 #[test]
 fn a_code_opens_once_and_so_does_each_recovery_code() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (app, used, codes) = set_up(&crew);
     let email = "viewer@example.com";
     let key = waiting(&server, email);
@@ -147,11 +138,7 @@ fn a_code_opens_once_and_so_does_each_recovery_code() {
         "/console"
     );
     tell(&server, &waiting(&server, email), &codes[4]).refused(422, "used already");
-    assert!(
-        crew.get("/console/account")
-            .shown()
-            .contains("9 of 10 recovery codes are left")
-    );
+    crew.sees("/console/account", "9 of 10 recovery codes are left");
     let (actor, left): (String, String) = (
         server.value("SELECT actor FROM audit WHERE action = 'recovery'"),
         server.value("SELECT after FROM audit WHERE action = 'recovery'"),
@@ -162,7 +149,7 @@ fn a_code_opens_once_and_so_does_each_recovery_code() {
 #[test]
 fn an_app_asks_for_the_code_too() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (app, used, codes) = set_up(&crew);
     let (id, secret) = server.client(&[], &[]);
     let tried = |totp: Option<&str>, more: &[(&str, &str)]| {
@@ -209,7 +196,7 @@ fn an_app_asks_for_the_code_too() {
 #[test]
 fn guesses_at_codes_count_in_apps_and_in_the_console_together() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (app, ..) = set_up(&crew);
     let (id, secret) = server.client(&[], &[]);
     let tried = |totp: &str| {
@@ -239,7 +226,7 @@ fn guesses_at_codes_count_in_apps_and_in_the_console_together() {
 #[test]
 fn a_new_password_of_the_crew_is_hard_to_guess() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     for weak in ["password", "12345678", "viewer@example.com"] {
         let fields = [("old", PASSWORD), ("password", weak), ("again", weak)];
         crew.post("/console/account/password", &fields)
@@ -251,7 +238,7 @@ fn a_new_password_of_the_crew_is_hard_to_guess() {
 #[test]
 fn of_the_same_code_sent_many_times_at_once_one_opens() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (app, _, codes) = set_up(&crew);
     for code in [next_code(&app), codes[0].clone()] {
         let keys: Vec<String> = (0..6)
@@ -274,7 +261,7 @@ fn of_the_same_code_sent_many_times_at_once_one_opens() {
 #[test]
 fn guesses_at_codes_are_few_even_all_at_once() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (app, ..) = set_up(&crew);
     let key = waiting(&server, "viewer@example.com");
     let refusals: Vec<String> = std::thread::scope(|scope| {
@@ -301,7 +288,7 @@ fn guesses_at_codes_are_few_even_all_at_once() {
 #[test]
 fn a_sign_in_that_waits_for_its_code_ends_with_the_old_password() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (app, ..) = set_up(&crew);
     let key = waiting(&server, "viewer@example.com");
     let fields = [
@@ -316,7 +303,7 @@ fn a_sign_in_that_waits_for_its_code_ends_with_the_old_password() {
 #[test]
 fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (_, _, old) = set_up(&crew);
     let renew = "/console/account/recovery";
     crew.post(renew, &[("password", "wrong")])
@@ -352,7 +339,7 @@ fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
 #[test]
 fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let other = Crew::sign_in(&server, "viewer@example.com");
     let path = "/console/account/password";
     let form = |old: &'static str, new: &'static str, again: &'static str| {
@@ -367,11 +354,7 @@ fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
     other.get("/console").shown();
     crew.post(path, &form(PASSWORD, "another horse", "another horse"))
         .taken();
-    assert!(
-        crew.get("/console/account")
-            .shown()
-            .contains("Your password is changed")
-    );
+    crew.sees("/console/account", "Your password is changed");
     assert!(
         other
             .get("/console")
@@ -395,8 +378,8 @@ fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
 #[test]
 fn ones_own_sessions_are_listed_and_ended() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
-    let bob = server.crew(ConsoleRole::Operator);
+    let crew = server.viewer();
+    let bob = server.operator();
     let others = [(); 3].map(|()| Crew::sign_in(&server, "viewer@example.com"));
     let html = crew.get("/console/account").shown();
     assert_eq!(html.matches("name=\"session\"").count(), 3);
@@ -406,11 +389,12 @@ fn ones_own_sessions_are_listed_and_ended() {
     let path = "/console/account/sessions";
     crew.post(path, &[("session", &bobs.to_string())]).taken();
     let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    assert!(told.contains("nothing was ended") && !told.contains("session is ended"));
+    has(&told, "nothing was ended");
+    lacks(&told, "session is ended");
     bob.get("/console").shown();
     crew.post(path, &[("session", &newest)]).taken();
     let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    assert!(told.contains("The session is ended."));
+    has(&told, "The session is ended.");
     assert!(
         others[2]
             .get("/console")

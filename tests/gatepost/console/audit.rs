@@ -2,13 +2,12 @@
 //! is of it.
 
 use super::{Crew, access::between};
-use crate::harness::Server;
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Server, has, lacks};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 /// What the export has of a query.
-fn exported(crew: &Crew<'_>, query: &str) -> Vec<Value> {
+fn exported(crew: &Crew, query: &str) -> Vec<Value> {
     let text = crew
         .get(&format!("/console/audit/export?format=ndjson&{query}"))
         .shown();
@@ -20,7 +19,7 @@ fn exported(crew: &Crew<'_>, query: &str) -> Vec<Value> {
 /// `actor action type id` of what the page shows of a query, told by its export, which must have as
 /// many changes as the page.
 #[track_caller]
-fn found(crew: &Crew<'_>, query: &str) -> Vec<String> {
+fn found(crew: &Crew, query: &str) -> Vec<String> {
     let html = crew.get(&format!("/console/audit?{query}")).shown();
     let lines = exported(crew, query);
     assert_eq!(
@@ -46,7 +45,7 @@ fn found(crew: &Crew<'_>, query: &str) -> Vec<String> {
 #[test]
 fn a_change_shows_who_what_before_and_after() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let all = server.caller_with_all();
     let id = all.delegate(&json!({"firstName": "Ada", "barcode": "A-1", "data": {"Data": {"meal": "vegan", "seat": "3"}}}));
     all.patch(
@@ -54,36 +53,29 @@ fn a_change_shows_who_what_before_and_after() {
         &json!({"firstName": "<b>Ada</b>", "data": {"Data": {"meal": "fish"}}}),
     );
     let html = crew.get("/console/audit?action=update").shown();
-    assert!(
-        html.contains(&format!(
-            "<a href=\"/console/delegates/{id}\">&#60;b&#62;Ada"
-        )),
-        "{html}"
+    has(
+        &html,
+        &format!("<a href=\"/console/delegates/{id}\">&#60;b&#62;Ada"),
     );
-    assert!(html.contains("<strong>test</strong> changed delegate"));
-    assert!(
-        html.contains(
-            "<th scope=\"row\">First name</th><td>Ada</td><td>&#60;b&#62;Ada&#60;/b&#62;</td>"
-        ),
-        "{html}"
+    has(&html, "<strong>test</strong> changed delegate");
+    has(
+        &html,
+        "<th scope=\"row\">First name</th><td>Ada</td><td>&#60;b&#62;Ada&#60;/b&#62;</td>",
     );
-    assert!(
-        html.contains("Data › Data › meal</th><td>vegan</td><td>fish</td>"),
-        "{html}"
-    );
-    assert!(!html.contains("seat") && !html.contains("A-1"));
+    has(&html, "Data › Data › meal</th><td>vegan</td><td>fish</td>");
+    lacks(&html, ["seat", "A-1"]);
     // Pages of users are linked for those who may open them.
     let made = crew.get("/console/audit?type=user").shown();
-    assert!(made.contains("viewer@example.com") && !made.contains("href=\"/console/access"));
-    let administrator = server.crew(ConsoleRole::Administrator);
+    has(&made, "viewer@example.com");
+    lacks(&made, "href=\"/console/access");
+    let administrator = server.administrator();
     let made = administrator.get("/console/audit?type=user").shown();
-    assert!(made.contains("href=\"/console/access/users/1\""));
+    has(&made, "href=\"/console/access/users/1\"");
 }
 
 #[test]
 fn changes_are_found_by_who_what_which_and_when() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     server.sql(
         "DELETE FROM audit;
          INSERT INTO clients (client_id, secret_hash, name, roles, scopes, created_at) VALUES ('gate-b-1', x'00', 'Gate B', '[]', '[]', 1);
@@ -141,14 +133,14 @@ fn changes_are_found_by_who_what_which_and_when() {
         assert!(refused.html.to_lowercase().contains(about), "{refused:?}");
     }
     let nothing = crew.get("/console/audit?who=nobody").shown();
-    assert!(nothing.contains("No change is like that"));
-    assert_eq!(crew.get("/console/audit/export?format=exe").status, 400);
+    has(&nothing, "No change is like that");
+    crew.get("/console/audit/export?format=exe").is(400);
 }
 
 #[test]
 fn the_file_for_a_spreadsheet_runs_nothing() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     server.sql(
         "DELETE FROM audit;
          INSERT INTO audit (at, actor, action, record_type, record_id, before, after, request_id)
@@ -190,7 +182,7 @@ fn the_file_for_a_spreadsheet_runs_nothing() {
 #[test]
 fn a_long_audit_is_paged_searched_in_bounded_time_and_exported_whole() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     server.sql(
         "DELETE FROM audit;
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)
@@ -227,7 +219,7 @@ fn a_long_audit_is_paged_searched_in_bounded_time_and_exported_whole() {
         if html.contains("id=\"change-7\"") {
             break;
         }
-        assert!(html.contains("was searched"), "{html}");
+        has(&html, "was searched");
         let below = between(&html, "below=", "\"");
         path = format!("/console/audit?who=user:1&below={below}");
     }

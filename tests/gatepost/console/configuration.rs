@@ -2,11 +2,8 @@
 //! publishing, who has the version, and going back.
 
 use super::{Crew, Page};
-use crate::harness::{Caller, Server};
-use gatepost::{
-    identity::{ConsoleRole, clients},
-    types::DeviceId,
-};
+use crate::harness::{Caller, Server, has, lacks, typed, words};
+use gatepost::{identity::clients, types::DeviceId};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 
@@ -20,24 +17,14 @@ fn field(html: &str, name: &str) -> String {
 
 /// What the form of all apps says in a fresh file.
 fn built_in() -> Vec<(&'static str, &'static str)> {
-    vec![
-        ("feature", "check-in"),
-        ("feature", "check-out"),
-        ("feature", "delegate-search"),
-        ("feature", "ping"),
-        ("feature", "ping-info"),
-        ("rank", "event"),
-        ("rank", "location, room"),
-        ("rank", "session"),
-        ("rank", ""),
-        ("allowRejected", "no"),
-        ("delegateType", ""),
-        ("enableAt", ""),
-        ("disableAt", ""),
-    ]
+    typed(
+        "feature=check-in&feature=check-out&feature=delegate-search&feature=ping&\
+         feature=ping-info&rank=event&rank=location, room&rank=session&rank=&allowRejected=no&\
+         delegateType=&enableAt=&disableAt=",
+    )
 }
 
-impl Crew<'_> {
+impl Crew {
     /// Which draft and which version a form of the configuration is made from.
     fn made_from(&self) -> (String, String) {
         let html = self.get(&format!("{PAGE}/edit")).shown();
@@ -71,7 +58,7 @@ impl Crew<'_> {
 }
 
 /// An app on a device of its own: its caller and the device.
-fn app<'a>(server: &'a Server, code: &str) -> (Caller<'a>, i64) {
+fn app(server: &Server, code: &str) -> (Caller, i64) {
     let device = server
         .caller_with_all()
         .device(&json!({"name": format!("Phone {code}"), "code": code, "deviceType": "regoapp"}));
@@ -83,59 +70,53 @@ fn app<'a>(server: &'a Server, code: &str) -> (Caller<'a>, i64) {
 }
 
 /// What an app is answered that says it has this version.
-fn pinged(app: &Caller<'_>, version: i64) -> Value {
+fn pinged(app: &Caller, version: i64) -> Value {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .expect("a clock")
         .as_secs();
     let ping =
         json!({"localTime": now, "configVersion": version, "battery": 80, "network": "Venue"});
-    app.post("/device/ping", &ping).data().clone()
+    app.made("/device/ping", &ping)
 }
 
 #[test]
 fn every_parameter_is_shown_with_its_meaning() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (_server, crew) = Server::with_operator();
     let page = crew.get(PAGE).shown();
-    for told in [
-        "Features",
-        "Ranks of places",
-        "event › location or room › session",
-        "Admit refused attendees",
-        "Type of new attendees",
-        "Works from",
-        "Works until",
-        "No app is connected yet",
-        "it came with Gatepost",
-    ] {
-        assert!(page.contains(told), "no {told:?} in {page}");
-    }
+    has(
+        &page,
+        [
+            "Features",
+            "Ranks of places",
+            "event › location or room › session",
+            "Admit refused attendees",
+            "Type of new attendees",
+            "Works from",
+            "Works until",
+            "No app is connected yet",
+            "it came with Gatepost",
+        ],
+    );
     let form = crew.get(&format!("{PAGE}/edit")).shown();
-    for feature in [
-        "check-in",
-        "check-out",
-        "lead",
-        "delegate-create",
-        "delegate-search",
-        "ping",
-        "ping-info",
-    ] {
-        assert!(form.contains(&format!("name=\"feature\" value=\"{feature}\"")));
+    for feature in words("check-in check-out lead delegate-create delegate-search ping ping-info") {
+        has(&form, &format!("name=\"feature\" value=\"{feature}\""));
     }
 }
 
 #[test]
 fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let (phone, device) = app(&server, "42");
     let first = pinged(&phone, 0);
     assert_eq!(first["configVersion"], 1);
     assert_eq!(first["settings"]["allowRejected"], false);
     assert_eq!(pinged(&phone, 1)["configConfirmed"], true);
     let page = crew.get(PAGE).shown();
-    assert!(page.contains("<strong data-live=\"confirmed\">1</strong> of 1 confirmed version 1"));
+    has(
+        &page,
+        "<strong data-live=\"confirmed\">1</strong> of 1 confirmed version 1",
+    );
 
     let mut form = built_in();
     form.retain(|(name, _)| !["allowRejected", "enableAt"].contains(name));
@@ -159,25 +140,28 @@ fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
         "a draft is no more than that"
     );
     let page = crew.get(PAGE).shown();
-    for told in [
-        "Publishing it as version 2 changes",
-        "<del>no</del> → <ins>yes</ins>",
-        "<del>at any time</del> → <ins>2026-11-21 09:00:00</ins>",
-        "<del>not set</del> → <ins>dark</ins>",
-    ] {
-        assert!(page.contains(told), "no {told:?} in {page}");
-    }
+    has(
+        &page,
+        [
+            "Publishing it as version 2 changes",
+            "<del>no</del> → <ins>yes</ins>",
+            "<del>at any time</del> → <ins>2026-11-21 09:00:00</ins>",
+            "<del>not set</del> → <ins>dark</ins>",
+        ],
+    );
 
     crew.publish().taken();
     let page = crew.get(PAGE).shown();
-    assert!(page.contains("Version 2 is in force, published just now by operator@example.com"));
-    assert!(page.contains("<strong data-live=\"confirmed\">0</strong> of 1 confirmed version 2"));
-    assert!(page.contains("has version 1"));
-    assert!(
-        crew.get(&format!("/console/devices/{device}"))
-            .shown()
-            .contains("not confirmed")
+    has(
+        &page,
+        "Version 2 is in force, published just now by operator@example.com",
     );
+    has(
+        &page,
+        "<strong data-live=\"confirmed\">0</strong> of 1 confirmed version 2",
+    );
+    has(&page, "has version 1");
+    crew.sees(&format!("/console/devices/{device}"), "not confirmed");
     let second = pinged(&phone, 1);
     assert_eq!(second["configVersion"], 2);
     assert_eq!(second["configConfirmed"], false);
@@ -205,20 +189,19 @@ fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
     );
     assert_eq!(pinged(&phone, 2)["configConfirmed"], true);
     let page = crew.get(&format!("/console/devices/{device}")).shown();
-    assert!(page.contains("confirmed</span> version 2"), "{page}");
-    assert!(page.contains("online") && page.contains("80 %") && page.contains("Venue"));
+    has(&page, "confirmed</span> version 2");
+    has(&page, ["online", "80 %", "Venue"]);
 }
 
 #[test]
 fn the_nearest_setting_reaches_the_app() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let (phone, device) = app(&server, "a:b/c");
     let (other, _) = app(&server, "7");
     let path = crew.get(&format!("{PAGE}/device/{device}")).taken();
     assert_eq!(path, format!("{PAGE}/edit?code=a%3Ab%2Fc"));
     let form = crew.get(&path).shown();
-    assert!(form.contains("Phone a:b/c") && form.contains("Otherwise: none"));
+    has(&form, ["Phone a:b/c", "Otherwise: none"]);
     let with = |fields: &[(&'static str, &'static str)]| {
         let mut form = built_in();
         form.retain(|(name, _)| fields.iter().all(|(other, _)| other != name));
@@ -228,12 +211,9 @@ fn the_nearest_setting_reaches_the_app() {
     // What is changed counts, with a tick and without.
     let of_type = with(&[("delegateType", "guest")]);
     crew.configure(&[("type", "regoapp")], &of_type).taken();
-    let own = with(&[
-        ("set", "delegateType"),
-        ("delegateType", "vip"),
-        ("key", "uiMode"),
-        ("value", "dark"),
-    ]);
+    let own = with(&typed(
+        "set=delegateType&delegateType=vip&key=uiMode&value=dark",
+    ));
     crew.configure(&[("code", "a:b/c")], &own).taken();
     crew.publish().taken();
     let (own, of_type) = (pinged(&phone, 1), pinged(&other, 1));
@@ -250,19 +230,18 @@ fn the_nearest_setting_reaches_the_app() {
         "nothing but what differs"
     );
     let page = crew.get(&format!("/console/devices/{device}")).shown();
-    assert!(page.contains("Its own settings"));
+    has(&page, "Its own settings");
     crew.configure(&[("code", "a:b/c")], &[("do", "remove")])
         .taken();
     crew.publish().taken();
     assert_eq!(pinged(&phone, 2)["settings"]["delegateType"], "guest");
     let page = crew.get(&format!("/console/devices/{device}")).shown();
-    assert!(page.contains("Give it settings of its own"));
+    has(&page, "Give it settings of its own");
 }
 
 #[test]
 fn of_two_who_configure_at_once_the_second_is_told() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (_server, crew) = Server::with_operator();
     let (seen, version) = crew.made_from();
     let with_kind = |kind: &'static str| {
         let mut form = built_in();
@@ -295,8 +274,7 @@ fn of_two_who_configure_at_once_the_second_is_told() {
 
 #[test]
 fn a_version_of_before_is_taken_up_again() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let (phone, _) = app(&server, "42");
     for kind in ["one", "two"] {
         let mut form = built_in();
@@ -307,9 +285,9 @@ fn a_version_of_before_is_taken_up_again() {
     }
     assert_eq!(pinged(&phone, 0)["settings"]["delegateType"], "two");
     let versions = crew.get(&format!("{PAGE}/versions")).shown();
-    assert!(versions.contains("Version 2") && versions.contains("Version 3"));
+    has(&versions, ["Version 2", "Version 3"]);
     let page = crew.get(&format!("{PAGE}/versions/2")).shown();
-    assert!(page.contains("<ins>one</ins>") && page.contains("operator@example.com"));
+    has(&page, ["<ins>one</ins>", "operator@example.com"]);
     crew.post(&format!("{PAGE}/versions/2/take"), &[("seen", "")])
         .taken();
     crew.post(&format!("{PAGE}/versions/3/take"), &[("seen", "")])
@@ -324,8 +302,7 @@ fn a_version_of_before_is_taken_up_again() {
 
 #[test]
 fn what_does_not_fit_and_what_changes_nothing_make_no_draft() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (_server, crew) = Server::with_operator();
     for (name, value, told) in [
         ("enableAt", "tomorrow", "Works from"),
         ("value", "{", "uiMode: this is not valid JSON"),
@@ -337,20 +314,20 @@ fn what_does_not_fit_and_what_changes_nothing_make_no_draft() {
     }
     crew.configure(&[], &built_in()).taken();
     let page = crew.get(PAGE).shown();
-    assert!(page.contains("Nothing differs from what is in force") && !page.contains("Publish<"));
+    has(&page, "Nothing differs from what is in force");
+    lacks(&page, "Publish<");
     let mut form = built_in();
     form.push(("forced", "allowRejected"));
     crew.configure(&[], &form).taken();
     let (seen, _) = crew.made_from();
     crew.post(&format!("{PAGE}/discard"), &[("seen", &seen)])
         .taken();
-    assert!(!crew.get(PAGE).shown().contains("Publish<"));
+    lacks(crew.get(PAGE).shown(), "Publish<");
 }
 
 #[test]
 fn who_has_the_version_is_told_live() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let (phone, _) = app(&server, "42");
     let response = crew
         .request(reqwest::Method::GET, &format!("{PAGE}/stream"))
@@ -373,7 +350,7 @@ fn who_has_the_version_is_told_live() {
 #[test]
 fn viewers_stay_outside() {
     let server = Server::start();
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     viewer.get(PAGE).refused(403, "needs the role operator");
     viewer
         .post(&format!("{PAGE}/publish"), &[("seen", "")])
@@ -382,8 +359,7 @@ fn viewers_stay_outside() {
 
 #[test]
 fn what_is_set_for_a_device_follows_its_code() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let (phone, device) = app(&server, "42");
     let (other, _) = app(&server, "43");
     let set = |code: &str, mode: &'static str| {
@@ -395,7 +371,7 @@ fn what_is_set_for_a_device_follows_its_code() {
     set("44", "of nobody");
     crew.publish().taken();
     set("42", "darker");
-    let mode = |app: &Caller<'_>| pinged(app, 0)["settings"]["uiMode"].clone();
+    let mode = |app: &Caller| pinged(app, 0)["settings"]["uiMode"].clone();
     assert_eq!(mode(&phone), "dark");
     let before = pinged(&phone, 0);
     // By a program, to a code that has a quote and for which something is prepared already.
@@ -422,25 +398,23 @@ fn what_is_set_for_a_device_follows_its_code() {
 
 #[test]
 fn who_is_shut_out_is_not_waited_for() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let (phone, _) = app(&server, "42");
     let (lost, device) = app(&server, "43");
     pinged(&lost, 0);
     pinged(&phone, 1);
     let page = crew.get(PAGE).shown();
-    assert!(page.contains("1</strong> of 2 confirmed"), "{page}");
+    has(&page, "1</strong> of 2 confirmed");
     let client: i64 = server.value("SELECT id FROM clients WHERE name = '43'");
     let revoke = format!("/console/devices/{device}/clients/{client}/revoke");
     crew.post(&revoke, &[]).taken();
     let page = crew.get(PAGE).shown();
-    assert!(page.contains("1</strong> of 1 confirmed"), "{page}");
+    has(&page, "1</strong> of 1 confirmed");
 }
 
 #[test]
 fn who_changed_what_of_the_draft_is_told_in_the_audit() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let all = [("type", ""), ("code", "")];
     let mut fields = built_in();
     fields.retain(|(name, _)| *name != "delegateType");
@@ -450,7 +424,7 @@ fn who_changed_what_of_the_draft_is_told_in_the_audit() {
             || coalesce(json_extract(before, '$.default.delegateType'), 'none') || '>'
             || coalesce(json_extract(after, '$.default.delegateType'), 'none'), ', ')
         FROM (SELECT * FROM audit WHERE record_type = 'app-config-draft' ORDER BY id)";
-    let told = || server.value::<String>(told);
+    let told = || server.text(told);
     assert_eq!(told(), "user:1 update none>press");
     let (seen, _) = crew.made_from();
     crew.post(&format!("{PAGE}/discard"), &[("seen", &seen)])
@@ -464,7 +438,8 @@ fn who_changed_what_of_the_draft_is_told_in_the_audit() {
     // Publishing tells of itself.
     assert_eq!(told().matches("discard").count(), 1);
     let page = crew.get("/console/audit").shown();
-    for words in ["discarded", "app config draft", "published", "press"] {
-        assert!(page.contains(words), "no {words} in {page}");
-    }
+    has(
+        &page,
+        ["discarded", "app config draft", "published", "press"],
+    );
 }

@@ -2,9 +2,9 @@
 //! restoring, and shutting an app out.
 
 use super::{Crew, Page};
-use crate::harness::Server;
+use crate::harness::{Server, has, lacks, table, typed};
 use gatepost::{
-    identity::{ConsoleRole, Role, clients},
+    identity::{Role, clients},
     types::DeviceId,
 };
 use reqwest::Method;
@@ -27,7 +27,7 @@ fn field(html: &str, name: &str) -> String {
     rest.split('"').next().expect("a value").to_owned()
 }
 
-impl Crew<'_> {
+impl Crew {
     /// The moment that an edit form of a device is of.
     fn seen(&self, device: i64) -> String {
         field(
@@ -51,26 +51,23 @@ impl Crew<'_> {
 
 #[test]
 fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
     let empty = crew.get("/console/devices").shown();
-    assert!(empty.contains("No devices yet") && empty.contains("/console/devices/new?type=event"));
+    has(
+        &empty,
+        ["No devices yet", "/console/devices/new?type=event"],
+    );
     let form = crew.get("/console/devices/new?type=event").shown();
-    assert!(form.contains("New event") && form.contains("eventManagerEmail"));
+    has(&form, ["New event", "eventManagerEmail"]);
     let event = made(crew.post(
         "/console/devices/new",
-        &[
-            ("name", "Nordlicht"),
-            ("deviceType", "event"),
-            ("available", "1"),
-            ("startAt", "2026-11-21T09:00"),
-            ("endAt", "2026-11-22T18:00:30"),
-            ("externalId", "NORD-26"),
-            ("eventManagerEmail", "grace@example.com"),
-        ],
+        &typed(
+            "name=Nordlicht&deviceType=event&available=1&startAt=2026-11-21T09:00&\
+             endAt=2026-11-22T18:00:30&externalId=NORD-26&eventManagerEmail=grace@example.com",
+        ),
     ));
-    let shown = api.get(&format!("/event/{event}")).data().clone();
+    let shown = api.read(&format!("/event/{event}"));
     assert_eq!(shown["eventName"], "Nordlicht");
     assert_eq!(shown["eventExternalID"], "NORD-26");
     assert_eq!(shown["eventStartAt"], "2026-11-21 09:00:00");
@@ -94,28 +91,29 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
             ("rest", r#"{"Signage": {"colour": "green"}}"#),
         ],
     ));
-    let shown = api.get(&format!("/device/id:{session}")).data().clone();
+    let shown = api.read(&format!("/device/id:{session}"));
     assert_eq!(shown["parent"]["id"], event);
     assert_eq!(
         shown["data"],
         json!({"Signage": {"colour": "green"}, "Data": {"floor": "2"}})
     );
     let tree = crew.get("/console/devices").shown();
-    for told in ["Nordlicht", "Opening &#60;b&#62;", "2026-11-21 09:00 to"] {
-        assert!(tree.contains(told), "no {told} in {tree}");
-    }
-    assert!(!tree.contains("<b>"));
+    has(
+        &tree,
+        ["Nordlicht", "Opening &#60;b&#62;", "2026-11-21 09:00 to"],
+    );
+    lacks(&tree, "<b>");
     let page = crew.get(&format!("/console/devices/{session}")).shown();
-    assert!(
-        page.contains(r#"<strong>Created</strong> <span class="help">by operator@example.com"#),
-        "{page}"
+    has(
+        &page,
+        r#"<strong>Created</strong> <span class="help">by operator@example.com"#,
     );
 }
 
 #[test]
 fn a_large_branch_is_loaded_when_it_is_opened() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let api = server.caller_with_all();
     let event = api.device(&json!({"name": "Nordlicht", "deviceType": "event"}));
     let room = api.device(&json!({"name": "Hall", "deviceType": "room", "parent": event}));
@@ -124,9 +122,12 @@ fn a_large_branch_is_loaded_when_it_is_opened() {
         api.device(&json!({"name": format!("Desk {at:03}"), "parent": parent}));
     }
     let tree = crew.get("/console/devices").shown();
-    assert!(tree.contains(&format!("hx-get=\"/console/devices/{event}/branch\"")));
-    assert!(tree.contains(&format!("/console/devices?parent={event}")));
-    assert!(!tree.contains("Desk 001"));
+    has(
+        &tree,
+        &format!("hx-get=\"/console/devices/{event}/branch\""),
+    );
+    has(&tree, &format!("/console/devices?parent={event}"));
+    lacks(&tree, "Desk 001");
     let branch = |id: i64| {
         let request = crew
             .request(Method::GET, &format!("/console/devices/{id}/branch"))
@@ -134,13 +135,13 @@ fn a_large_branch_is_loaded_when_it_is_opened() {
         super::page(request).shown()
     };
     let opened = branch(event);
-    assert!(opened.contains("Desk 001") && opened.contains("Hall"));
-    assert!(!opened.contains("<html") && !opened.contains("Desk 061"));
-    assert!(branch(room).contains("Desk 104"));
+    has(&opened, ["Desk 001", "Hall"]);
+    lacks(&opened, ["<html", "Desk 061"]);
+    has(branch(room), "Desk 104");
     // Without scripts the branch has a page.
     let plain = crew.get(&format!("/console/devices/{event}/branch"));
     let path = plain.taken();
-    assert!(crew.get(&path).shown().contains("Desk 001"));
+    crew.sees(&path, "Desk 001");
     crew.get("/console/devices/4711/branch").taken();
     crew.get("/console/devices?parent=4711")
         .refused(404, "no device 4711");
@@ -149,7 +150,7 @@ fn a_large_branch_is_loaded_when_it_is_opened() {
 #[test]
 fn a_search_finds_by_name_code_and_type_in_any_script() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let api = server.caller_with_all();
     api.device(&json!({"name": "Größe Süd", "code": "gate-s", "deviceType": "room"}));
     api.device(&json!({"name": "Ost", "code": "gate-o", "deviceType": "session"}));
@@ -173,73 +174,59 @@ fn a_search_finds_by_name_code_and_type_in_any_script() {
 
 #[test]
 fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
     server.settings(&json!({"access": {"capacity": 500, "ruleSet": "open"}}));
     let gate = api.device(&json!({"name": "Gate B", "code": "gate-b",
         "startAt": "2026-11-21 09:00:00", "data": {"Data": {"floor": 2}, "Access": {"closesAfter": 5}}}));
     let guest = api.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
     let page = crew.get(&format!("/console/devices/{gate}")).shown();
-    for said in [
-        "Everybody with a known code may enter.",
-        "At most 500 people are inside at a time.",
-        "Closes 5 minutes after it ends; it has no end yet",
-    ] {
-        assert!(page.contains(said), "no {said:?} in {page}");
-    }
-    let whole = [
-        ("name", "Gate B"),
-        ("code", "gate-b"),
-        ("startAt", "2026-11-21T09:00:00"),
-        ("available", "1"),
-        ("ruleSet", ""),
-        ("entry", "single"),
-        ("maxCheckIns", "3"),
-        ("capacity", ""),
-        ("opensBefore", "5256000"),
-        ("closesAfter", ""),
-        ("key", "floor"),
-        ("value", "2"),
-    ];
-    let public = api.get(&format!("/device/id:{gate}")).data()["publicId"].clone();
-    let mut form = whole.to_vec();
+    has(
+        &page,
+        [
+            "Everybody with a known code may enter.",
+            "At most 500 people are inside at a time.",
+            "Closes 5 minutes after it ends; it has no end yet",
+        ],
+    );
+    let whole = typed(
+        "name=Gate B&code=gate-b&startAt=2026-11-21T09:00:00&available=1&ruleSet=&\
+         entry=single&maxCheckIns=3&capacity=&opensBefore=5256000&closesAfter=&key=floor&\
+         value=2",
+    );
+    let public = api.read(&format!("/device/id:{gate}"))["publicId"].clone();
+    let mut form = whole.clone();
     form.push(("publicId", public.as_str().expect("text")));
     crew.edit(gate, &form).taken();
-    let shown = api.get(&format!("/device/id:{gate}")).data().clone();
+    let shown = api.read(&format!("/device/id:{gate}"));
     assert_eq!(
         shown["data"],
         json!({"Data": {"floor": 2}, "Access": {"entry": "single", "maxCheckIns": 3, "opensBefore": 5_256_000}})
     );
     assert_eq!(shown["code"], "gate-b");
     let page = crew.get(&format!("/console/devices/{gate}")).shown();
-    assert!(page.contains("Single entry: a ticket enters once until it is checked out."));
+    has(
+        &page,
+        "Single entry: a ticket enters once until it is checked out.",
+    );
     let scan = json!({"firstDelegate": guest, "firstDevice": gate});
-    assert_eq!(api.interact("check-in", &scan).status, 201);
+    api.interact("check-in", &scan).is(201);
     api.interact("check-in", &scan)
         .refused(412, 740, "already used at Gate B");
     let page = crew.get(&format!("/console/devices/{gate}")).shown();
-    assert!(page.contains("Ada") && page.contains("1 of 500"), "{page}");
+    has(&page, ["Ada", "1 of 500"]);
     let inside = crew.get(&format!("/console/devices/{gate}/inside")).shown();
-    assert!(inside.contains(&format!("/console/delegates/{guest}")));
-    assert_eq!(api.interact("check-out", &scan).status, 201);
+    has(&inside, &format!("/console/delegates/{guest}"));
+    api.interact("check-out", &scan).is(201);
     let inside = crew.get(&format!("/console/devices/{gate}/inside")).shown();
-    assert!(inside.contains("Nobody is inside"));
-    for (name, value, told) in [
-        (
-            "maxCheckIns",
-            "-1",
-            "Check-ins of a person, at most: is out of range",
-        ),
-        (
-            "entry",
-            "once",
-            "How often: must be one of multiple, single",
-        ),
-        ("endAt", "2026-11-21T08:00", "Ends: must not be before"),
-        ("parent", "Atlantis", "Belongs to: there is no device"),
-        ("rest", "{", "As JSON: this is not valid JSON"),
-    ] {
+    has(&inside, "Nobody is inside");
+    for [name, value, told] in table(
+        "maxCheckIns | -1               | Check-ins of a person, at most: is out of range
+         entry       | once             | How often: must be one of multiple, single
+         endAt       | 2026-11-21T08:00 | Ends: must not be before
+         parent      | Atlantis         | Belongs to: there is no device
+         rest        | {                | As JSON: this is not valid JSON",
+    ) {
         let mut wrong = form.clone();
         wrong.retain(|(known, _)| *known != name);
         wrong.push((name, value));
@@ -250,28 +237,18 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
 
 #[test]
 fn a_form_that_is_sent_as_it_was_shown_changes_nothing() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
     let device = api.device(&json!({"name": " Gate ", "code": "a\"b", "data": {"Data": {"n": 1.50, "t": "1.5"}, "X": {"y": [1]}}}));
-    let before = api.get(&format!("/device/id:{device}")).data().clone();
+    let before = api.read(&format!("/device/id:{device}"));
     let rest = "{\r\n  \"X\": {\r\n    \"y\": [\r\n      1\r\n    ]\r\n  }\r\n}";
     let public = before["publicId"].as_str().expect("text").to_owned();
     crew.edit(
         device,
-        &[
-            ("name", " Gate "),
-            ("code", "a\"b"),
-            ("publicId", &public),
-            ("available", "1"),
-            ("key", "n"),
-            ("value", "1.5"),
-            ("key", "t"),
-            ("value", "1.5"),
-            ("key", ""),
-            ("value", ""),
-            ("rest", rest),
-        ],
+        &typed(&format!(
+            "name= Gate &code=a\"b&publicId={public}&available=1&key=n&value=1.5&key=t&\
+             value=1.5&key=&value=&rest={rest}"
+        )),
     )
     .taken();
     assert_eq!(api.get(&format!("/device/id:{device}")).data(), &before);
@@ -279,8 +256,7 @@ fn a_form_that_is_sent_as_it_was_shown_changes_nothing() {
 
 #[test]
 fn of_two_who_edit_one_device_the_second_is_told() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
     let gate = api.device(&json!({"name": "Gate B", "code": "gate-b", "publicId": "p"}));
     let form = |name: &'static str| {
@@ -295,29 +271,25 @@ fn of_two_who_edit_one_device_the_second_is_told() {
     crew.edit_seen(gate, &seen, &form("Gate of one")).taken();
     let told = crew.edit_seen(gate, &seen, &form("Gate of another"));
     told.refused(422, "Somebody changed this record while you did");
-    assert!(told.html.contains("Name: <strong>Gate of one</strong>"));
+    has(&told.html, "Name: <strong>Gate of one</strong>");
     assert!(
         told.html.contains("value=\"Gate of another\""),
         "what was typed stays"
     );
-    assert_eq!(
-        api.get(&format!("/device/id:{gate}")).data()["name"],
-        "Gate of one"
-    );
+    api.get(&format!("/device/id:{gate}"))
+        .shows("name", "Gate of one");
     // Whoever saves again after that means it.
     let seen = field(&told.html, "seen");
     crew.edit_seen(gate, &seen, &form("Gate of another"))
         .taken();
-    assert_eq!(
-        api.get(&format!("/device/id:{gate}")).data()["name"],
-        "Gate of another"
-    );
+    api.get(&format!("/device/id:{gate}"))
+        .shows("name", "Gate of another");
     let history = crew
         .get(&format!("/console/devices/{gate}/history"))
         .shown();
-    assert!(
-        history.contains("<del>Gate of one</del>")
-            && history.contains("<ins>Gate of another</ins>")
+    has(
+        &history,
+        ["<del>Gate of one</del>", "<ins>Gate of another</ins>"],
     );
     let seen = crew.seen(gate);
     api.delete(&format!("/device/id:{gate}"));
@@ -327,16 +299,15 @@ fn of_two_who_edit_one_device_the_second_is_told() {
 
 #[test]
 fn a_deleted_device_is_restored_unless_its_code_was_taken() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
     let gate = api.device(&json!({"name": "Gate B", "code": "gate-b"}));
     let path = format!("/console/devices/{gate}");
     crew.post(&format!("{path}/delete"), &[]).taken();
     api.get("/device/code:gate-b").refused(404, 1401, "gate-b");
-    assert!(crew.get(&path).shown().contains("Deleted just now"));
+    crew.sees(&path, "Deleted just now");
     let deleted = crew.get("/console/devices?show=deleted").shown();
-    assert!(deleted.contains("Gate B") && deleted.contains(&format!("{path}/restore")));
+    has(&deleted, ["Gate B", &format!("{path}/restore")]);
     crew.get(&format!("{path}/edit"))
         .refused(404, "restore it before");
     let other = api.device(&json!({"name": "Gate C", "code": "gate-b"}));
@@ -349,13 +320,12 @@ fn a_deleted_device_is_restored_unless_its_code_was_taken() {
     crew.post(&format!("{path}/restore"), &[])
         .refused(404, "no deleted device");
     let history = crew.get(&format!("{path}/history")).shown();
-    assert!(history.contains("Deleted") && history.contains("Restored"));
+    has(&history, ["Deleted", "Restored"]);
 }
 
 #[test]
 fn only_what_nothing_refers_to_is_deleted_for_good_and_by_administrators_alone() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let api = server.caller_with_all();
     let used = api.device(&json!({"name": "Used"}));
     let lonely = api.device(&json!({"name": "Lonely", "deviceType": "event"}));
@@ -372,21 +342,21 @@ fn only_what_nothing_refers_to_is_deleted_for_good_and_by_administrators_alone()
             .taken();
     }
     let page = crew.get(&format!("/console/devices/{used}")).shown();
-    assert!(page.contains("interactions happened there") && !page.contains("/erase"));
+    has(&page, "interactions happened there");
+    lacks(&page, "/erase");
     erase(used).refused(400, "interactions happened there");
     erase(lonely).taken();
     crew.get(&format!("/console/devices/{lonely}"))
         .refused(404, "no device");
-    let count: i64 = server.value(&format!("SELECT count(*) FROM devices WHERE id = {lonely}"));
+    let count = server.count(&format!("devices WHERE id = {lonely}"));
     assert_eq!(count, 0);
     let told: String = server.value("SELECT before FROM audit WHERE action = 'erase'");
-    assert!(told.contains("Lonely"));
+    has(&told, "Lonely");
 }
 
 #[test]
 fn credentials_that_are_revoked_end_at_once() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let device = server
         .caller_with_all()
         .device(&json!({"name": "Phone 7", "deviceType": "regoapp"}));
@@ -412,13 +382,12 @@ fn credentials_that_are_revoked_end_at_once() {
     .taken();
     app.get("/device/list").refused(401, 1204, "");
     let page = crew.get(&format!("/console/devices/{device}")).shown();
-    assert!(page.contains("revoked just now"));
+    has(&page, "revoked just now");
 }
 
 #[test]
 fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let all = server.caller_with_all();
     let app = |name: &str, kind: &str| {
         let device = all.device(&json!({"name": name, "deviceType": kind}));
@@ -436,11 +405,11 @@ fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
         .taken();
     by_hand.get("/device/list").refused(401, 1204, "");
     let page = crew.get(&format!("/console/devices/{device}")).shown();
-    assert!(page.contains("Its app is shut out"), "{page}");
+    has(&page, "Its app is shut out");
     // By a program it is the same: of a device, and of an event.
     for (kind, path) in [("regoapp", "device/id:"), ("event", "event/")] {
         let (app, device, client) = app("Phone 8", kind);
-        assert_eq!(all.delete(&format!("/{path}{device}")).status, 204);
+        all.delete(&format!("/{path}{device}")).is(204);
         app.get("/device/list").refused(401, 1204, "");
         let told = "SELECT count(*) FROM audit WHERE action = 'revoke' AND actor LIKE 'client:%'
             AND record_id = (SELECT id FROM clients WHERE client_id = ";
@@ -450,8 +419,7 @@ fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
 
 #[test]
 fn rules_that_cannot_be_read_are_shown_and_mended() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
     let guest = api.delegate(&json!({"barcode": "A1"}));
     for broken in [
@@ -495,7 +463,7 @@ fn rules_that_cannot_be_read_are_shown_and_mended() {
         crew.post(&format!("/console/devices/{gate}/edit"), &fields)
             .taken();
         assert_eq!(api.interact("check-in", &scan).status, 201, "{broken}");
-        let data = api.get(&format!("/device/id:{gate}")).data()["data"].clone();
+        let data = api.read(&format!("/device/id:{gate}"))["data"].clone();
         assert_eq!(data["Access"], json!({"capacity": 10}), "{broken}");
         if broken.contains("floor") {
             assert_eq!(data["Data"], json!({"floor": 2}));
@@ -508,9 +476,9 @@ fn each_role_may_do_its_part() {
     let server = Server::start();
     let device = server.caller_with_all().device(&json!({"name": "Gate B"}));
     let path = format!("/console/devices/{device}");
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     let page = viewer.get(&path).shown();
-    assert!(!page.contains("/edit") && !page.contains("/delete"));
+    lacks(&page, ["/edit", "/delete"]);
     viewer
         .get(&format!("{path}/edit"))
         .refused(403, "needs the role operator");
@@ -520,7 +488,7 @@ fn each_role_may_do_its_part() {
     viewer
         .post("/console/devices/new", &[("name", "x")])
         .refused(403, "needs the role operator");
-    let operator = server.crew(ConsoleRole::Operator);
+    let operator = server.operator();
     operator.post(&format!("{path}/delete"), &[]).taken();
     operator
         .post(&format!("{path}/erase"), &[])

@@ -1,11 +1,10 @@
 //! Discovery in the console: the window, the QR code, and who is let in.
 
 use super::{Crew, Server};
-use crate::harness::{Reply, reply, whole};
+use crate::harness::{Reply, has, lacks, reply, whole};
 use gatepost::{
     admin::Reach,
     domain::discovery::Place,
-    identity::ConsoleRole,
     types::{DeviceId, Timestamp},
 };
 use reqwest::Method;
@@ -34,13 +33,13 @@ fn left(server: &Server) -> Option<Duration> {
 #[test]
 fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
     let server = Server::start_with(Some("https://gate.example.org"));
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     ask(&server, "42").refused(503, 1001, "");
     let html = crew.get(PAGE).shown();
-    assert!(html.contains("Nobody yet"), "{html}");
+    has(&html, "Nobody yet");
     let opened = left(&server).expect("it is open");
     assert!(opened > Duration::from_secs(590));
-    assert_eq!(ask(&server, "42").status, 201);
+    ask(&server, "42").is(201);
     // Neither the picture nor the stream is a load of the page.
     crew.get("/console/discovery/qr.svg").shown();
     let mut stream = events(&crew, &html);
@@ -52,7 +51,7 @@ fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
     stream.until("Discovery is closed");
     for _ in 0..2 {
         let html = crew.get(&closed).shown();
-        assert!(html.contains("Discovery is closed") && html.contains("Open for ten minutes"));
+        has(&html, ["Discovery is closed", "Open for ten minutes"]);
         assert_eq!(left(&server), None);
     }
     ask(&server, "43").refused(503, 1001, "");
@@ -64,7 +63,7 @@ fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
 /// The stream that a page connects to.
 struct Events(Box<dyn Read>, String);
 
-fn events(crew: &Crew<'_>, html: &str) -> Events {
+fn events(crew: &Crew, html: &str) -> Events {
     let path = html
         .split("sse-connect=\"")
         .nth(1)
@@ -94,15 +93,13 @@ impl Events {
 #[test]
 fn a_request_appears_is_added_and_the_app_gets_in() {
     let server = Server::start_with(Some("https://gate.example.org"));
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     let mut stream = events(&crew, &crew.get(PAGE).shown());
     let id = ask(&server, "42").id();
     let told = stream.until("7789");
-    assert!(
-        told.contains("GateApp/3.1 &#60;b&#62;") && !told.contains("<b>"),
-        "{told}"
-    );
-    assert!(told.contains("127.0.0.1"));
+    has(&told, "GateApp/3.1 &#60;b&#62;");
+    lacks(&told, "<b>");
+    has(&told, "127.0.0.1");
     let form = [("delegateWrite", "on")];
     assert_eq!(crew.post(&format!("{PAGE}/{id}/add"), &form).taken(), PAGE);
     stream.until("not fetched yet");
@@ -110,7 +107,7 @@ fn a_request_appears_is_added_and_the_app_gets_in() {
     let secret = given["clientSecret"].as_str().expect("a secret");
     stream.until("fetched</span> <span class=\"help\">shown for");
     let html = crew.get(PAGE).shown();
-    assert!(html.contains("Added. The app gets") && html.contains("/console/devices/"));
+    has(&html, ["Added. The app gets", "/console/devices/"]);
     assert!(!html.contains(secret) && !html.contains("secret of"));
     let app = server.caller_of(given["clientId"].as_str().expect("an id"), secret);
     app.delegate(&json!({"barcode": "A1"}));
@@ -118,7 +115,7 @@ fn a_request_appears_is_added_and_the_app_gets_in() {
     assert!(server.app.last_seen.last(device).is_some());
     // Who comes too late is told.
     crew.post(&format!("{PAGE}/{id}/add"), &[]).taken();
-    assert!(crew.get(PAGE).shown().contains("somebody else decided"));
+    crew.sees(PAGE, "somebody else decided");
     let actor: String =
         server.value("SELECT actor FROM audit WHERE record_type = 'device-request'");
     assert!(actor.starts_with("user:"), "{actor}");
@@ -126,8 +123,7 @@ fn a_request_appears_is_added_and_the_app_gets_in() {
 
 #[test]
 fn forms_that_a_script_sends_renew_the_board_alone() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     server
         .caller_with_all()
         .device(&json!({"code": "hall", "name": "Great hall", "deviceType": "room"}));
@@ -141,35 +137,30 @@ fn forms_that_a_script_sends_renew_the_board_alone() {
     let hall = ask(&server, "hall").id();
     let refused = post(format!("{PAGE}/{hall}/add"));
     assert_eq!(refused.reply.status, 200);
-    assert!(refused.text.contains("Great hall") && refused.text.contains("hx-swap-oob"));
-    assert!(!refused.text.contains("<html"));
+    has(&refused.text, ["Great hall", "hx-swap-oob"]);
+    lacks(&refused.text, "<html");
     // Without a script it is a page that tells.
     crew.post(&format!("{PAGE}/{hall}/add"), &[])
         .refused(409, "Great hall");
-    assert!(
-        post(format!("{PAGE}/{hall}/dismiss"))
-            .text
-            .contains("Dismissed.")
-    );
+    has(&post(format!("{PAGE}/{hall}/dismiss")).text, "Dismissed.");
     assert_eq!(
-        server.value::<String>("SELECT cleared_status FROM device_requests"),
+        server.text("SELECT cleared_status FROM device_requests"),
         "dismissed"
     );
 }
 
 #[test]
 fn credentials_that_were_missed_can_be_given_out_again() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     crew.get(PAGE).shown();
     let id = ask(&server, "42").id();
     crew.post(&format!("{PAGE}/{id}/add"), &[]).taken();
-    assert!(!crew.get(PAGE).shown().contains("Give out again"));
+    lacks(crew.get(PAGE).shown(), "Give out again");
     server.sql("UPDATE device_requests SET shown_until = 1, salt = NULL");
     let html = crew.get(PAGE).shown();
-    assert!(html.contains("missed") && html.contains("Give out again"));
+    has(&html, ["missed", "Give out again"]);
     crew.post(&format!("{PAGE}/{id}/again"), &[]).taken();
-    assert!(crew.get(PAGE).shown().contains("not fetched yet"));
+    crew.sees(PAGE, "not fetched yet");
     assert!(ask(&server, "42").data()["clientSecret"].is_string());
     assert!(
         server.value::<Timestamp>("SELECT shown_until FROM device_requests") > Timestamp::now()
@@ -180,20 +171,21 @@ fn credentials_that_were_missed_can_be_given_out_again() {
 fn the_code_holds_an_address_that_a_phone_can_reach() {
     // Listening on loopback there is none.
     let alone = Server::start();
-    let html = alone.crew(ConsoleRole::Operator).get(PAGE).shown();
-    assert!(html.contains("listens on this machine only"), "{html}");
-    assert!(!html.contains("qr.svg") && !html.contains("127.0.0.1"));
+    let html = alone.operator().get(PAGE).shown();
+    has(&html, "listens on this machine only");
+    lacks(&html, ["qr.svg", "127.0.0.1"]);
     alone
         .crew_again()
         .get("/console/discovery/qr.svg")
         .refused(404, "no such address");
     let public = Server::start_with(Some("http://localhost:8080"));
-    let html = public.crew(ConsoleRole::Operator).get(PAGE).shown();
-    assert!(html.contains("on a phone is the phone") && !html.contains("qr.svg"));
+    let html = public.operator().get(PAGE).shown();
+    has(&html, "on a phone is the phone");
+    lacks(&html, "qr.svg");
     let public = Server::start_with(Some("https://gate.example.org"));
-    let crew = public.crew(ConsoleRole::Operator);
+    let crew = public.operator();
     let html = crew.get(PAGE).shown();
-    assert!(html.contains("https://gate.example.org/api/v5/device-request/new"));
+    has(&html, "https://gate.example.org/api/v5/device-request/new");
     let picture = whole(crew.request(Method::GET, "/console/discovery/qr.svg"));
     assert_eq!(picture.header("content-type"), "image/svg+xml");
     assert!(picture.text.starts_with("<svg"));
@@ -208,7 +200,7 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
             .places()
             .expect("this machine is on a network")
     };
-    let crew = open.crew(ConsoleRole::Operator);
+    let crew = open.operator();
     // Other tests make networks and take them away: a look counts during which none came or went.
     let (places, html, chosen, other) = loop {
         let places = reached();
@@ -228,13 +220,13 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
         assert!(chosen.contains(&place.request_uri()));
     }
     // One that is gone, or that somebody made up, is not taken.
-    assert!(!other.contains("10.66.66.66:"), "{other}");
+    lacks(&other, "10.66.66.66:");
     assert!(other.contains(&places[0].request_uri()));
 }
 
 impl Server {
     /// The operator that signed in before.
-    fn crew_again(&self) -> Crew<'_> {
+    fn crew_again(&self) -> Crew {
         Crew::sign_in(self, "operator@example.com")
     }
 }
@@ -242,13 +234,13 @@ impl Server {
 #[test]
 fn only_operators_let_apps_in() {
     let server = Server::start();
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     viewer.get(PAGE).refused(403, "operator");
     viewer
         .get("/console/discovery/stream")
         .refused(403, "operator");
     assert_eq!(left(&server), None);
-    let operator = server.crew(ConsoleRole::Operator);
+    let operator = server.operator();
     operator.get(PAGE).shown();
     let id = ask(&server, "42").id();
     for action in ["add", "dismiss", "again"] {

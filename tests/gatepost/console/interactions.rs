@@ -1,8 +1,7 @@
 //! What happened, as the console shows it: live, back through history, refused, and in conflict.
 
 use super::Crew;
-use crate::harness::{Caller, Server};
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Caller, Server, has, lacks};
 use reqwest::{Method, blocking::Response};
 use serde_json::json;
 use std::io::{BufRead, BufReader};
@@ -20,7 +19,7 @@ fn event(stream: &mut BufReader<Response>) -> String {
     }
 }
 
-impl Crew<'_> {
+impl Crew {
     /// The stream that a page listens to.
     fn stream_of(&self, html: &str) -> BufReader<Response> {
         let path = html
@@ -40,7 +39,7 @@ impl Crew<'_> {
 }
 
 /// Two delegates, a hall, and a stage that lets nobody in who did not join.
-fn event_with(gate: &Caller<'_>) -> (i64, i64) {
+fn event_with(gate: &Caller) -> (i64, i64) {
     gate.delegate(&json!({"barcode": "A-1", "firstName": "Ada", "lastName": "Lovelace"}));
     gate.delegate(
         &json!({"barcode": "B-1", "firstName": "Grace", "lastName": "Hopper", "company": "Navy"}),
@@ -55,11 +54,11 @@ fn event_with(gate: &Caller<'_>) -> (i64, i64) {
 #[test]
 fn the_tail_shows_what_comes_in_and_nothing_twice() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let gate = server.caller_with_all();
     event_with(&gate);
     let html = crew.get("/console/interactions").shown();
-    assert!(html.contains("Nothing yet"), "{html}");
+    has(&html, "Nothing yet");
     let mut stream = crew.stream_of(&html);
     let mut leads = crew.stream_of(&crew.get("/console/interactions?type=lead").shown());
     gate.interact(
@@ -68,10 +67,7 @@ fn the_tail_shows_what_comes_in_and_nothing_twice() {
     );
     let told = event(&mut stream);
     assert!(told.starts_with("event: lines\n"), "{told}");
-    assert!(
-        told.contains("Ada Lovelace") && told.contains("Hall A"),
-        "{told}"
-    );
+    has(&told, ["Ada Lovelace", "Hall A"]);
     gate.interact(
         "check-in",
         &json!({"delegate": "barcode:B-1", "device": "code:stage"}),
@@ -95,16 +91,14 @@ fn the_tail_shows_what_comes_in_and_nothing_twice() {
     // The filtered one slept through the rest.
     let told = event(&mut leads);
     assert_eq!(told.matches("data-name=\"What\"").count(), 1, "{told}");
-    assert!(
-        told.contains("lead") && !told.contains("check-in"),
-        "{told}"
-    );
+    has(&told, "lead");
+    lacks(&told, "check-in");
 }
 
 #[test]
 fn filters_narrow_the_list_and_pages_lead_all_the_way_back() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let gate = server.caller_with_all();
     let (hall, stage) = event_with(&gate);
     for _ in 0..60 {
@@ -171,7 +165,7 @@ fn filters_narrow_the_list_and_pages_lead_all_the_way_back() {
 #[test]
 fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let gate = server.caller_with_all();
     let (_, stage) = event_with(&gate);
     gate.interact(
@@ -220,35 +214,31 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
 #[test]
 fn conflicts_say_what_the_gate_did_and_what_the_rules_say() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
-    assert!(
-        crew.get("/console/interactions/conflicts")
-            .shown()
-            .contains("No conflicts")
-    );
+    let crew = server.viewer();
+    crew.sees("/console/interactions/conflicts", "No conflicts");
     let gate = server.caller_with_all();
     event_with(&gate);
     let body = json!({"delegate": "barcode:A-1", "device": "code:stage", "admitted": true});
     let id = gate.interact("check-in", &body).id();
     let html = crew.get("/console/interactions/conflicts").shown();
-    for told in [
-        "let in",
-        "refused",
-        "Not joined",
-        "Ada Lovelace",
-        "/console/delegates/1",
-    ] {
-        assert!(html.contains(told), "no {told} in {html}");
-    }
+    has(
+        &html,
+        [
+            "let in",
+            "refused",
+            "Not joined",
+            "Ada Lovelace",
+            "/console/delegates/1",
+        ],
+    );
     let html = crew.get(&format!("/console/interactions/{id}")).shown();
-    assert!(html.contains("the rules would have refused it"), "{html}");
-    assert!(html.contains("the gate, before it asked"), "{html}");
+    has(&html, "the rules would have refused it");
+    has(&html, "the gate, before it asked");
 }
 
 #[test]
 fn an_interaction_shows_its_answers_and_shared_values_and_who_sent_it() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let gate = server.caller_with_all();
     event_with(&gate);
     let batch = json!({
@@ -265,22 +255,20 @@ fn an_interaction_shows_its_answers_and_shared_values_and_who_sent_it() {
     let id = made.data()[0]["data"]["id"].as_i64().expect("an id");
     let path = format!("/console/interactions/{id}");
     let html = crew.get(&path).shown();
-    for told in [
-        "<dt>Interested in</dt><dd>&#60;b&#62;looms&#60;/b&#62;</dd>",
-        "a picture of a loom",
-        "<dd>test</dd>",
-        "Ada Lovelace",
-        "Hall A",
-    ] {
-        assert!(html.contains(told), "no {told} in {html}");
-    }
-    assert!(
-        !html.contains("Delete"),
-        "an operator deletes nothing: {html}"
+    has(
+        &html,
+        [
+            "<dt>Interested in</dt><dd>&#60;b&#62;looms&#60;/b&#62;</dd>",
+            "a picture of a loom",
+            "<dd>test</dd>",
+            "Ada Lovelace",
+            "Hall A",
+        ],
     );
+    lacks(&html, "Delete");
     crew.post(&format!("{path}/delete"), &[])
         .refused(403, "needs the role administrator");
-    let ada = server.crew(ConsoleRole::Administrator);
+    let ada = server.administrator();
     ada.post(&format!("{path}/delete"), &[]).taken();
     ada.get(&path).refused(404, "may have been deleted");
     ada.post(&format!("{path}/delete"), &[])

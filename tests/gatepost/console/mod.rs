@@ -23,7 +23,10 @@ mod settings;
 
 pub use delegates::fields as form_fields;
 
-use crate::harness::{PASSWORD, Server};
+use crate::{
+    harness::{PASSWORD, Server},
+    tables::{Parts, has},
+};
 use gatepost::identity::{ConsoleRole, password, users};
 use reqwest::{
     Method,
@@ -32,8 +35,8 @@ use reqwest::{
 };
 
 /// Somebody who is signed in to the console.
-pub struct Crew<'a> {
-    pub server: &'a Server,
+pub struct Crew {
+    url: String,
     pub http: Client,
     pub cookie: String,
     pub csrf: String,
@@ -54,6 +57,12 @@ impl Page {
     pub fn shown(self) -> String {
         assert_eq!(self.status, 200, "{self:?}");
         self.html
+    }
+
+    /// Checks the status.
+    #[track_caller]
+    pub fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{self:?}");
     }
 
     /// Where a form that was taken leads.
@@ -105,21 +114,17 @@ pub fn page(request: RequestBuilder) -> Page {
 impl Server {
     /// A user of the console with the password [`PASSWORD`].
     pub fn console_user(&self, email: &str, role: ConsoleRole) {
-        let ctx = self.context();
         let new = users::NewUser {
             email: email.to_owned(),
             password: Some(password::hash(PASSWORD).expect("a hash")),
             console: Some(role),
             ..users::NewUser::default()
         };
-        self.app
-            .store
-            .write_blocking(move |tx| users::create(tx, &ctx, &new))
-            .expect("a user");
+        self.write(move |tx, ctx| users::create(tx, ctx, &new));
     }
 
     /// As [`Server::crew`], for a user who may be there already.
-    pub fn crew_once(&self, role: ConsoleRole) -> Crew<'_> {
+    pub fn crew_once(&self, role: ConsoleRole) -> Crew {
         let email = format!("{}@example.com", role.name());
         let there = format!("SELECT count(*) FROM users WHERE email = '{email}'");
         if self.value::<i64>(&there) == 0 {
@@ -129,16 +134,42 @@ impl Server {
     }
 
     /// Somebody of the crew with this role, signed in.
-    pub fn crew(&self, role: ConsoleRole) -> Crew<'_> {
+    pub fn crew(&self, role: ConsoleRole) -> Crew {
         let email = format!("{}@example.com", role.name());
         self.console_user(&email, role);
         Crew::sign_in(self, &email)
     }
+
+    pub fn viewer(&self) -> Crew {
+        self.crew(ConsoleRole::Viewer)
+    }
+
+    pub fn operator(&self) -> Crew {
+        self.crew(ConsoleRole::Operator)
+    }
+
+    pub fn administrator(&self) -> Crew {
+        self.crew(ConsoleRole::Administrator)
+    }
+
+    /// Starts a server on a fresh file; an operator.
+    pub fn with_operator() -> (Self, Crew) {
+        let server = Self::start();
+        let crew = server.operator();
+        (server, crew)
+    }
+
+    /// Starts a server on a fresh file; an administrator.
+    pub fn with_administrator() -> (Self, Crew) {
+        let server = Self::start();
+        let crew = server.administrator();
+        (server, crew)
+    }
 }
 
-impl<'a> Crew<'a> {
+impl Crew {
     /// Signs a user with the password [`PASSWORD`] in.
-    pub fn sign_in(server: &'a Server, email: &str) -> Self {
+    pub fn sign_in(server: &Server, email: &str) -> Self {
         let http = browser();
         let response = http
             .post(format!("{}/console/sign-in", server.url()))
@@ -154,7 +185,7 @@ impl<'a> Crew<'a> {
             .expect("a cookie")
             .to_owned();
         let mut crew = Self {
-            server,
+            url: server.url(),
             http,
             cookie,
             csrf: String::new(),
@@ -171,8 +202,14 @@ impl<'a> Crew<'a> {
     /// A request with the session's cookie; `path` is the whole path.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http
-            .request(method, format!("{}{path}", self.server.url()))
+            .request(method, format!("{}{path}", self.url))
             .header(header::COOKIE, &self.cookie)
+    }
+
+    /// Checks that a page has all these parts.
+    #[track_caller]
+    pub fn sees(&self, path: &str, parts: impl Parts) {
+        has(self.get(path).shown(), parts);
     }
 
     /// A page.

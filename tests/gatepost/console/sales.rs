@@ -1,8 +1,7 @@
 //! Sales: finding purchases, reading receipts, adding up, and working through what does not fit.
 
 use super::{Crew, rehearsal};
-use crate::harness::{Caller, Server, reply};
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Caller, Server, has, lacks, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,22 +9,22 @@ use serde_json::{Value, json};
 const NOON_S: i64 = 1_790_000_000;
 const DAY_S: i64 = 24 * 3600;
 
-struct Fair<'a> {
-    caller: Caller<'a>,
+struct Fair {
+    api: Caller,
     event: i64,
     pass: i64,
     mug: i64,
 }
 
-impl<'a> Fair<'a> {
-    fn at(server: &'a Server) -> Self {
-        let caller = server.caller_with_all();
-        let event = caller.device(&json!({"name": "Fair", "deviceType": "event"}));
+impl Fair {
+    fn at(server: &Server) -> Self {
+        let api = server.caller_with_all();
+        let event = api.device(&json!({"name": "Fair", "deviceType": "event"}));
         Self {
             event,
-            pass: caller.device(&json!({"name": "Full pass", "parent": event})),
-            mug: caller.device(&json!({"name": "Mug <b>", "parent": event})),
-            caller,
+            pass: api.device(&json!({"name": "Full pass", "parent": event})),
+            mug: api.device(&json!({"name": "Mug <b>", "parent": event})),
+            api,
         }
     }
 
@@ -55,7 +54,7 @@ impl<'a> Fair<'a> {
     }
 
     fn send(&self, body: &Value) -> i64 {
-        self.caller.post("/tx/new", body).id()
+        self.api.post("/tx/new", body).id()
     }
 }
 
@@ -71,7 +70,7 @@ fn words(html: &str) -> String {
 }
 
 #[track_caller]
-fn found(crew: &Crew<'_>, query: &str) -> Vec<String> {
+fn found(crew: &Crew, query: &str) -> Vec<String> {
     let html = crew.get(&format!("/console/sales?{query}")).shown();
     let lines = html.split("class=\"code\">").skip(1);
     let code = |line: &str| line.split('<').next().unwrap_or_default().to_owned();
@@ -81,17 +80,9 @@ fn found(crew: &Crew<'_>, query: &str) -> Vec<String> {
 #[test]
 fn purchases_are_found_and_added_up() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
-    assert!(
-        crew.get("/console/sales")
-            .shown()
-            .contains("Nothing is sold yet")
-    );
-    assert!(
-        crew.get("/console/sales/totals")
-            .shown()
-            .contains("Nothing is sold yet")
-    );
+    let crew = server.viewer();
+    crew.sees("/console/sales", "Nothing is sold yet");
+    crew.sees("/console/sales/totals", "Nothing is sold yet");
     let fair = Fair::at(&server);
     fair.send(&fair.mugs("M1", 1, "Bo", NOON_S - DAY_S, "card"));
     fair.send(&fair.mugs("M2", 2, "Bo", NOON_S, "cash"));
@@ -122,8 +113,8 @@ fn purchases_are_found_and_added_up() {
         assert_eq!(found(&crew, query), codes, "{query}");
     }
     let page = words(&crew.get("/console/sales").shown());
-    assert!(page.contains("77.01 in 4 purchases"), "{page}");
-    assert!(page.contains("68.00 Cash 9.00"), "{page}");
+    has(&page, "77.01 in 4 purchases");
+    has(&page, "68.00 Cash 9.00");
     for (query, failure) in [
         ("since=soon", "Since: must be"),
         ("until=2026-02-30T10:00", "Until: must be"),
@@ -138,13 +129,14 @@ fn purchases_are_found_and_added_up() {
             .refused(400, failure);
     }
     let totals = words(&crew.get("/console/sales/totals").shown());
-    for shown in [
-        "Method 2026-09-20 2026-09-21 2026-09-22 All days Cash – 68.00 2 payments – 68.00 2 payments",
-        "Full pass – 50.00 2 units – 50.00 2 units",
-        "Bo 9.00 1 purchases 18.00 1 purchases – 27.00 2 purchases",
-    ] {
-        assert!(totals.contains(shown), "no {shown} in {totals}");
-    }
+    has(
+        &totals,
+        [
+            "Method 2026-09-20 2026-09-21 2026-09-22 All days Cash – 68.00 2 payments – 68.00 2 payments",
+            "Full pass – 50.00 2 units – 50.00 2 units",
+            "Bo 9.00 1 purchases 18.00 1 purchases – 27.00 2 purchases",
+        ],
+    );
     let csv = crew
         .get("/console/sales/totals/export?by=product&staff=Bo")
         .shown();
@@ -167,7 +159,7 @@ fn purchases_are_found_and_added_up() {
 fn days_are_those_of_the_instances_zone() {
     let server = Server::start();
     server.settings(&json!({"timeZone": "Asia/Kolkata"}));
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let fair = Fair::at(&server);
     // 18:29 and 18:31 UTC are on two days there.
     fair.send(&fair.mugs("M1", 1, "Bo", 1_790_015_340, "cash"));
@@ -194,7 +186,7 @@ fn a_long_list_is_turned_page_by_page() {
             "card",
         ));
     }
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let (mut seen, mut path) = (Vec::new(), "/console/sales?staff=Bo".to_owned());
     loop {
         let html = crew.get(&path).shown();
@@ -222,25 +214,26 @@ fn a_receipt_tells_all_of_a_purchase_word_for_word() {
     second["notes"] = json!("<script>alert(1)</script>");
     let id = fair.send(&first);
     assert_eq!(fair.send(&second), id);
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let html = crew.get(&format!("/console/sales/{id}")).shown();
     let page = words(&html);
-    for shown in [
-        "Full pass P10000 1 25.00 – 25.00",
-        "25.00 in total",
-        "Cash – 100.00 75.00 25.00",
-        "T-1",
-        "T-2",
-        "wants an invoice",
-        "Revision 1:",
-        "sent before with other content",
-        "sent 2 times",
-    ] {
-        assert!(page.contains(shown), "no {shown} in {page}");
-    }
-    assert!(!html.contains("<script>alert"));
-    let delegate = fair.caller.get("/delegate/barcode:T-2").id();
-    assert!(html.contains(&format!("/console/delegates/{delegate}\"")));
+    has(
+        &page,
+        [
+            "Full pass P10000 1 25.00 – 25.00",
+            "25.00 in total",
+            "Cash – 100.00 75.00 25.00",
+            "T-1",
+            "T-2",
+            "wants an invoice",
+            "Revision 1:",
+            "sent before with other content",
+            "sent 2 times",
+        ],
+    );
+    lacks(&html, "<script>alert");
+    let delegate = fair.api.get("/delegate/barcode:T-2").id();
+    has(&html, &format!("/console/delegates/{delegate}\""));
     let bodies: Vec<String> = html
         .split(&format!("/console/sales/{id}/body/"))
         .skip(1)
@@ -279,7 +272,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     let id = fair.send(&odd);
     let sound = fair.send(&fair.mugs("M2", 1, "Bo", NOON_S, "cash"));
     let here = "/console/sales/inconsistencies";
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     let html = viewer.get(here).shown();
     assert!(html.contains("there is no device 999") || html.contains("There is no device 999"));
     assert_eq!(offered(&html), [] as [&str; 0], "a viewer settles nothing");
@@ -287,7 +280,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     viewer
         .post(&settle, &[("note", "x")])
         .refused(403, "needs the role");
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     let open = offered(&crew.get(here).shown());
     assert_eq!(open.len(), 3, "{open:?}");
     crew.post(&settle, &[("inconsistency", &open[0]), ("note", " ")])
@@ -310,13 +303,13 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     )
     .taken();
     let flashed = crew.get(here).shown();
-    assert!(flashed.contains("2 inconsistencies are settled"));
+    has(&flashed, "2 inconsistencies are settled");
     assert_eq!(offered(&flashed), &open[2..]);
     // Whoever was slower is told.
     crew.post(&settle, &[("inconsistency", &open[0]), ("note", "again")])
         .refused(422, "somebody else may have settled");
     let settled = crew.get(&format!("{here}/settled")).shown();
-    assert!(settled.contains("counted, 50 short") && settled.contains("operator@example.com"));
+    has(&settled, ["counted, 50 short", "operator@example.com"]);
     crew.post(
         &settle,
         &[
@@ -326,7 +319,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
         ],
     )
     .taken();
-    assert!(crew.get(here).shown().contains("Everything fits"));
+    crew.sees(here, "Everything fits");
     assert_eq!(found(&crew, "fits=open"), [] as [&str; 0]);
     assert_eq!(found(&crew, "fits=told"), ["M1"]);
     crew.post(&format!("{here}/{}/reopen", open[1]), &[])
@@ -342,10 +335,12 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     ));
     assert_eq!(actions, "settle,settle,reopen");
     let audit = words(&crew.get("/console/audit?type=transaction").shown());
-    assert!(
-        audit.contains("settled what did not fit in purchase M1")
-            && audit.contains("counted, 50 short"),
-        "{audit}"
+    has(
+        &audit,
+        [
+            "settled what did not fit in purchase M1",
+            "counted, 50 short",
+        ],
     );
     // The same body again brings nothing back that was settled.
     fair.send(&odd);
@@ -362,7 +357,7 @@ const WORDS: [&str; 5] = [
 ];
 
 /// A purchase of a person, one of a group, a mug for them, and what is no JSON.
-fn bodies(fair: &Fair<'_>) -> [Value; 3] {
+fn bodies(fair: &Fair) -> [Value; 3] {
     let mut own = fair.passes("OWN", &["ZYXW-TICKET"]);
     own["customer"] = json!({"name": "Quetzalcoatl", "address": [{"street": "Elm Street 5"}]});
     own["items"][0]["delegates"][0]["guest"] = json!({"surname": "Xochimilco"});
@@ -382,27 +377,25 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
     let fair = Fair::at(&server);
     let [own, group, mug] = bodies(&fair);
     let keyed = || {
-        let request = fair.caller.request(Method::POST, "/tx/new");
+        let request = fair.api.request(Method::POST, "/tx/new");
         reply(request.header("Idempotency-Key", "own").json(&own))
     };
     let first = keyed();
     let (own_id, group_id) = (first.id(), fair.send(&group));
     let mug_id = fair.send(&mug);
-    let id = fair.caller.get("/delegate/barcode:ZYXW-TICKET").id();
-    let second = fair.caller.get("/delegate/barcode:ZYXW-TICKET-2").id();
+    let id = fair.api.get("/delegate/barcode:ZYXW-TICKET").id();
+    let second = fair.api.get("/delegate/barcode:ZYXW-TICKET-2").id();
     // It is one person with two tickets.
     let known =
         json!({"firstName": "Quetzalcoatl", "lastName": "Xochimilco", "email": "zyxw@example.com"});
-    fair.caller
-        .patch(&format!("/delegate/id:{id}"), &known)
-        .data();
-    let crew = server.crew(ConsoleRole::Administrator);
+    fair.api.patch(&format!("/delegate/id:{id}"), &known).data();
+    let crew = server.administrator();
     // A revision of the own purchase names the person again, deeper, and once more by somebody's note.
     let mut revised = own.clone();
     revised["customer"]["again"] =
         json!([[{"to": {"zyxw@example.com": "Xochimilco, Quetzalcoatl"}}]]);
     fair.send(&revised);
-    let raw = fair.caller.request(Method::POST, "/tx/new");
+    let raw = fair.api.request(Method::POST, "/tx/new");
     reply(raw.body("total 25; Quetzalcoatl Xochimilco <zyxw@example.com>")).data();
     let open = offered(&crew.get(&format!("/console/sales/{mug_id}")).shown());
     crew.post(
@@ -456,7 +449,7 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
         group["items"][0]["delegates"][1]
     );
     let page = words(&crew.get(&format!("/console/sales/{mug_id}")).shown());
-    assert!(page.contains("9.00") && page.contains("[erased]"), "{page}");
+    has(&page, ["9.00", "[erased]"]);
     assert_eq!(
         server.value::<i64>("SELECT sum(net) FROM transaction_payments"),
         2_500 + 5_000 + 900
@@ -482,16 +475,16 @@ fn the_way_back_from_a_rehearsal_brings_no_erased_person_into_purchases() {
     let [own, group, _] = bodies(&fair);
     let id = fair.send(&own);
     fair.send(&group);
-    let person = fair.caller.get("/delegate/barcode:ZYXW-TICKET").id();
+    let person = fair.api.get("/delegate/barcode:ZYXW-TICKET").id();
     let known =
         json!({"firstName": "Quetzalcoatl", "lastName": "Xochimilco", "email": "zyxw@example.com"});
-    fair.caller
+    fair.api
         .patch(&format!("/delegate/id:{person}"), &known)
         .data();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     rehearsal::take_snapshot(&crew);
     fair.send(&fair.passes("LATER", &["LATER-1"]));
-    let second = fair.caller.get("/delegate/barcode:ZYXW-TICKET-2").id();
+    let second = fair.api.get("/delegate/barcode:ZYXW-TICKET-2").id();
     for person in [person, second] {
         crew.post(
             &format!("/console/delegates/{person}/erase"),
@@ -509,9 +502,9 @@ fn the_way_back_from_a_rehearsal_brings_no_erased_person_into_purchases() {
     let body = String::from_utf8(body).expect("text");
     assert!(!WORDS.iter().any(|word| body.contains(word)), "{body}");
     assert_eq!(
-        server.value::<String>("SELECT group_concat(barcode) FROM delegates"),
+        server.text("SELECT group_concat(barcode) FROM delegates"),
         "OTHER"
     );
     fair.send(&own);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 1);
+    assert_eq!(server.count("delegates"), 1);
 }

@@ -8,7 +8,7 @@ use crate::{
         process::{Served, beside, gatepost},
         wire::PATIENCE,
     },
-    harness::{Reply, reply},
+    harness::{Reply, reply, typed},
 };
 use gatepost::admin;
 use reqwest::{
@@ -150,10 +150,7 @@ fn make_all(served: &Served, folder: &Path) -> (Person, Secrets) {
 
 /// A client and a user, made in the console: the client's id and secret, the user's password.
 fn made(ada: &Person, secrets: &mut Secrets) -> ((String, String), String) {
-    let roles = [
-        ("role", "ROLE_OAUTH2_DELEGATE_READ"),
-        ("role", "ROLE_OAUTH2_DEVICE_WRITE"),
-    ];
+    let roles = typed("role=ROLE_OAUTH2_DELEGATE_READ&role=ROLE_OAUTH2_DEVICE_WRITE");
     let client = [&[("name", "A gate")], &roles[..]].concat();
     let shown = |led: &str| {
         let html = ada.get(led).shown();
@@ -162,11 +159,7 @@ fn made(ada: &Person, secrets: &mut Secrets) -> ((String, String), String) {
     };
     let client = shown(&ada.post("/console/access/clients/new", &client).taken());
     secrets.keep("a client's secret", &client.1);
-    let user = [
-        ("email", "bo@example.com"),
-        ("how", "made"),
-        ("console", "viewer"),
-    ];
+    let user = typed("email=bo@example.com&how=made&console=viewer");
     let user = [&user, &roles[..]].concat();
     let (_, password) = shown(&ada.post("/console/access/users/new", &user).taken());
     secrets.keep("a password that was made", &password);

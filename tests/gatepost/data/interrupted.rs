@@ -2,6 +2,7 @@
 
 use super::{Site, kill_when};
 use crate::faults::process::until;
+use crate::harness::has;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -76,7 +77,7 @@ fn a_record_that_another_import_changed_before_it_was_linked_stays_changed() {
     // Neither takes away what the other one wrote.
     for id in ["2", "1"] {
         let told = site.refused(&["import", "--undo", id]);
-        assert!(told.contains("was changed since"), "{told}");
+        has(&told, "was changed since");
     }
     let name = format!("SELECT last_name FROM delegates WHERE barcode = '{barcode}'");
     assert_eq!(site.text(&name), "Meyer");
@@ -113,7 +114,7 @@ fn an_import_that_is_taken_back_while_it_goes_on_ends() {
     // Unless it was through before.
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(told.contains("is being taken back"), "{told}");
+        has(&told, "is being taken back");
     }
     assert_eq!(written(), 0);
 }

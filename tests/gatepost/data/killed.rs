@@ -2,6 +2,7 @@
 //! if it had never been.
 
 use super::{Site, kill_when};
+use crate::harness::has;
 use serde_json::json;
 use std::{fmt::Write, io::ErrorKind, time::Duration};
 
@@ -107,10 +108,10 @@ fn an_import_that_was_killed_is_completed_or_taken_back() {
     }
     let (resumed, undone) = killed.expect("a round that killed it between its slices");
     let resume = ["import", "--resume", "3"];
-    assert!(resumed.refused(&resume).contains("is complete"));
-    assert!(undone.refused(&resume).contains("was taken back"));
+    has(resumed.refused(&resume), "is complete");
+    has(undone.refused(&resume), "was taken back");
     let told = undone.refused(&["import", "--undo", "3"]);
-    assert!(told.contains("taken back already"), "{told}");
+    has(&told, "taken back already");
     // And it can go in anew.
     undone.done(&import);
 }
@@ -120,7 +121,7 @@ fn an_import_that_was_killed_says_how_it_goes_on() {
     let (site, list) = prepared();
     kill_one(&site, &list);
     let told = site.refused(&["import", "delegates", &list, "--join", "1"]);
-    assert!(told.contains("--resume 3"), "{told}");
+    has(&told, "--resume 3");
     let database = site.db.to_str().expect("a name");
     let other = site.file("other.csv", "barcode\nX\n");
     for (file, about) in [(database, "is a database"), (&other, "is not the file")] {

@@ -1,6 +1,7 @@
 //! Rows that refer to others of their list, wherever those stand: what is written, what is told.
 
 use super::Site;
+use crate::harness::has;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -101,15 +102,16 @@ fn what_stands_nowhere_or_above_itself_is_told_before_anything_is_written() {
          E,barcode:F,\nF,barcode:G,\nG,barcode:E,\n",
     );
     let told = site.refused(&["import", "delegates", &list]);
-    for expected in [
-        "line 2, column \"parent\": parent: stands in line 3, which is bad",
-        "line 3, column \"parent\": parent: there is no delegate barcode:X, nor in this list",
-        "line 6, column \"parent\": parent: a row cannot stand below itself",
-        "line 7, column \"parent\": parent: a row cannot stand below itself",
-        "line 8, column \"parent\": parent: a row cannot stand below itself",
-    ] {
-        assert!(told.contains(expected), "{expected}: {told}");
-    }
+    has(
+        &told,
+        [
+            "line 2, column \"parent\": parent: stands in line 3, which is bad",
+            "line 3, column \"parent\": parent: there is no delegate barcode:X, nor in this list",
+            "line 6, column \"parent\": parent: a row cannot stand below itself",
+            "line 7, column \"parent\": parent: a row cannot stand below itself",
+            "line 8, column \"parent\": parent: a row cannot stand below itself",
+        ],
+    );
     assert_eq!(told.matches("bad: line ").count(), 5, "{told}");
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
     let told = site.told(&["import", "delegates", &list, "--skip-bad"]);
@@ -204,7 +206,7 @@ fn what_the_list_says_of_a_parent_counts_and_not_what_the_file_still_does() {
     // Both ways at once would be a ring.
     let ring = site.file("ring.csv", "barcode,parent\nA,barcode:B\nB,barcode:A\n");
     let told = site.refused(&["import", "delegates", &ring, "--key", "barcode"]);
-    assert!(told.contains("cannot stand below itself"), "{told}");
+    has(&told, "cannot stand below itself");
     let turned = r#"[{"barcode": "A", "parent": null}, {"barcode": "B", "parent": "barcode:A"}]"#;
     let turned = site.file("turned.json", turned);
     site.done(&["import", "delegates", &turned, "--key", "barcode"]);
@@ -302,10 +304,7 @@ fn bad_rows_that_leave_others_without_a_place_one_after_the_other_are_all_told()
     let dry = site.told(&[&args[..], &["--dry-run"]].concat());
     assert_eq!(dry["badRows"], json!(120), "{dry}");
     let told = dry["bad"].to_string();
-    assert!(
-        told.contains("cannot be told before the other bad rows are mended"),
-        "{told}"
-    );
+    has(&told, "cannot be told before the other bad rows are mended");
     let told = site.told(&args);
     assert_eq!(
         (&told["created"], &told["badRows"]),

@@ -15,6 +15,7 @@ mod undone;
 mod upsert;
 mod warned;
 
+use crate::harness::words;
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
@@ -120,16 +121,9 @@ impl Site {
             )
             .expect("the search index fits");
         let mut dump = Vec::new();
-        for table in [
-            "delegates",
-            "devices",
-            "interactions",
-            "users",
-            "clients",
-            "conflicts",
-            "refusals",
-            "shared_values",
-        ] {
+        for table in
+            words("delegates devices interactions users clients conflicts refusals shared_values")
+        {
             dump.extend(rows_of(
                 &connection,
                 table,

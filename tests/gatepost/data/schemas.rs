@@ -1,6 +1,7 @@
 //! Sections with a schema in lists, and in the configuration document.
 
 use super::Site;
+use crate::harness::{cases, has};
 use serde_json::{Value, json};
 
 fn apply(site: &Site, document: &Value, options: &[&str]) -> std::process::Output {
@@ -45,7 +46,7 @@ fn a_row_that_does_not_fit_is_a_bad_row() {
     // A row that changes a record is held against what the record will be.
     let change = site.file("change.csv", "barcode,Catering.meal\nA,meat\n");
     let told = site.refused(&["import", "delegates", &change, "--key", "barcode"]);
-    assert!(told.contains("data.Catering.meal"), "{told}");
+    has(&told, "data.Catering.meal");
 }
 
 /// One of each thing that an administrator sets up, with every key that it can have.
@@ -115,25 +116,16 @@ fn what_a_document_does_not_name_is_left_unless_pruned() {
 fn a_document_is_applied_whole_or_not_at_all() {
     let site = Site::new();
     applied(&site, &json!({"settings": {"name": "A"}}), &[]);
-    for (part, about) in [
-        (
-            json!({"sections": {"delegate": {"X": {"type": "nonsense"}}}}),
-            "sections: delegate: X",
-        ),
-        (json!({"sections": {"event": {}}}), "sections"),
-        (json!({"sections": {"device": {"Access": {}}}}), "Access"),
-        (json!({"sections": {"delegate": {"X": 3}}}), "JSON object"),
-        (
-            json!({"sections": {"delegate": {"X": {"$ref": "https://example.com/x"}}}}),
-            "X",
-        ),
-        (
-            json!({"statements": [{"name": "s", "type": "delegate", "sql": "DELETE FROM delegates"}]}),
-            "statements: s",
-        ),
-        (json!({"statements": [{"name": "s"}]}), "statements[0]"),
-        (json!({"sektions": {}}), "sektions"),
-    ] {
+    for (part, about) in cases::<(Value, &str)>(json!([
+        [{"sections": {"delegate": {"X": {"type": "nonsense"}}}}, "sections: delegate: X"],
+        [{"sections": {"event": {}}}, "sections"],
+        [{"sections": {"device": {"Access": {}}}}, "Access"],
+        [{"sections": {"delegate": {"X": 3}}}, "JSON object"],
+        [{"sections": {"delegate": {"X": {"$ref": "https://example.com/x"}}}}, "X"],
+        [{"statements": [{"name": "s", "type": "delegate", "sql": "DELETE FROM delegates"}]}, "statements: s"],
+        [{"statements": [{"name": "s"}]}, "statements[0]"],
+        [{"sektions": {}}, "sektions"],
+    ])) {
         let mut document = part;
         document["settings"] = json!({"name": "B"});
         let output = apply(&site, &document, &[]);
@@ -143,22 +135,16 @@ fn a_document_is_applied_whole_or_not_at_all() {
             "{about}: {told}"
         );
     }
-    for (setting, about) in [
-        (json!({"publicUrl": "gate"}), "publicUrl"),
-        (json!({"corsOrigins": ["x"]}), "corsOrigins"),
-        (
-            json!({"backups": {"everyMinutes": 0, "keep": 1}}),
-            "backups.everyMinutes",
-        ),
-        (
-            json!({"backups": {"everyMinutes": 5, "keep": 1, "folder": "here"}}),
-            "backups.folder",
-        ),
-        (json!({"backups": {"keep": 1}}), "everyMinutes"),
-        (json!({"outgoing": {"allowLocal": "yes"}}), "outgoing"),
-        (json!({"outgoing": {"allow": true}}), "outgoing"),
-        (json!({"doorsOpenedAt": 1}), "doorsOpenedAt"),
-    ] {
+    for (setting, about) in cases::<(Value, &str)>(json!([
+        [{"publicUrl": "gate"}, "publicUrl"],
+        [{"corsOrigins": ["x"]}, "corsOrigins"],
+        [{"backups": {"everyMinutes": 0, "keep": 1}}, "backups.everyMinutes"],
+        [{"backups": {"everyMinutes": 5, "keep": 1, "folder": "here"}}, "backups.folder"],
+        [{"backups": {"keep": 1}}, "everyMinutes"],
+        [{"outgoing": {"allowLocal": "yes"}}, "outgoing"],
+        [{"outgoing": {"allow": true}}, "outgoing"],
+        [{"doorsOpenedAt": 1}, "doorsOpenedAt"],
+    ])) {
         let output = apply(&site, &json!({"settings": setting}), &[]);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
@@ -187,7 +173,7 @@ fn a_long_list_is_validated_row_by_row() {
     }
     let list = site.file("list.csv", list);
     let told = site.refused(&["import", "delegates", &list]);
-    assert!(told.contains("data.Place.seat"), "{told}");
+    has(&told, "data.Place.seat");
     site.run(&["import", "delegates", &list, "--skip-bad"]);
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 349);
     let seats = "SELECT count(DISTINCT json_extract(data, '$.Place.seat')) FROM delegates";

@@ -1,6 +1,8 @@
 //! Searches of what was imported, and exports of what a search finds.
 
 use super::Site;
+use crate::harness::{cases, has};
+use serde_json::{Value, json};
 
 #[test]
 fn an_export_holds_what_a_search_finds() {
@@ -23,45 +25,18 @@ fn an_export_holds_what_a_search_finds() {
         "interactionType,delegate barcode,device code,recordedAt\nseen,A1,hall,1795248000\nlead,A2,hall,1795248060\n",
     );
     site.done(&["import", "interactions", &scans]);
-    for (what, search, found) in [
-        (
-            "delegates",
-            r#"{"*=":["lastName","MÜLL"]}"#.to_owned(),
-            vec!["A1", "A3", "B1"],
-        ),
-        (
-            "delegates",
-            r#"{"ud":["Data.Diet","==","vegan"]}"#.to_owned(),
-            vec!["A1"],
-        ),
-        (
-            "delegates",
-            format!(r#"{{"batch":[{hall}]}}"#),
-            vec!["A1", "A2", "A3"],
-        ),
-        (
-            "delegates",
-            r#"{"batch":[]}"#.to_owned(),
-            vec!["A1", "A2", "A3", "B1"],
-        ),
-        (
-            "delegates",
-            r#"{"fi":["*",{},"== 0"]}"#.to_owned(),
-            vec!["A3", "B1"],
-        ),
-        (
-            "devices",
-            r#"{"batch":[]}"#.to_owned(),
-            vec!["hall", "fair"],
-        ),
-        ("events", r#"{"*=":["name","a"]}"#.to_owned(), vec!["Fair"]),
-        (
-            "interactions",
-            r#"{"==":["interactionType","lead"]}"#.to_owned(),
-            vec!["lead"],
-        ),
-        ("interactions", r#"{"==":["id",99]}"#.to_owned(), vec![]),
-    ] {
+    for (what, search, found) in cases::<(&str, Value, Vec<&str>)>(json!([
+        ["delegates", {"*=": ["lastName", "MÜLL"]}, ["A1", "A3", "B1"]],
+        ["delegates", {"ud": ["Data.Diet", "==", "vegan"]}, ["A1"]],
+        ["delegates", {"batch": [hall]}, ["A1", "A2", "A3"]],
+        ["delegates", {"batch": []}, ["A1", "A2", "A3", "B1"]],
+        ["delegates", {"fi": ["*", {}, "== 0"]}, ["A3", "B1"]],
+        ["devices", {"batch": []}, ["hall", "fair"]],
+        ["events", {"*=": ["name", "a"]}, ["Fair"]],
+        ["interactions", {"==": ["interactionType", "lead"]}, ["lead"]],
+        ["interactions", {"==": ["id", 99]}, []],
+    ])) {
+        let search = search.to_string();
         let lines = site.done(&["export", what, "--format", "ndjson", "--search", &search]);
         let name = match what {
             "delegates" => "barcode",
@@ -77,9 +52,9 @@ fn an_export_holds_what_a_search_finds() {
         assert_eq!(named, found, "{what} {search}");
     }
     let told = site.refused(&["export", "delegates", "--search", r#"{"==":["nom","x"]}"#]);
-    assert!(told.contains(r#""=="[0]: "nom" is no field"#), "{told}");
+    has(&told, r#""=="[0]: "nom" is no field"#);
     let told = site.refused(&["export", "all", "--search", r#"{"==":["id",1]}"#]);
-    assert!(told.contains("--search"), "{told}");
+    has(&told, "--search");
 }
 
 #[test]
@@ -100,14 +75,14 @@ fn keys_with_a_dot_are_searched_as_a_list() {
         search,
     ]);
     assert_eq!(found.lines().count(), 1);
-    assert!(found.contains("\"A1\""), "{found}");
+    has(&found, "\"A1\"");
     let told = site.refused(&[
         "export",
         "delegates",
         "--search",
         r#"{"ud":["Data.Order no.","==","77"]}"#,
     ]);
-    assert!(told.contains(r#"["Data", "Order no."]"#), "{told}");
+    has(&told, r#"["Data", "Order no."]"#);
 }
 
 #[test]
@@ -129,12 +104,12 @@ fn the_format_follows_the_name_of_the_file() {
     }
     let path = site.path("a.xls");
     let told = site.refused(&["export", "delegates", "--output", &path]);
-    assert!(told.contains(".xls is none of .csv"), "{told}");
+    has(&told, ".xls is none of .csv");
     assert!(!std::path::Path::new(&path).exists());
     site.done(&["export", "delegates", "--output", &path, "--format", "csv"]);
     // A folder that a typing mistake names is not made.
     for what in ["delegates", "all"] {
         let told = site.refused(&["export", what, "--output", &site.path("nowhere/a.csv")]);
-        assert!(told.contains("there is no folder"), "{told}");
+        has(&told, "there is no folder");
     }
 }

@@ -1,6 +1,7 @@
 //! Spreadsheets and CSV files as clients send them.
 
 use super::Site;
+use crate::harness::has;
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
 use serde_json::json;
 use std::io::{Cursor, Read, Write};
@@ -48,12 +49,12 @@ fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
     book.save(&path).unwrap();
 
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(
-        told.contains("its sheet \"Notes\" is empty; there are others, for --sheet: \"Gäste\""),
-        "{told}"
+    has(
+        &told,
+        "its sheet \"Notes\" is empty; there are others, for --sheet: \"Gäste\"",
     );
     let told = site.refused(&["import", "delegates", &path, "--sheet", "Gast"]);
-    assert!(told.contains("\"Gäste\""), "{told}");
+    has(&told, "\"Gäste\"");
     let told = site.told(&[
         "import",
         "delegates",
@@ -126,10 +127,10 @@ fn sheets_of_one_book_are_lists_of_their_own() {
         site.done(&["import", "delegates", &path, "--sheet", day]);
     }
     let again = site.refused(&["import", "delegates", &path, "--sheet", "Day 2"]);
-    assert!(again.contains("imported already (import 2)"), "{again}");
+    has(&again, "imported already (import 2)");
     // The first sheet is the same one by its name and without.
     let again = site.refused(&["import", "delegates", &path]);
-    assert!(again.contains("imported already (import 1)"), "{again}");
+    has(&again, "imported already (import 1)");
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
 }
 
@@ -145,7 +146,7 @@ fn a_first_sheet_that_is_no_list_names_the_others() {
     let path = site.path("a.xlsx");
     book.save(&path).unwrap();
     let refused = site.refused(&["import", "delegates", &path]);
-    assert!(refused.contains("for --sheet: \"Delegates\""), "{refused}");
+    has(&refused, "for --sheet: \"Delegates\"");
 }
 
 #[test]
@@ -160,10 +161,7 @@ fn an_error_in_a_cell_makes_a_bad_row() {
     let path = site.path("a.xlsx");
     book.save(&path).unwrap();
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(
-        told.contains("line 2, column \"barcode\": holds the error #DIV/0!"),
-        "{told}"
-    );
+    has(&told, "line 2, column \"barcode\": holds the error #DIV/0!");
 }
 
 #[test]
@@ -186,18 +184,15 @@ fn a_formula_whose_result_was_not_saved_makes_a_bad_row() {
     site.done(&["import", "delegates", &path, "--dry-run"]);
     // As libraries write it that compute nothing; what a formula made empty is empty.
     let unsaved = with_sheet(&book, |xml| {
-        assert!(
-            xml.contains("<v>4711</v>") && xml.contains("<v>nothing</v>"),
-            "{xml}"
-        );
+        has(&xml, ["<v>4711</v>", "<v>nothing</v>"]);
         xml.replace("<v>4711</v>", "<v></v>")
             .replace("<v>nothing</v>", "<v></v>")
     });
     let path = site.file("unsaved.xlsx", unsaved);
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(
-        told.contains("line 2, column \"email\": holds a formula whose result was not saved"),
-        "{told}"
+    has(
+        &told,
+        "line 2, column \"email\": holds a formula whose result was not saved",
     );
     assert_eq!(told.matches("bad: line").count(), 1, "{told}");
 }
@@ -249,43 +244,28 @@ fn a_date_is_read_as_it_is_shown() {
 
 #[test]
 fn a_list_in_any_encoding_and_with_any_delimiter_goes_in() {
-    for (name, bytes) in [
+    let utf16 = "\u{feff}Nombre\tApellidos\tCorreo\r\nJürgen\tWeiß\tj@example.org\r\n";
+    let utf16: Vec<u8> = utf16.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let ansi = b"Vorname;Nachname;E-Mail\r\nJ\xfcrgen;Wei\xdf;j@example.org\r\n";
+    let mut lists = vec![("utf16.csv", utf16), ("ansi.csv", ansi.to_vec())];
+    for (name, text) in [
         (
             "utf8.csv",
-            "Vorname;Nachname;E-Mail\r\nJürgen;Weiß;j@example.org\r\n"
-                .as_bytes()
-                .to_vec(),
+            "Vorname;Nachname;E-Mail\r\nJürgen;Weiß;j@example.org\r\n",
         ),
         (
             "mark.csv",
-            "\u{feff}Vorname,Nachname,E-Mail\nJürgen,Weiß,j@example.org\n"
-                .as_bytes()
-                .to_vec(),
-        ),
-        (
-            "ansi.csv",
-            b"Vorname;Nachname;E-Mail\r\nJ\xfcrgen;Wei\xdf;j@example.org\r\n".to_vec(),
+            "\u{feff}Vorname,Nachname,E-Mail\nJürgen,Weiß,j@example.org\n",
         ),
         (
             "tabs.txt",
-            "Fornavn\tEfternavn\tMail\nJürgen\tWeiß\tj@example.org"
-                .as_bytes()
-                .to_vec(),
+            "Fornavn\tEfternavn\tMail\nJürgen\tWeiß\tj@example.org",
         ),
-        (
-            "pipes",
-            "Prénom|Nom|Courriel\rJürgen|Weiß|j@example.org\r"
-                .as_bytes()
-                .to_vec(),
-        ),
-        (
-            "utf16.csv",
-            "\u{feff}Nombre\tApellidos\tCorreo\r\nJürgen\tWeiß\tj@example.org\r\n"
-                .encode_utf16()
-                .flat_map(u16::to_le_bytes)
-                .collect(),
-        ),
+        ("pipes", "Prénom|Nom|Courriel\rJürgen|Weiß|j@example.org\r"),
     ] {
+        lists.push((name, text.into()));
+    }
+    for (name, bytes) in lists {
         let site = Site::new();
         let file = site.file(name, bytes);
         site.done(&["import", "delegates", &file]);
@@ -366,16 +346,15 @@ fn scans_from_elsewhere_are_history() {
         json!({"Temperature": "36.6"})
     );
     let again = site.refused(&["import", "interactions", &scans, "--device", "code:gate"]);
-    assert!(
-        again.contains("imported already") && again.contains("--undo 3"),
-        "{again}"
-    );
+    has(&again, ["imported already", "--undo 3"]);
     let unknown = site.file("unknown.csv", "type,barcode,device\ncheck-in,A,code:gate\ncheck-in,X,code:gate\ncheck-in,A,code:nowhere\n");
     let told = site.refused(&["import", "interactions", &unknown]);
-    assert!(
-        told.contains("line 3, column \"barcode\": firstDelegate: there is no delegate barcode:X")
-            && told.contains("line 4, column \"device\": firstDevice: there is no device"),
-        "{told}"
+    has(
+        &told,
+        [
+            "line 3, column \"barcode\": firstDelegate: there is no delegate barcode:X",
+            "line 4, column \"device\": firstDevice: there is no device",
+        ],
     );
     assert_eq!(site.count("SELECT count(*) FROM interactions"), 4);
 }

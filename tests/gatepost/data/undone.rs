@@ -1,6 +1,7 @@
 //! Imports that refer to records, and change them one over the other, taken back.
 
 use super::Site;
+use crate::harness::{has, lacks};
 use serde_json::json;
 
 #[test]
@@ -53,18 +54,15 @@ fn imports_over_each_other_are_taken_back_one_after_the_other() {
     let second = site.file("second.csv", "barcode,firstName\nx1,A2\ny1,B\n");
     site.done(&["import", "delegates", &first]);
     site.done(&["import", "delegates", &second, "--key", "barcode"]);
-    assert!(
-        site.refused(&["import", "--undo", "4"])
-            .contains("was changed since")
+    has(
+        site.refused(&["import", "--undo", "4"]),
+        "was changed since",
     );
-    assert!(
-        site.done(&["import", "--list"])
-            .contains("taken back in part")
-    );
+    has(site.done(&["import", "--list"]), "taken back in part");
     site.done(&["import", "--undo", "5"]);
     site.done(&["import", "--undo", "4"]);
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
-    assert!(!site.done(&["import", "--list"]).contains("in part"));
+    lacks(site.done(&["import", "--list"]), "in part");
 }
 
 #[test]
@@ -78,10 +76,7 @@ fn what_cannot_be_put_back_is_left_and_named() {
     import("2.json", r#"[{"barcode": "A", "parent": null}]"#);
     import("3.json", r#"[{"barcode": "B", "parent": "barcode:A"}]"#);
     let told = site.refused(&["import", "--undo", "2"]);
-    assert!(
-        told.contains("referred to a record that is gone, or below it"),
-        "{told}"
-    );
+    has(&told, "referred to a record that is gone, or below it");
     assert_eq!(
         site.count("SELECT count(*) FROM delegates WHERE parent_id IS NULL"),
         1
@@ -103,7 +98,7 @@ fn what_cannot_be_put_back_is_left_and_named() {
         .expect("a client");
     site.done(&["import", "--undo", "5"]);
     let told = site.refused(&["import", "--undo", "4"]);
-    assert!(told.contains("was used since"), "{told}");
+    has(&told, "was used since");
     assert_eq!(site.text("SELECT group_concat(code) FROM devices"), "beer");
 }
 

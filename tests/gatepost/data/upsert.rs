@@ -1,6 +1,7 @@
 //! Importing over what is there: `--key`, `--join`, and what searches and people see of a batch.
 
 use super::{Site, lines};
+use crate::harness::has;
 use serde_json::json;
 
 fn prepared() -> Site {
@@ -23,11 +24,9 @@ fn a_row_with_a_known_key_changes_that_record_and_empty_cells_change_nothing() {
         "barcode,First name,Company,Diet\nA,,Engines,\nC,Cy,,halal\n",
     );
     let told = site.refused(&["import", "delegates", &second]);
-    assert!(
-        told.contains(
-            "line 2, column \"barcode\": barcode: already used by the delegate with id 1"
-        ),
-        "{told}"
+    has(
+        &told,
+        "line 2, column \"barcode\": barcode: already used by the delegate with id 1",
     );
     let told = site.told(&["import", "delegates", &second, "--key", "barcode"]);
     assert_eq!(
@@ -64,7 +63,7 @@ fn a_key_that_cannot_match_is_refused() {
         assert!(found.contains(told), "{key}: {found}");
     }
     let found = site.refused(&["import", "delegates", &list, "--join", "code:nowhere"]);
-    assert!(found.contains("--join: there is no device"), "{found}");
+    has(&found, "--join: there is no device");
 }
 
 #[test]
@@ -105,7 +104,7 @@ fn good_rows_go_in_where_bad_ones_may_be_left_out() {
     let told = site.refused(&["import", "delegates", &list]);
     // Where nobody reads along, every one.
     assert_eq!(told.matches("bad: line ").count(), 299, "{told}");
-    assert!(told.contains("299 of 600 rows are bad"), "{told}");
+    has(&told, "299 of 600 rows are bad");
     assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
     assert_eq!(site.count("SELECT count(*) FROM batches"), 2);
     let told = site.told(&["import", "delegates", &list, "--skip-bad"]);
@@ -127,9 +126,9 @@ fn a_device_that_is_no_event_is_not_taken_for_one() {
         "_type,code,eventName\nevent,hall,Big\nevent,new,New\n",
     );
     let told = site.refused(&["import", "devices", &second, "--key", "code"]);
-    assert!(
-        told.contains("line 2, column \"code\": code: is that of device 1, which is no event"),
-        "{told}"
+    has(
+        &told,
+        "line 2, column \"code\": code: is that of device 1, which is no event",
     );
     assert_eq!(site.count("SELECT count(*) FROM devices"), 1);
 }

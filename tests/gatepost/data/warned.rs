@@ -2,6 +2,7 @@
 //! codes, codes that are made, and joining everybody afterwards.
 
 use super::{Site, lines};
+use crate::harness::has;
 use serde_json::json;
 
 #[test]
@@ -23,13 +24,14 @@ fn what_is_doubtful_is_told_and_keeps_no_row_out() {
     assert_eq!(told["encoding"], json!("UTF-8"));
     assert_eq!(told["badRows"], json!(0));
     let warnings = told["warnings"].to_string();
-    for expected in [
-        "no column is a ticket code",
-        "1 of 3 new attendees have no name",
-        "1 e-mail addresses are not valid",
-    ] {
-        assert!(warnings.contains(expected), "{expected}: {warnings}");
-    }
+    has(
+        &warnings,
+        [
+            "no column is a ticket code",
+            "1 of 3 new attendees have no name",
+            "1 e-mail addresses are not valid",
+        ],
+    );
     assert_eq!(told["doubtful"][0]["line"], json!(3));
     assert_eq!(
         told["doubtful"][0]["column"],
@@ -44,13 +46,14 @@ fn what_is_doubtful_is_told_and_keeps_no_row_out() {
         "barcode,Newsletter e-mail,Ticket code\nA,yes,B\n",
     );
     let told = site.done(&["import", "delegates", &list, "--dry-run"]);
-    for expected in [
-        "warning: the column \"Newsletter e-mail\" goes into other data; if it is the email",
-        "warning: the column \"Ticket code\" goes into other data; \"barcode\" is the barcode already",
-        "warning: no column is a first name or a last name",
-    ] {
-        assert!(told.contains(expected), "{told}");
-    }
+    has(
+        &told,
+        [
+            "warning: the column \"Newsletter e-mail\" goes into other data; if it is the email",
+            "warning: the column \"Ticket code\" goes into other data; \"barcode\" is the barcode already",
+            "warning: no column is a first name or a last name",
+        ],
+    );
 }
 
 #[test]
@@ -125,10 +128,7 @@ fn a_code_is_made_for_everybody_without_one() {
     let codes = "SELECT count(barcode) + sum(barcode = 'B') FROM delegates";
     assert_eq!(site.count(codes), 3);
     let refused = site.refused(&["import", "devices", &list, "--make-codes"]);
-    assert!(
-        refused.contains("only delegates have ticket codes"),
-        "{refused}"
-    );
+    has(&refused, "only delegates have ticket codes");
 }
 
 #[test]
@@ -174,5 +174,5 @@ fn everybody_can_be_joined_with_an_event_that_is_made_later() {
     );
     assert_eq!(site.count(joins), 0);
     let found = site.refused(&["import", "--join", "code:congress", "--of", "1"]);
-    assert!(found.contains("is taken back"), "{found}");
+    has(&found, "is taken back");
 }

@@ -8,6 +8,7 @@ use super::{
     process::{Served, Site, beside, gatepost},
     wire::get,
 };
+use crate::harness::has;
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{fs, path::PathBuf};
@@ -72,10 +73,7 @@ fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
     });
     let damaged = fs::read(beside(&site.db, "-wal")).expect("the log");
     let found = findings(&site);
-    assert!(
-        found.contains("gatepost.db-wal is damaged in frame"),
-        "{found}"
-    );
+    has(&found, "gatepost.db-wal is damaged in frame");
     // SQLite would cut the log off: no command opens the file.
     for command in [
         &["client", "list"][..],
@@ -85,7 +83,7 @@ fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
         let refused = gatepost(&site.db, command);
         let told = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(1), "{command:?}: {told}");
-        assert!(told.contains("`gatepost serve` keeps"), "{told}");
+        has(&told, "`gatepost serve` keeps");
     }
     assert!(fs::read(beside(&site.db, "-wal")).expect("the log") == damaged);
 
@@ -93,23 +91,17 @@ fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
     let ready = served
         .wire()
         .call(b"GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(ready.expect("an answer").status, 200);
+    ready.expect("an answer").is(200);
     let [kept] = &quarantined(&site)[..] else {
         panic!("{:?}", quarantined(&site))
     };
     assert!(fs::read(kept).expect("the log") == damaged);
     let told = findings(&site);
-    assert!(
-        told.contains("everything in it could be recovered"),
-        "{told}"
-    );
-    assert!(told.contains("acknowledges it on the dashboard"), "{told}");
+    has(&told, "everything in it could be recovered");
+    has(&told, "acknowledges it on the dashboard");
     served.stop();
     let log = fs::read_to_string(beside(&site.db, ".log")).expect("a log");
-    assert!(
-        log.contains("ERROR") && log.contains("is damaged in frame"),
-        "{log}"
-    );
+    has(&log, ["ERROR", "is damaged in frame"]);
     let file = Connection::open(&site.db).expect("the file");
     assert_eq!(ledger::check(&book, &file), Vec::<String>::new());
     drop(file);
@@ -128,12 +120,12 @@ fn what_is_lost_behind_damage_is_counted_and_the_rest_is_whole() {
         log[third..2 * third].fill(0xa5);
     });
     let found = findings(&site);
-    assert!(found.contains("commits behind that are lost"), "{found}");
+    has(&found, "commits behind that are lost");
     let mut served = Served::start(&site.db);
     let ping = get("/ping", &site.token);
-    assert_eq!(served.wire().call(&ping).expect("an answer").status, 200);
+    served.wire().call(&ping).expect("an answer").is(200);
     let told = findings(&site);
-    assert!(told.contains("commits behind that are lost"), "{told}");
+    has(&told, "commits behind that are lost");
     served.kill();
     let file = Connection::open(&site.db).expect("the file");
     assert_eq!(evidence::troubles(&file), Vec::<String>::new());

@@ -5,6 +5,7 @@ use super::{
     process::{GATEPOST, Served, Site, beside, gatepost, serve_arguments, told, until},
     trace,
 };
+use crate::harness::has;
 use rusqlite::Connection;
 use std::{
     collections::BTreeMap,
@@ -253,10 +254,7 @@ fn a_folder_in_place_of_the_file_is_refused() {
         let output = run(&db, command);
         assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            message.contains("gatepost.db") && message.contains("directory"),
-            "{message}"
-        );
+        has(&message, ["gatepost.db", "directory"]);
     }
 }
 
@@ -267,16 +265,13 @@ fn a_second_serve_on_a_file_is_refused_and_the_first_goes_on() {
     let second = run(&site.db, &["serve"]);
     assert_eq!(second.status.code(), Some(1));
     let message = String::from_utf8_lossy(&second.stderr);
-    assert!(
-        message.contains("another `gatepost serve` runs on"),
-        "{message}"
-    );
+    has(&message, "another `gatepost serve` runs on");
     assert!(
         message.contains(site.db.to_str().expect("a name")),
         "{message}"
     );
     let ping = super::wire::get("/ping", &site.token);
-    assert_eq!(first.wire().call(&ping).expect("an answer").status, 200);
+    first.wire().call(&ping).expect("an answer").is(200);
     // The control: once the first is gone, however it went, the file is free.
     first.kill();
     Served::start(&site.db).stop();
@@ -329,7 +324,7 @@ fn a_link_leads_to_where_the_file_is_made() {
     assert!(link.is_symlink());
     let output = gatepost(&folder.path().join("no/a.db"), &["client", "add", "gate"]);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("no/a.db: the folder is not there"), "{told}");
+    has(&told, "no/a.db: the folder is not there");
 }
 
 #[test]
@@ -362,13 +357,13 @@ fn migrate_check_tells_by_its_exit_code_whether_a_file_is_behind() {
         );
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(check(1).contains("does not exist"));
+    has(check(1), "does not exist");
     // A file of ours that none of the steps has reached yet.
     Connection::open(&db)
         .expect("a file")
         .execute_batch("PRAGMA application_id = 0x47415445; CREATE TABLE t (x); DROP TABLE t;")
         .expect("a pragma");
-    assert!(check(1).contains("is behind: schema version 0"));
+    has(check(1), "is behind: schema version 0");
     assert_eq!(gatepost(&db, &["migrate"]).status.code(), Some(0));
     check(0);
     assert!(beside(&db, ".v0.bak").exists(), "no copy was kept");

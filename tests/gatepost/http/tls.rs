@@ -5,6 +5,7 @@ use crate::faults::{
     process::{GATEPOST, Served, beside, gatepost, until},
     wire::{Message, PATIENCE, read_message},
 };
+use crate::harness::has;
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned,
     crypto::ring,
@@ -127,7 +128,7 @@ fn certificates_from_files_are_followed_and_broken_ones_are_not() {
         is_served(address, &new.der, "new.example.org")
     });
     assert!(!is_served(address, &old.der, "old.example.org"));
-    assert!(log().contains("the certificate is now "));
+    has(log(), "the certificate is now ");
     served.stop();
 }
 
@@ -142,7 +143,7 @@ fn files_that_cannot_be_used_are_refused_at_the_start() {
     let output = gatepost(&db, &arguments);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("do not belong together"), "{told}");
+    has(&told, "do not belong together");
     let half = gatepost(&db, &["serve", "--tls-cert", "cert.pem"]);
     assert_eq!(half.status.code(), Some(2));
 }

@@ -3,7 +3,7 @@
 use super::{Server, asking};
 use crate::{
     faults::process::until,
-    harness::{reply, whole},
+    harness::{cases, has, reply, whole},
 };
 use gatepost::{
     domain::discovery::{clear, list},
@@ -51,7 +51,7 @@ fn an_app_asks_is_added_and_signs_in() {
     assert_eq!(record["agent"], "GateApp/3.1");
     assert_eq!(record["secret"], body["secret"]);
     // It polls, also when the page is closed.
-    assert_eq!(server.ask(&body).status, 200);
+    server.ask(&body).is(200);
     server.console.discovery.window.close();
     assert_eq!(server.ask(&body).data(), record);
     let client_id = server.add(record["id"].as_i64().expect("an id"), false);
@@ -71,7 +71,7 @@ fn an_app_asks_is_added_and_signs_in() {
     assert_eq!(device.data()["code"], "42");
     assert_eq!(device.data()["sources"], json!(["discovery"]));
     assert!(device.data()["deviceTags"].is_null());
-    assert_eq!(app.get("/device/code:42").status, 200);
+    app.get("/device/code:42").is(200);
 }
 
 #[test]
@@ -80,6 +80,7 @@ fn what_is_given_is_what_the_preferred_type_needs() {
     let server = Server::start();
     server.open_discovery();
     let gate = || vec![DelegateRead, DeviceRead, InteractionWrite];
+    let uploading = vec![DelegateWrite, InteractionWrite];
     let writing = vec![DelegateRead, DelegateWrite, DeviceRead, InteractionWrite];
     for (at, (preferred, write, device_type, tags, roles)) in [
         (None, false, "regoapp", None, gate()),
@@ -92,13 +93,7 @@ fn what_is_given_is_what_the_preferred_type_needs() {
             None,
             vec![InteractionWrite],
         ),
-        (
-            Some("upload"),
-            true,
-            "regoapp",
-            None,
-            vec![DelegateWrite, InteractionWrite],
-        ),
+        (Some("upload"), true, "regoapp", None, uploading),
         (Some("leads"), false, "mobileapp", Some("leads"), gate()),
     ]
     .into_iter()
@@ -108,17 +103,10 @@ fn what_is_given_is_what_the_preferred_type_needs() {
         body["preferredType"] = json!(preferred);
         let client_id = server.add(server.ask(&body).id(), write).expect("it waits");
         let given = server.ask(&body).data().clone();
-        let stored: (String, Option<String>) = (
-            server.value(&format!(
-                "SELECT device_type FROM devices WHERE code = '{at}'"
-            )),
-            server.value(&format!(
-                "SELECT device_tags FROM devices WHERE code = '{at}'"
-            )),
-        );
+        let shown = server.caller_with_all().read(&format!("/device/code:{at}"));
         assert_eq!(
-            (stored.0.as_str(), stored.1.as_deref()),
-            (device_type, tags)
+            (shown["deviceType"].as_str(), shown["deviceTags"].as_str()),
+            (Some(device_type), tags)
         );
         let held: String = server.value(&format!(
             "SELECT roles FROM clients WHERE client_id = '{client_id}' AND device_id = {}",
@@ -148,7 +136,7 @@ fn a_code_is_somebodys_until_it_is_free() {
         server.ask(&asking("1")).data()["clearedStatus"],
         "dismissed"
     );
-    assert_eq!(server.ask(&stranger("1")).status, 201);
+    server.ask(&stranger("1")).is(201);
     assert_eq!(
         server.ask(&asking("1")).data()["clearedStatus"],
         "dismissed"
@@ -162,7 +150,7 @@ fn a_code_is_somebodys_until_it_is_free() {
         "UPDATE device_requests SET created_at = created_at - {DAY_MS} WHERE id = {old}"
     ));
     assert_eq!(server.add(old, false), None);
-    assert_eq!(server.ask(&stranger("2")).status, 201);
+    server.ask(&stranger("2")).is(201);
     taken("2");
     // Added: until its client is revoked, when it may ask anew.
     let added = server.ask(&asking("3")).id();
@@ -175,51 +163,30 @@ fn a_code_is_somebodys_until_it_is_free() {
     taken("3");
     // It becomes the device that it was.
     server.add(again.id(), false).expect("it waits");
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM devices WHERE code = '3'"),
-        1
-    );
+    assert_eq!(server.count("devices WHERE code = '3'"), 1);
 }
 
 #[test]
 fn a_body_that_does_not_fit_is_refused_by_name() {
     let server = Server::start();
     server.open_discovery();
-    for (body, named) in [
-        (json!({"secret": "a secret"}), "code"),
-        (json!({"code": "1"}), "secret"),
-        (json!({"code": "", "secret": "a secret"}), "code"),
-        (json!({"code": "1", "secret": ""}), "secret"),
+    for (body, named) in cases::<(Value, &str)>(json!([
+        [{"secret": "a secret"}, "code"],
+        [{"code": "1"}, "secret"],
+        [{"code": "", "secret": "a secret"}, "code"],
+        [{"code": "1", "secret": ""}, "secret"],
         // A person could guess it.
-        (
-            json!({"code": "1", "secret": "1234567"}),
-            "secret: must have 8 to 255",
-        ),
-        (
-            json!({"code": "1", "secret": "\u{fc}".repeat(7)}),
-            "secret: must have 8 to 255",
-        ),
-        (json!({"code": "1", "secret": "s".repeat(256)}), "secret"),
-        (json!({"code": 1, "secret": "a secret"}), "code"),
-        (
-            json!({"code": "1", "secret": "a secret", "preferredType": ""}),
-            "preferredType",
-        ),
-        (
-            json!({"code": "x".repeat(256), "secret": "a secret"}),
-            "code",
-        ),
-        (
-            json!({"code": "1", "secret": "a secret", "agent": "me"}),
-            "agent",
-        ),
-    ] {
-        server.ask(&body).refused(400, 1100, named);
+        [{"code": "1", "secret": "1234567"}, "secret: must have 8 to 255"],
+        [{"code": "1", "secret": "\u{fc}".repeat(7)}, "secret: must have 8 to 255"],
+        [{"code": "1", "secret": "s".repeat(256)}, "secret"],
+        [{"code": 1, "secret": "a secret"}, "code"],
+        [{"code": "1", "secret": "a secret", "preferredType": ""}, "preferredType"],
+        [{"code": "x".repeat(256), "secret": "a secret"}, "code"],
+        [{"code": "1", "secret": "a secret", "agent": "me"}, "agent"],
+    ])) {
+        server.ask(&body).invalid(named);
     }
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM device_requests"),
-        0
-    );
+    assert_eq!(server.count("device_requests"), 0);
 }
 
 #[test]
@@ -227,7 +194,7 @@ fn ten_wait_from_one_address_and_two_hundred_in_all() {
     let server = Server::start();
     server.open_discovery();
     for code in 0..10 {
-        assert_eq!(server.ask(&asking(&code.to_string())).status, 201);
+        server.ask(&asking(&code.to_string())).is(201);
     }
     let full = whole(
         server
@@ -242,7 +209,7 @@ fn ten_wait_from_one_address_and_two_hundred_in_all() {
     assert_eq!(first.status, 200);
     // Room is made by a decision.
     server.dismiss(first.id());
-    assert_eq!(server.ask(&asking("10")).status, 201);
+    server.ask(&asking("10")).is(201);
     server.sql(
         "DELETE FROM device_requests;
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
@@ -254,11 +221,8 @@ fn ten_wait_from_one_address_and_two_hundred_in_all() {
     server.sql(&format!(
         "UPDATE device_requests SET created_at = created_at - {DAY_MS}"
     ));
-    assert_eq!(server.ask(&asking("x")).status, 201);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM device_requests"),
-        1
-    );
+    server.ask(&asking("x")).is(201);
+    assert_eq!(server.count("device_requests"), 1);
 }
 
 #[test]
@@ -273,7 +237,7 @@ fn guesses_at_secrets_are_throttled() {
     }
     guess(10).refused(429, 1203, "too many attempts");
     // Other codes are not held up.
-    assert_eq!(server.ask(&asking("43")).status, 201);
+    server.ask(&asking("43")).is(201);
 }
 
 #[test]
@@ -357,7 +321,7 @@ fn credentials_that_were_missed_are_given_out_again_and_are_others() {
         .json(&json!({
             "grant_type": "client_credentials", "client_id": client, "client_secret": first,
         }));
-    assert_eq!(reply(old).status, 401);
+    reply(old).is(401);
     server.revoke(&client);
     assert!(again().is_none());
 }
@@ -369,12 +333,9 @@ fn a_secret_that_was_rotated_meanwhile_is_not_overwritten() {
     let body = asking("42");
     let client = server.add(server.ask(&body).id(), false).expect("it waits");
     assert!(server.ask(&body).data()["clientSecret"].is_string());
-    let (ctx, id) = (server.context(), client.clone());
-    let rotated = server
-        .app
-        .store
-        .write_blocking(move |tx| gatepost::identity::clients::rotate_secret(tx, &ctx, &id))
-        .expect("it is rotated");
+    let id = client.clone();
+    let rotated =
+        server.write(move |tx, ctx| gatepost::identity::clients::rotate_secret(tx, ctx, &id));
     assert!(server.ask(&body).data()["clientSecret"].is_null());
     server.caller_of(&client, &rotated.client_secret);
 }
@@ -394,8 +355,8 @@ fn two_who_add_one_request_at_once_make_one_device() {
             .collect()
     });
     assert_eq!(added.iter().flatten().count(), 1, "{added:?}");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM devices"), 1);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM clients"), 1);
+    assert_eq!(server.count("devices"), 1);
+    assert_eq!(server.count("clients"), 1);
     assert!(!server.dismiss(id));
 }
 
@@ -412,16 +373,8 @@ fn a_code_of_something_else_is_not_taken_over() {
         .app
         .store
         .write_blocking(move |tx| clear::add(tx, &ctx, id, false));
-    assert!(
-        refused
-            .expect_err("it is refused")
-            .message
-            .contains("Great hall")
-    );
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM clients WHERE name LIKE 'App %'"),
-        0
-    );
+    has(&refused.expect_err("it is refused").message, "Great hall");
+    assert_eq!(server.count("clients WHERE name LIKE 'App %'"), 0);
     // It still waits, and can be dismissed.
     assert!(server.dismiss(id));
 }
@@ -481,13 +434,14 @@ fn what_was_decided_is_audited_without_secrets() {
     let rows: String = server.value(
         "SELECT group_concat(record_type || ' ' || action || ' ' || coalesce(after, ''), char(10)) FROM (SELECT * FROM audit ORDER BY id)",
     );
-    for told in [
-        "device create",
-        "client create",
-        "device-request add",
-        "device-request dismiss",
-    ] {
-        assert!(rows.contains(told), "{rows}");
-    }
+    has(
+        &rows,
+        [
+            "device create",
+            "client create",
+            "device-request add",
+            "device-request dismiss",
+        ],
+    );
     assert!(!rows.contains(secret.as_str().expect("a secret")) && !rows.contains("secret of"));
 }

@@ -1,6 +1,7 @@
 //! What apps are to do: versions, confirmation, overrides, what an app may set by itself.
 
 use super::{Server, ping};
+use crate::harness::{cases, has};
 use gatepost::{
     domain::apps::{Document, configuration},
     types::Zone,
@@ -10,12 +11,8 @@ use serde_json::{Value, json};
 impl Server {
     /// Publishes a configuration; the version in force then.
     fn publish(&self, document: &Value) -> i64 {
-        let ctx = self.context();
         let document = Document::parse("appConfig", document, &Zone::default()).expect("it fits");
-        self.app
-            .store
-            .write_blocking(move |tx| configuration::publish(tx, &ctx, &document))
-            .expect("it is published")
+        self.write(move |tx, ctx| configuration::publish(tx, ctx, &document))
     }
 }
 
@@ -77,7 +74,7 @@ fn a_version_is_unconfirmed_until_the_app_names_it() {
         2
     );
     assert_eq!(holder().confirmed_at, None);
-    let data = app.post("/device/ping", &ping(1)).data().clone();
+    let data = app.made("/device/ping", &ping(1));
     assert_eq!(
         (&data["configConfirmed"], &data["configVersion"]),
         (&json!(false), &json!(2))
@@ -89,10 +86,8 @@ fn a_version_is_unconfirmed_until_the_app_names_it() {
     // What the document leaves out is as in a fresh file.
     assert_eq!(data["settings"]["deviceHierarchy"][0], json!(["event"]));
     // A version that nobody published is none.
-    assert_eq!(
-        app.post("/device/ping", &ping(7)).data()["configConfirmed"],
-        false
-    );
+    app.post("/device/ping", &ping(7))
+        .shows("configConfirmed", false);
     assert!(app.post("/device/ping", &ping(2)).data()["settings"].is_null());
     assert!(holder().confirmed_at.is_some());
 }
@@ -107,9 +102,8 @@ fn overrides_are_for_a_type_and_for_a_device() {
         "byType": {"regoapp": {"delegateType": "walk-in"}, "mobileapp": {"uiMode": "never"}},
         "byDevice": {"2": {"uiMode": "dark", "disabledAt": 0, "forced": []}},
     }));
-    let settings = |app: &crate::harness::Caller<'_>| {
-        app.post("/device/ping", &ping(0)).data()["settings"].clone()
-    };
+    let settings =
+        |app: &crate::harness::Caller| app.made("/device/ping", &ping(0))["settings"].clone();
     assert_eq!(settings(&one)["uiMode"], "light");
     assert_eq!(settings(&other)["uiMode"], "dark");
     assert_eq!(settings(&other)["disableAt"], "1970-01-01T00:00:00+00:00");
@@ -128,7 +122,7 @@ fn overrides_are_for_a_type_and_for_a_device() {
     assert_eq!(settings(&other)["delegateType"], json!(null));
     // And local settings by what is forced for it.
     one.put("/device-config", &json!({"value": {"uiMode": "dark"}}))
-        .refused(400, 1100, "value.uiMode");
+        .invalid("value.uiMode");
 }
 
 #[test]
@@ -153,38 +147,29 @@ fn an_app_keeps_what_it_sets_by_itself() {
         json!({"mode": "check-out", "ownDevice": room, "allowRejected": true, "sound": {"bell": true}})
     );
     server.publish(&json!({"default": {"forced": ["allowRejected", "uiMode"]}}));
-    for (value, named) in [
-        (
-            json!({"allowRejected": false}),
-            "value.allowRejected: is forced",
-        ),
-        (
-            json!({"mode": "x", "uiMode": "dark"}),
-            "value.uiMode: is forced",
-        ),
-        (json!({"uiMode": null}), "value.uiMode: is forced"),
-        (json!({"enableAt": null}), "value.enableAt"),
-        (json!({"enabledAt": 0}), "value.enabledAt"),
-        (json!({"disableAt": 0}), "value.disableAt"),
-        (json!({"disabledAt": 0}), "value.disabledAt"),
-        (json!({"deviceHierarchy": []}), "value.deviceHierarchy"),
-        (json!({"forced": []}), "value.forced"),
-        (json!({"mode": 1}), "value.mode"),
-        (json!({"ownDevice": 999_999}), "value.ownDevice"),
-        (json!({"ownDevice": "42"}), "value.ownDevice"),
-        (
-            json!({"availableFeatures": "lead"}),
-            "value.availableFeatures",
-        ),
-    ] {
-        put(value).refused(400, 1100, named);
+    for (value, named) in cases::<(Value, &str)>(json!([
+        [{"allowRejected": false}, "value.allowRejected: is forced"],
+        [{"mode": "x", "uiMode": "dark"}, "value.uiMode: is forced"],
+        [{"uiMode": null}, "value.uiMode: is forced"],
+        [{"enableAt": null}, "value.enableAt"],
+        [{"enabledAt": 0}, "value.enabledAt"],
+        [{"disableAt": 0}, "value.disableAt"],
+        [{"disabledAt": 0}, "value.disabledAt"],
+        [{"deviceHierarchy": []}, "value.deviceHierarchy"],
+        [{"forced": []}, "value.forced"],
+        [{"mode": 1}, "value.mode"],
+        [{"ownDevice": 999_999}, "value.ownDevice"],
+        [{"ownDevice": "42"}, "value.ownDevice"],
+        [{"availableFeatures": "lead"}, "value.availableFeatures"],
+    ])) {
+        put(value).invalid(named);
     }
     for body in [
         json!({}),
         json!({"value": []}),
         json!({"value": {}, "more": 1}),
     ] {
-        app.put("/device-config", &body).refused(400, 1100, "");
+        app.put("/device-config", &body).invalid("");
     }
     let after: String = server.value(&format!(
         "SELECT local_settings FROM device_states WHERE device_id = {device}"
@@ -245,7 +230,7 @@ fn the_logo_is_at_an_address_that_needs_no_token() {
     assert!(app.post("/device/ping", &ping(1)).data()["logo"].is_null());
     server.sql("INSERT INTO logo VALUES (1, 'image/png', x'89504E47', 77)");
     server.settings(&json!({"name": "Nordlicht"}));
-    let data = app.post("/device/ping", &ping(1)).data().clone();
+    let data = app.made("/device/ping", &ping(1));
     assert_eq!(data["logo"], "https://gate.example.org/logo?v=77");
     assert_eq!(data["name"], "Nordlicht");
     let shown = picture("/logo?v=77");
@@ -298,7 +283,7 @@ fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
     assert_eq!(version(), 1);
     assert_eq!(apply(&document, &[]).0, Some(0));
     assert_eq!(version(), 2);
-    let data = app.post("/device/ping", &ping(1)).data().clone();
+    let data = app.made("/device/ping", &ping(1));
     assert_eq!(data["configVersion"], 2);
     assert_eq!(data["settings"]["uiMode"], "dark");
     assert_eq!(data["settings"]["allowRejected"], true);
@@ -310,7 +295,7 @@ fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
     let wrong = json!({"settings": {"name": "X"}, "appConfig": {"byType": {"regoapp": {"forced": "uiMode"}}}});
     let (code, _, told) = apply(&wrong, &[]);
     assert_eq!(code, Some(1));
-    assert!(told.contains("appConfig.byType.regoapp.forced"), "{told}");
+    has(&told, "appConfig.byType.regoapp.forced");
     assert_eq!((version(), server.app.settings().name()), (2, "Gatepost"));
     // Without --prune what is not named stays.
     apply(&json!({"appConfig": {"default": {"uiMode": "light"}}}), &[]);

@@ -48,10 +48,10 @@ impl Words<'_> {
     }
 }
 
-fn neighbours(caller: &Caller<'_>, hall: i64, tag: &str, from: usize) {
+fn neighbours(api: &Caller, hall: i64, tag: &str, from: usize) {
     let mut interactions = serde_json::Map::new();
     for at in from..from + NEIGHBOURS {
-        let id = caller.delegate(&json!({
+        let id = api.delegate(&json!({
             "firstName": format!("Neighbour {at}"), "lastName": "Lives Next Door", "barcode": format!("N-{tag}-{at:05}"),
             "email": format!("n{at}@example.com"), "data": {"Data": {"diet": "anything at all", "notes": "x".repeat(at % 90)}},
         }));
@@ -63,12 +63,12 @@ fn neighbours(caller: &Caller<'_>, hall: i64, tag: &str, from: usize) {
             );
         }
     }
-    let reply = caller.post("/interaction/batch", &json!({"interactions": interactions}));
+    let reply = api.post("/interaction/batch", &json!({"interactions": interactions}));
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-pub fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> crate::harness::Reply {
-    let request = caller
+pub fn keyed(api: &Caller, path: &str, key: &str, body: &Value) -> crate::harness::Reply {
+    let request = api
         .request(Method::POST, path)
         .header("Idempotency-Key", key)
         .json(body);
@@ -81,21 +81,21 @@ pub fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> crate:
     reason = "everything there is, one after the other"
 )]
 pub fn fill(server: &Server, tag: &str) -> Person {
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     let mut words = Words {
         tag,
         all: Vec::new(),
     };
-    let hall = caller.device(&json!({"name": "Hall", "code": format!("hall{tag}"), "data": {"Access": {"entry": "single"}}}));
-    neighbours(&caller, hall, tag, 0);
-    let other = caller.delegate(&json!({"firstName": "Grace"}));
+    let hall = api.device(&json!({"name": "Hall", "code": format!("hall{tag}"), "data": {"Access": {"entry": "single"}}}));
+    neighbours(&api, hall, tag, 0);
+    let other = api.delegate(&json!({"firstName": "Grace"}));
 
     // The record, made under a key, changed, with a list, and by the person itself.
     let old_barcode = words.plain("old-barcode");
     // Clients make keys of what they know.
     let (key_make, key_batch) = (words.plain("key-make"), words.plain("key-batch"));
     let made = keyed(
-        &caller,
+        &api,
         "/delegate/new",
         &key_make,
         &json!({
@@ -110,18 +110,16 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     let at = format!("/delegate/id:{id}");
     let barcode = words.plain("barcode");
     let email = words.mail("person");
-    caller
-        .patch(
-            &at,
-            &json!({"lastName": words.odd("Last"), "barcode": barcode, "email": email}),
-        )
-        .data();
-    caller
-        .patch(
-            &format!("/delegate/id:{other}"),
-            &json!({"owner": id, "parent": id}),
-        )
-        .data();
+    api.patch(
+        &at,
+        &json!({"lastName": words.odd("Last"), "barcode": barcode, "email": email}),
+    )
+    .data();
+    api.patch(
+        &format!("/delegate/id:{other}"),
+        &json!({"owner": id, "parent": id}),
+    )
+    .data();
     let list = server.folder.path().join(format!("{tag}.csv"));
     let row = format!("barcode,Notes\n{barcode},{}\n", words.plain("imported"));
     std::fs::write(&list, row).expect("a list");
@@ -135,32 +133,29 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     // What happened: passed, refused, admitted, deleted, in batches with shared values, answers, nonces.
     let scan = json!({"delegate": format!("barcode:{barcode}"), "device": hall, "nonce": words.plain("nonce"),
                       "data": {"photo": words.odd("Photo")}});
-    caller.interact("check-in", &scan).id();
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": format!("barcode:{barcode}"), "device": hall}),
-        )
-        .refused(412, 740, "");
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": format!("barcode:{old_barcode}"), "device": hall}),
-        )
-        .refused(404, 1301, "");
+    api.interact("check-in", &scan).id();
+    api.interact(
+        "check-in",
+        &json!({"delegate": format!("barcode:{barcode}"), "device": hall}),
+    )
+    .refused(412, 740, "");
+    api.interact(
+        "check-in",
+        &json!({"delegate": format!("barcode:{old_barcode}"), "device": hall}),
+    )
+    .refused(404, 1301, "");
     // Apps try a code as several types, and scanners add to it.
     for scanned in [
         format!("rfid:{old_barcode}"),
         format!("barcode:{old_barcode}\r"),
     ] {
-        caller
-            .interact("check-in", &json!({"delegate": scanned, "device": hall}))
+        api.interact("check-in", &json!({"delegate": scanned, "device": hall}))
             .refused(404, 1301, "");
     }
-    caller
+    api
         .interact("lead", &json!({"delegate": other, "secondDelegate": format!("barcode:{old_barcode}"), "device": hall}))
         .refused(404, 1301, "");
-    caller
+    api
         .interact("check-in", &json!({"delegate": id, "device": hall, "admitted": true, "nonce": words.plain("conflict")}))
         .id();
     let batch = json!({
@@ -174,20 +169,14 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         }
     });
     // Of the shared value one of the forty is enough to be found.
-    assert_eq!(
-        keyed(&caller, "/interaction/batch", &key_batch, &batch).status,
-        200
-    );
-    let gone = caller
+    keyed(&api, "/interaction/batch", &key_batch, &batch).is(200);
+    let gone = api
         .interact(
             "lead",
             &json!({"delegate": id, "data": {"said": words.odd("Deleted")}}),
         )
         .id();
-    assert_eq!(
-        caller.delete(&format!("/interaction/id:{gone}")).status,
-        204
-    );
+    api.delete(&format!("/interaction/id:{gone}")).is(204);
     let past = server.folder.path().join(format!("{tag}-past.csv"));
     let row = format!(
         "interactionType,delegate,device,data\nlead,id:{id},id:{hall},\"{{\"\"said\"\": \"\"{}\"\"}}\"\n",
@@ -209,16 +198,13 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     )
     .taken();
     let noted = json!({"delegate": id, "device": hall, "nonce": words.plain("noted")});
-    assert_eq!(
-        keyed(
-            &caller,
-            "/interaction/new/check-out",
-            &format!("key-noted-{}", tag.len()),
-            &noted
-        )
-        .status,
-        201
-    );
+    keyed(
+        &api,
+        "/interaction/new/check-out",
+        &format!("key-noted-{}", tag.len()),
+        &noted,
+    )
+    .is(201);
     let reason = words.plain("found-in-the-river");
     let new = words.plain("new-badge");
     crew.post(
@@ -227,33 +213,26 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     )
     .taken();
     let scan = json!({"interactions": {"x": {"interactionType": "check-in", "delegate": format!("barcode:{barcode}"), "device": hall}}});
-    assert_eq!(
-        keyed(
-            &caller,
-            "/interaction/batch",
-            &format!("key-lost-{}", tag.len()),
-            &scan
-        )
-        .status,
-        200
-    );
-    let double = buy(&caller, &mut words, hall);
+    keyed(
+        &api,
+        "/interaction/batch",
+        &format!("key-lost-{}", tag.len()),
+        &scan,
+    )
+    .is(200);
+    let double = buy(&api, &mut words, hall);
     let merged = merge(&crew, id, double);
     assert_eq!(merged.status, 303, "{merged:?}");
 
     // As who signs in, to an app and to the console.
-    let ctx = server.context();
+
     let user = users::NewUser {
         email: email.clone(),
         password: Some(password::hash(PASSWORD).expect("a hash")),
         delegate: Some(gatepost::types::DelegateId(id)),
         ..users::NewUser::default()
     };
-    server
-        .app
-        .store
-        .write_blocking(move |tx| users::create(tx, &ctx, &user))
-        .expect("a user");
+    server.write(move |tx, ctx| users::create(tx, ctx, &user));
     let (client, secret) = server.client(Role::ALL, Scope::ALL);
     let tokens = server.token(
         &json!({"grant_type": "password", "client_id": client, "client_secret": secret,
@@ -267,7 +246,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
     )
     .data();
     write_to(server, &mut words, id, &email);
-    neighbours(&caller, hall, tag, NEIGHBOURS);
+    neighbours(&api, hall, tag, NEIGHBOURS);
     Person {
         id,
         other,
@@ -280,7 +259,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
 }
 
 /// Buys a ticket, under a key: the delegate that it made.
-fn buy(caller: &Caller<'_>, words: &mut Words<'_>, hall: i64) -> i64 {
+fn buy(api: &Caller, words: &mut Words<'_>, hall: i64) -> i64 {
     let tag = words.tag;
     let purchase = json!({
         "code": format!("P{}", tag.len()), "context": hall, "totalAmount": 2500, "notes": words.odd("Bought for"),
@@ -291,17 +270,10 @@ fn buy(caller: &Caller<'_>, words: &mut Words<'_>, hall: i64) -> i64 {
                            "holder": words.odd("Holder")}],
         }],
     });
-    let made = keyed(
-        caller,
-        "/tx/new",
-        &format!("key-buy-{}", tag.len()),
-        &purchase,
-    );
+    let made = keyed(api, "/tx/new", &format!("key-buy-{}", tag.len()), &purchase);
     let double = made.data()["delegates"][0]["id"].as_i64().expect("an id");
     let named = json!({"firstName": words.odd("Double"), "email": words.mail("double")});
-    caller
-        .patch(&format!("/delegate/id:{double}"), &named)
-        .data();
+    api.patch(&format!("/delegate/id:{double}"), &named).data();
     double
 }
 
@@ -318,7 +290,7 @@ fn write_to(server: &Server, words: &mut Words<'_>, id: i64, email: &str) {
     ));
 }
 
-fn merge(crew: &crate::console::Crew<'_>, id: i64, double: i64) -> crate::console::Page {
+fn merge(crew: &crate::console::Crew, id: i64, double: i64) -> crate::console::Page {
     let path = format!("/console/delegates/{id}/merge");
     let html = crew.get(&format!("{path}?with={double}")).shown();
     let form = crate::console::form_fields(&html, "/merge");

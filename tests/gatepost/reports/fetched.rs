@@ -1,7 +1,7 @@
 //! `/report/...`, sentence by sentence of the spec and the contract.
 
 use super::{report, with};
-use crate::harness::{Server, whole};
+use crate::harness::{Server, table, whole, words};
 use gatepost::identity::{Role, Scope};
 use reqwest::Method;
 use serde_json::json;
@@ -12,8 +12,7 @@ const CSV: &str = "/report/test/export/r/data.csv";
 
 #[test]
 fn a_report_is_fetched_as_json_and_as_csv() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     all.delegate(&json!({"firstName": "Ada", "company": "=cmd()", "barcode": "A"}));
     all.delegate(&json!({"firstName": "Zoë, \"Z\"", "barcode": "0049"}));
     server.put(&report(
@@ -105,12 +104,10 @@ fn what_is_not_there_is_told() {
     let server = Server::start();
     server.put(&report("SELECT 1"));
     let reader = server.reader();
-    for path in [
-        "/report/test/export/other/data.json",
-        "/report/other/export/r/data.csv",
-        "/report/%00/export/%F0%9F%8E%AB/data.csv",
-        "/report/test/export/R/data.json",
-    ] {
+    for path in words(
+        "/report/test/export/other/data.json /report/other/export/r/data.csv \
+         /report/%00/export/%F0%9F%8E%AB/data.csv /report/test/export/R/data.json",
+    ) {
         reader.get(path).refused(404, 1701, "there is no report");
     }
 }
@@ -167,8 +164,7 @@ fn the_list_shows_what_is_exposed_to_the_client_of_a_user() {
 
 #[test]
 fn parameters_come_from_the_query_string() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     for name in ["Ada", "Bo", "'; DROP TABLE delegates; --", "100%"] {
         all.delegate(&json!({"firstName": name}));
     }
@@ -184,7 +180,7 @@ fn parameters_come_from_the_query_string() {
     let reader = server.reader();
     let found = |query: &str| -> Vec<String> {
         let reply = reader.get(&format!("{JSON}?{query}"));
-        let rows = reply.data().as_array().expect("rows").iter();
+        let rows = reply.list().iter();
         rows.map(|row| row["first_name"].as_str().expect("text").to_owned())
             .collect()
     };
@@ -200,28 +196,22 @@ fn parameters_come_from_the_query_string() {
     assert_eq!(found("after=0&name=100%25"), ["100%"]);
     // Left out it is NULL, and nothing is greater than that.
     assert!(found("name=Ada").is_empty());
-    for (query, about) in [
-        ("", "name: is missing"),
-        ("after=1", "name: is missing"),
-        ("name=Ada&most=99", "most: is fixed"),
-        (
-            "name=Ada&limit=5",
-            "\"limit\": the parameters of this report are name, after",
-        ),
-        ("name=Ada&name=Bo", "name: stands twice"),
-    ] {
-        reader
-            .get(&format!("{JSON}?{query}"))
-            .refused(400, 1100, about);
+    for [query, about] in table(
+        "                 | name: is missing
+         after=1          | name: is missing
+         name=Ada&most=99 | most: is fixed
+         name=Ada&limit=5 | \"limit\": the parameters of this report are name, after
+         name=Ada&name=Bo | name: stands twice",
+    ) {
+        reader.get(&format!("{JSON}?{query}")).invalid(about);
     }
     let broken = whole(reader.request(Method::GET, &format!("{JSON}?name=%ff")));
-    broken.reply.refused(400, 1100, "query string");
+    broken.reply.invalid("query string");
 }
 
 #[test]
 fn a_parameter_is_a_number_where_the_report_says_so_and_a_text_otherwise() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     for (barcode, company) in [("012", "A"), ("12", "A"), ("13", "B")] {
         all.delegate(&json!({"barcode": barcode, "company": company}));
     }
@@ -230,7 +220,7 @@ fn a_parameter_is_a_number_where_the_report_says_so_and_a_text_otherwise() {
         let asking = json!({"parameters": [{"name": "it", "type": kind}]});
         server.put(&with(&report(query), asking));
         let reply = reader.get(&format!("{JSON}?it={sent}"));
-        let rows = reply.data().as_array().expect("rows").iter();
+        let rows = reply.list().iter();
         let texts: Vec<&str> = rows.map(|row| row["x"].as_str().expect("text")).collect();
         texts.join(" ")
     };
@@ -249,7 +239,7 @@ fn a_parameter_is_a_number_where_the_report_says_so_and_a_text_otherwise() {
     assert_eq!(found(column, "number", "012"), "12");
     reader
         .get(&format!("{JSON}?it=twelve"))
-        .refused(400, 1100, "it: must be a number");
+        .invalid("it: must be a number");
     assert_eq!(reader.get(&format!("{JSON}?it=")).data(), &json!([]));
 }
 
@@ -265,7 +255,7 @@ fn a_report_that_fails_is_told_before_and_broken_off_after_its_beginning() {
     let reader = server.reader();
     server.put(&report(&counting(100)));
     for path in [JSON, CSV] {
-        reader.get(path).refused(400, 1100, "integer overflow");
+        reader.get(path).invalid("integer overflow");
     }
     server.put(&report(&counting(100_000)));
     for path in [JSON, CSV] {
@@ -291,10 +281,10 @@ fn values_that_do_not_fit_the_statement_are_the_callers_fault() {
     let base = report("SELECT id FROM delegates LIMIT :most");
     server.put(&with(&base, json!({"parameters": ["most"]})));
     let reader = server.reader();
-    assert_eq!(reader.get(&format!("{JSON}?most=5")).status, 200);
+    reader.get(&format!("{JSON}?most=5")).is(200);
     reader
         .get(&format!("{JSON}?most=many"))
-        .refused(400, 1100, "the report fails");
+        .invalid("the report fails");
 }
 
 #[test]

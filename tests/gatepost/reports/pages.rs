@@ -3,12 +3,9 @@
 use super::{report, with};
 use crate::{
     console::{Crew, Page},
-    harness::Server,
+    harness::{Server, has, lacks, typed},
 };
-use gatepost::{
-    domain::reports,
-    identity::{ConsoleRole, Scope},
-};
+use gatepost::{domain::reports, identity::Scope};
 use reqwest::Method;
 use serde_json::json;
 
@@ -17,16 +14,13 @@ const EDIT: &str = "/console/reports/test/r/edit";
 
 /// The form of an editor's page, as a browser would send it.
 fn fields(changes: &[(&str, &str)]) -> Vec<(String, String)> {
-    let mut fields: Vec<(String, String)> = [
-        ("dashboard", "test"),
-        ("id", "r"),
-        ("label", "Delegates"),
-        ("sql", "SELECT id, first_name FROM delegates ORDER BY id"),
-        ("exposed", "none"),
-        ("do", "save"),
-    ]
+    let mut fields: Vec<(String, String)> = typed(
+        "dashboard=test&id=r&label=Delegates&\
+         sql=SELECT id, first_name FROM delegates ORDER BY id&exposed=none&do=save",
+    )
+    .into_iter()
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .to_vec();
+    .collect();
     for (name, value) in changes {
         fields.retain(|(known, _)| known != name);
         fields.push(((*name).to_owned(), (*value).to_owned()));
@@ -40,7 +34,7 @@ fn parameter(fields: &mut Vec<(String, String)>, line: [&str; 5]) {
     }
 }
 
-fn send(crew: &Crew<'_>, path: &str, fields: &[(String, String)]) -> Page {
+fn send(crew: &Crew, path: &str, fields: &[(String, String)]) -> Page {
     let fields: Vec<(&str, &str)> = fields
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -49,7 +43,7 @@ fn send(crew: &Crew<'_>, path: &str, fields: &[(String, String)]) -> Page {
 }
 
 /// What the editor saw.
-fn seen(crew: &Crew<'_>, path: &str) -> String {
+fn seen(crew: &Crew, path: &str) -> String {
     let html = crew.get(path).shown();
     let seen = html.split("name=\"seen\" value=\"").nth(1).expect("a mark");
     seen.split('"').next().expect("a mark").to_owned()
@@ -65,17 +59,17 @@ fn stored(server: &Server, dashboard: &str, id: &str) -> Option<reports::Report>
 
 #[test]
 fn a_report_is_made_tried_run_and_fetched() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let all = server.caller_with_all();
     for name in ["Ada <b>", "Bo"] {
         all.delegate(&json!({"firstName": name}));
     }
     let (client, _) = server.client(&[], &[Scope::ReportRead]);
     let html = crew.get(NEW).shown();
-    for part in ["transaction_payments", "first_delegate_id", &client] {
-        assert!(html.contains(part), "no {part}");
-    }
+    has(
+        &html,
+        ["transaction_payments", "first_delegate_id", &client],
+    );
     let mut form = fields(&[
         (
             "sql",
@@ -92,7 +86,8 @@ fn a_report_is_made_tried_run_and_fetched() {
     parameter(&mut form, ["below", "", "fixed", "text", "10"]);
     parameter(&mut form, ["", "", "ask", "text", ""]);
     let tried = send(&crew, NEW, &form).shown();
-    assert!(tried.contains("Bo") && !tried.contains("Ada"), "{tried}");
+    has(&tried, "Bo");
+    lacks(&tried, "Ada");
     assert!(stored(&server, "test", "r").is_none());
     form.retain(|(name, _)| name != "do");
     assert_eq!(send(&crew, NEW, &form).taken(), "/console/reports/test/r");
@@ -107,23 +102,15 @@ fn a_report_is_made_tried_run_and_fetched() {
         })
     );
     // It is asked for what it needs before it is run.
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     let html = viewer.get("/console/reports/test/r").shown();
-    assert!(
-        html.contains("Only those after") && !html.contains("<table"),
-        "{html}"
-    );
+    has(&html, "Only those after");
+    lacks(&html, "<table");
     assert!(!html.contains("/edit"), "a viewer changes nothing");
     let html = viewer.get("/console/reports/test/r?p.after=0").shown();
-    assert!(
-        html.contains("Ada &#60;b&#62;") && html.contains("2 rows"),
-        "{html}"
-    );
+    has(&html, ["Ada &#60;b&#62;", "2 rows"]);
     let html = crew.get(EDIT).shown();
-    assert!(
-        html.contains("<option value=\"number\" selected>"),
-        "{html}"
-    );
+    has(&html, "<option value=\"number\" selected>");
     let refused = viewer.get("/console/reports/test/r?p.after=some");
     refused.refused(422, "After: must be a number");
     assert!(
@@ -137,20 +124,19 @@ fn a_report_is_made_tried_run_and_fetched() {
             .to_str()
             .expect("text")
             .to_owned();
-        assert!(named.contains(&format!("r.{format}")), "{named}");
+        has(&named, &format!("r.{format}"));
         answer.text().expect("text")
     };
     assert_eq!(file("csv"), "\u{feff}id,first_name\r\n2,Bo\r\n");
-    assert!(file("json").contains("\"first_name\":\"Bo\""));
-    assert!(crew.get("/console/reports").shown().contains("Delegates"));
+    has(file("json"), "\"first_name\":\"Bo\"");
+    crew.sees("/console/reports", "Delegates");
     let audit = crew.get("/console/audit?type=report").shown();
-    assert!(audit.contains("Delegates"), "{audit}");
+    has(&audit, "Delegates");
 }
 
 #[test]
 fn what_is_wrong_is_told_beside_the_form_and_nothing_is_lost() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     server.put(&report("SELECT 1"));
     for (changes, about) in [
         (
@@ -166,10 +152,7 @@ fn what_is_wrong_is_told_beside_the_form_and_nothing_is_lost() {
         (&[("id", "a b")], "Id: must have"),
         (&[("id", "r")], "there is a report r"),
         (
-            &[
-                ("sql", "SELECT abs(-9223372036854775807 - 1)"),
-                ("do", "try"),
-            ],
+            &typed("sql=SELECT abs(-9223372036854775807 - 1)&do=try"),
             "integer overflow",
         ),
     ] {
@@ -188,8 +171,7 @@ fn what_is_wrong_is_told_beside_the_form_and_nothing_is_lost() {
 
 #[test]
 fn two_who_change_one_report_are_told() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     server.put(&report("SELECT 1"));
     let both_saw = seen(&crew, EDIT);
     let mine = fields(&[("sql", "SELECT 2"), ("seen", &both_saw)]);
@@ -197,7 +179,7 @@ fn two_who_change_one_report_are_told() {
     let other = fields(&[("sql", "SELECT 3"), ("seen", &both_saw)]);
     let refused = send(&crew, EDIT, &other);
     refused.refused(422, "SELECT 2");
-    assert!(refused.html.contains("SELECT 3"));
+    has(&refused.html, "SELECT 3");
     assert_eq!(
         stored(&server, "test", "r").expect("a report").query,
         "SELECT 2"
@@ -219,73 +201,56 @@ fn two_who_change_one_report_are_told() {
 
 #[test]
 fn shipped_reports_are_there_and_come_back_when_asked_for() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let html = crew.get("/console/reports").shown();
-    assert!(html.contains("Attendance by session") && !html.contains("Put them back"));
+    has(&html, "Attendance by session");
+    lacks(&html, "Put them back");
     crew.post("/console/reports/event/attendance/remove", &[])
         .taken();
     let html = crew.get("/console/reports").shown();
-    assert!(!html.contains("/console/reports/event/attendance") && html.contains("Put them back"));
+    lacks(&html, "/console/reports/event/attendance");
+    has(&html, "Put them back");
     crew.post("/console/reports/shipped", &[]).taken();
-    assert!(
-        crew.get("/console/reports")
-            .shown()
-            .contains("/console/reports/event/attendance")
-    );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM reports"), 6);
+    crew.sees("/console/reports", "/console/reports/event/attendance");
+    assert_eq!(server.count("reports"), 6);
 }
 
 #[test]
 fn times_are_drawn_as_a_line_and_names_as_bars() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let times =
         "SELECT '2026-11-21 09:' || column1 || ':00' AS at, column2 AS people, -column2 AS less
         FROM (VALUES ('00', 3), ('15', 9), ('45', 6))";
     server.put(&report(times));
     let html = crew.get("/console/reports/test/r").shown();
-    assert!(
-        html.contains("<polyline points=\"0.0,66.7 200.0,0.0 600.0,33.3\""),
-        "{html}"
-    );
-    assert!(
-        html.contains("aria-label=\"people by at, 3 of them: at most 9 at 2026-11-21 09:15:00"),
-        "{html}"
+    has(&html, "<polyline points=\"0.0,66.7 200.0,0.0 600.0,33.3\"");
+    has(
+        &html,
+        "aria-label=\"people by at, 3 of them: at most 9 at 2026-11-21 09:15:00",
     );
     let html = crew
         .get("/console/reports/test/r?chart=bar&value=less")
         .shown();
-    assert!(
-        html.contains("<rect") && html.contains("<title>-9, 2026-11-21 09:15:00</title>"),
-        "{html}"
-    );
+    has(&html, ["<rect", "<title>-9, 2026-11-21 09:15:00</title>"]);
     let html = crew.get("/console/reports/test/r?chart=none").shown();
-    assert!(
-        !html.contains("<polyline") && !html.contains("<rect"),
-        "{html}"
-    );
+    lacks(&html, ["<polyline", "<rect"]);
     server.put(&report(
         "SELECT column1 AS product, column2 AS sold FROM (VALUES ('Day', 3), ('Week', 9))",
     ));
     let html = crew.get("/console/reports/test/r").shown();
-    assert!(
-        html.contains("named-bars") && html.contains("<span>Week</span>"),
-        "{html}"
-    );
+    has(&html, ["named-bars", "<span>Week</span>"]);
     server.put(&report("SELECT 1 AS one, 2 AS two"));
-    assert!(
-        !crew
-            .get("/console/reports/test/r")
-            .shown()
-            .contains("class=\"chart\"")
+    lacks(
+        crew.get("/console/reports/test/r").shown(),
+        "class=\"chart\"",
     );
 }
 
 #[test]
 fn a_page_shows_the_first_rows_of_many_and_the_file_has_all() {
     let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     server.put(&report(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, hex(zeroblob(40)) AS x FROM n",
     ));
@@ -297,17 +262,12 @@ fn a_page_shows_the_first_rows_of_many_and_the_file_has_all() {
     server.put(&report(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
     ));
-    assert!(
-        crew.get("/console/reports/test/r")
-            .shown()
-            .contains("The first 500 rows")
-    );
+    crew.sees("/console/reports/test/r", "The first 500 rows");
 }
 
 #[test]
 fn who_may_fetch_is_chosen_among_clients_and_nobody_is_forgotten() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let (reads, _) = server.client(&[], &[Scope::ReportRead]);
     let (bare, _) = server.client(&[], &[]);
     server.put(&with(
@@ -316,10 +276,7 @@ fn who_may_fetch_is_chosen_among_clients_and_nobody_is_forgotten() {
     ));
     let html = crew.get(EDIT).shown();
     assert!(html.contains(&reads) && !html.contains(&bare), "{html}");
-    assert!(
-        html.contains("value=\"of-another-instance\" checked"),
-        "{html}"
-    );
+    has(&html, "value=\"of-another-instance\" checked");
     let mut form = fields(&[("exposed", "some"), ("seen", &seen(&crew, EDIT))]);
     for client in ["of-another-instance", &reads] {
         form.push(("client".into(), client.into()));

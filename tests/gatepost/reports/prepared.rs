@@ -1,6 +1,7 @@
 //! Reports prepared at the office: `gatepost config` and what a report must be.
 
 use crate::faults::process::{gatepost, told};
+use crate::harness::{cases, has, lacks};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -103,55 +104,31 @@ fn reports_go_round_through_the_configuration() {
 #[test]
 fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
     let office = Office::open();
-    for (changes, about) in [
-        (json!({"query": "SELECT email FROM users"}), "prohibited"),
-        (json!({"query": "DELETE FROM delegates"}), "it is a view"),
-        (json!({"query": "SELECT 1; SELECT 2"}), "one statement"),
-        (
-            json!({"query": "SELECT id,\n  oops FROM delegates"}),
-            "no such column: oops (line 2, column 3)",
-        ),
-        (json!({"query": ""}), "query:"),
-        (
-            json!({"query": "SELECT id, id FROM delegates LIMIT :most"}),
-            "two columns are called id",
-        ),
-        (json!({"query": "SELECT :after, :most"}), ":kind"),
-        (json!({"fixed": []}), ":most is neither"),
-        (
-            json!({"query": "SELECT ?1"}),
-            "?1: parameters are written as :name",
-        ),
-        (
-            json!({"query": "SELECT @after"}),
-            "@after: parameters are written as :name",
-        ),
-        (
-            json!({"parameters": ["after", "kind", "after"]}),
-            "after stands there twice",
-        ),
-        (
-            json!({"parameters": ["after", "no name", "kind"]}),
-            "no name",
-        ),
-        (json!({"parameters": "after"}), "reports[0].parameters"),
-        (json!({"parameters": [5]}), "must be a name"),
-        (
-            json!({"fixed": [{"name": "most", "value": [1]}]}),
-            "most: must be a text",
-        ),
-        (
-            json!({"fixed": [{"name": "most", "value": 1, "kind": "x"}]}),
-            "reports[0].fixed[0]",
-        ),
-        (json!({"dashboard": "a b"}), "dashboard: must have"),
-        (json!({"dashboard": ""}), "dashboard: must have"),
-        (json!({"id": "../x"}), "id: must have"),
-        (json!({"label": ""}), "label: must have"),
-        (json!({"api_clients": "*"}), "reports[0].api_clients"),
-        (json!({"api_clients": [""]}), "client ids"),
-        (json!({"chart": "line"}), "chart"),
-    ] {
+    for (changes, about) in cases::<(Value, &str)>(json!([
+        [{"query": "SELECT email FROM users"}, "prohibited"],
+        [{"query": "DELETE FROM delegates"}, "it is a view"],
+        [{"query": "SELECT 1; SELECT 2"}, "one statement"],
+        [{"query": "SELECT id,\n  oops FROM delegates"}, "no such column: oops (line 2, column 3)"],
+        [{"query": ""}, "query:"],
+        [{"query": "SELECT id, id FROM delegates LIMIT :most"}, "two columns are called id"],
+        [{"query": "SELECT :after, :most"}, ":kind"],
+        [{"fixed": []}, ":most is neither"],
+        [{"query": "SELECT ?1"}, "?1: parameters are written as :name"],
+        [{"query": "SELECT @after"}, "@after: parameters are written as :name"],
+        [{"parameters": ["after", "kind", "after"]}, "after stands there twice"],
+        [{"parameters": ["after", "no name", "kind"]}, "no name"],
+        [{"parameters": "after"}, "reports[0].parameters"],
+        [{"parameters": [5]}, "must be a name"],
+        [{"fixed": [{"name": "most", "value": [1]}]}, "most: must be a text"],
+        [{"fixed": [{"name": "most", "value": 1, "kind": "x"}]}, "reports[0].fixed[0]"],
+        [{"dashboard": "a b"}, "dashboard: must have"],
+        [{"dashboard": ""}, "dashboard: must have"],
+        [{"id": "../x"}, "id: must have"],
+        [{"label": ""}, "label: must have"],
+        [{"api_clients": "*"}, "reports[0].api_clients"],
+        [{"api_clients": [""]}, "client ids"],
+        [{"chart": "line"}, "chart"],
+    ])) {
         let mut bad = full();
         for (key, value) in changes.as_object().expect("an object") {
             bad[key] = value.clone();
@@ -160,13 +137,10 @@ fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
         let refused = office.refused(&document);
         assert!(refused.contains(about), "no {about:?} in {refused}");
         // The name that the file goes by in the sandbox is nobody's business.
-        assert!(!refused.contains("file_"), "{refused}");
+        lacks(&refused, "file_");
     }
     let twice = office.refused(&json!({"reports": [full(), full()]}));
-    assert!(
-        twice.contains("board/people-1: stands there twice"),
-        "{twice}"
-    );
+    has(&twice, "board/people-1: stands there twice");
     assert_eq!(reports(&office.db).len(), 6);
     assert_eq!(
         told(&office.db, &["config", "export"])["settings"],

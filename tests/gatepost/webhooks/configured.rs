@@ -1,6 +1,7 @@
 //! Webhooks in the configuration document (contract §10).
 
 use crate::faults::process::{gatepost, told};
+use crate::harness::{cases, lacks};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -54,7 +55,7 @@ fn webhooks_go_round_and_their_secrets_stay_where_they_are() {
     applied(folder, &json!({"webhooks": [with_secret, chat]}), &[]);
     let out = exported(folder);
     assert_eq!(out, json!([crm, chat]));
-    assert!(!out.to_string().contains("whsec"));
+    lacks(out.to_string(), "whsec");
     let secrets = "SELECT group_concat(secret) FROM webhooks";
     let before: String = value(folder, secrets);
     assert!(before.contains(SECRET));
@@ -102,41 +103,17 @@ fn one_wrong_webhook_changes_nothing() {
     let folder = folder.path();
     let fine = json!({"name": "A", "url": "https://a.example/", "interactions": ["*"]});
     applied(folder, &json!({}), &[]);
-    for (wrong, about) in [
-        (json!({"name": "B"}), "url"),
-        (
-            json!({"name": "B", "url": "x", "interactions": ["*"]}),
-            "webhooks: B: url",
-        ),
-        (
-            json!({"name": "B", "url": "http://127.0.0.1/", "interactions": ["*"]}),
-            "allowLocal",
-        ),
-        (
-            json!({"name": "B", "url": "http://169.254.169.254/", "interactions": ["*"]}),
-            "cloud",
-        ),
-        (
-            json!({"name": "B", "url": "https://b.example/"}),
-            "nothing would be sent",
-        ),
-        (
-            json!({"name": "B", "url": "https://b.example/", "changes": ["user.created"]}),
-            "changes",
-        ),
-        (
-            json!({"name": "B", "url": "https://b.example/", "interactions": ["*"], "secret": "12345"}),
-            "secret",
-        ),
-        (
-            json!({"name": "B", "url": "https://b.example/", "interactions": ["*"], "more": 1}),
-            "more",
-        ),
-        (
-            json!({"name": "A", "url": "https://b.example/", "interactions": ["*"]}),
-            "stands twice",
-        ),
-    ] {
+    for (wrong, about) in cases::<(Value, &str)>(json!([
+        [{"name": "B"}, "url"],
+        [{"name": "B", "url": "x", "interactions": ["*"]}, "webhooks: B: url"],
+        [{"name": "B", "url": "http://127.0.0.1/", "interactions": ["*"]}, "allowLocal"],
+        [{"name": "B", "url": "http://169.254.169.254/", "interactions": ["*"]}, "cloud"],
+        [{"name": "B", "url": "https://b.example/"}, "nothing would be sent"],
+        [{"name": "B", "url": "https://b.example/", "changes": ["user.created"]}, "changes"],
+        [{"name": "B", "url": "https://b.example/", "interactions": ["*"], "secret": "12345"}, "secret"],
+        [{"name": "B", "url": "https://b.example/", "interactions": ["*"], "more": 1}, "more"],
+        [{"name": "A", "url": "https://b.example/", "interactions": ["*"]}, "stands twice"],
+    ])) {
         let output = apply(
             folder,
             &json!({"settings": {"name": "New"}, "webhooks": [fine, wrong]}),
@@ -147,7 +124,7 @@ fn one_wrong_webhook_changes_nothing() {
             !output.status.success() && told.contains(about),
             "{about}: {told}"
         );
-        assert!(!told.contains("12345"));
+        lacks(&told, "12345");
         assert_eq!(
             value::<i64>(folder, "SELECT count(*) FROM webhooks"),
             0,

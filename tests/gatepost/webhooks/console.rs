@@ -6,9 +6,8 @@ use super::{
 };
 use crate::{
     console::{Crew, Page},
-    harness::Server,
+    harness::{Server, has, lacks},
 };
-use gatepost::identity::ConsoleRole;
 use serde_json::json;
 
 const NEW: &str = "/console/webhooks/new";
@@ -29,7 +28,7 @@ fn form<'a>(url: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)
 
 /// The secret on the page that shows it once.
 #[track_caller]
-fn secret_of(crew: &Crew<'_>, made: Page) -> String {
+fn secret_of(crew: &Crew, made: Page) -> String {
     assert_eq!(made.taken(), "/console/access/made");
     let shown = crew.get("/console/access/made").shown();
     let after = shown.split("id=\"made-secret\">").nth(1).expect("a secret");
@@ -47,13 +46,9 @@ fn id(server: &Server) -> i64 {
 #[test]
 fn an_administrator_makes_one_and_sees_its_secret_once() {
     let (server, receiver) = (server(), Receiver::start());
-    let crew = server.crew(ConsoleRole::Administrator);
-    assert!(
-        crew.get("/console/webhooks")
-            .shown()
-            .contains("No webhooks yet")
-    );
-    assert!(crew.get(NEW).shown().contains("order-cleared"));
+    let crew = server.administrator();
+    crew.sees("/console/webhooks", "No webhooks yet");
+    crew.sees(NEW, "order-cleared");
     let url = receiver.url() + "?key=s3cret";
     let secret = secret_of(
         &crew,
@@ -61,18 +56,19 @@ fn an_administrator_makes_one_and_sees_its_secret_once() {
     );
     let at = format!("/console/webhooks/{}", id(&server));
     let page = crew.get(&at).shown();
-    for shown in [
-        "check-in, lead, my-own, prize-won",
-        "delegate.updated",
-        "no deliveries yet",
-    ] {
-        assert!(page.contains(shown), "{shown}: {page}");
-    }
+    has(
+        &page,
+        [
+            "check-in, lead, my-own, prize-won",
+            "delegate.updated",
+            "no deliveries yet",
+        ],
+    );
     let (list, edit) = (
         crew.get("/console/webhooks").shown(),
         crew.get(&format!("{at}/edit")).shown(),
     );
-    assert!(edit.contains("my-own, prize-won") && edit.contains("s3cret"));
+    has(&edit, ["my-own, prize-won", "s3cret"]);
     for page in [&page, &list, &edit, &crew.get("/console/audit").shown()] {
         assert!(!page.contains(&secret));
     }
@@ -82,16 +78,16 @@ fn an_administrator_makes_one_and_sees_its_secret_once() {
         !audited.contains(&secret) && !audited.contains("s3cret"),
         "{audited}"
     );
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({}));
-    caller.interact("prize-won", &json!({"delegate": ada})).id();
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({}));
+    api.interact("prize-won", &json!({"delegate": ada})).id();
     assert_eq!(receiver.wait_for(1)[0].signed_by(&[&secret]), [true]);
 }
 
 #[test]
 fn what_cannot_be_is_told_beside_the_form() {
     let server = server();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let fine = "http://192.168.1.5/in";
     for (fields, about) in [
         (form("crm", &[]), "no address such as"),
@@ -134,7 +130,7 @@ fn what_cannot_be_is_told_beside_the_form() {
     crew.post(NEW, &form(fine, &[])).taken();
     crew.post(NEW, &form(fine, &[]))
         .refused(422, "nother webhook is called CRM");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM webhooks"), 1);
+    assert_eq!(server.count("webhooks"), 1);
 }
 
 #[test]
@@ -142,17 +138,18 @@ fn operators_see_and_send_again_and_change_nothing() {
     let (server, receiver) = (server(), Receiver::start());
     let new = webhook("CRM", &(receiver.url() + "?key=s3cret"), &["lead"], &[]);
     let (id, _) = subscribe(&server, &new);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({}));
-    caller.interact("lead", &json!({"delegate": ada})).id();
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({}));
+    api.interact("lead", &json!({"delegate": ada})).id();
     let first = receiver.wait_for(1)[0].clone();
     let at = format!("/console/webhooks/{id}");
-    let operator = server.crew(ConsoleRole::Operator);
+    let operator = server.operator();
     crate::faults::process::until("the delivery is shown", || {
         operator.get(&at).shown().contains("delivered (200)")
     });
     let page = operator.get(&at).shown();
-    assert!(page.contains("thanks") && !page.contains("s3cret") && !page.contains("rotate"));
+    has(&page, "thanks");
+    lacks(&page, ["s3cret", "rotate"]);
     let attempt: i64 = server.value("SELECT max(id) FROM webhook_attempts");
     operator
         .post(
@@ -170,7 +167,7 @@ fn operators_see_and_send_again_and_change_nothing() {
     operator
         .get(&format!("{at}/edit"))
         .refused(403, "administrator");
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     viewer.get("/console/webhooks").refused(403, "operator");
     operator
         .post(&format!("{at}/resend"), &[("attempt", "999")])
@@ -181,23 +178,19 @@ fn operators_see_and_send_again_and_change_nothing() {
 fn a_new_secret_signs_beside_the_old_one_until_that_is_cut_off() {
     let (server, receiver) = (server(), Receiver::start());
     let (id, first) = told(&server, &receiver, &["lead"], &[]);
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({}));
+    let crew = server.administrator();
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({}));
     let at = format!("/console/webhooks/{id}");
     let mut count = 0;
     let mut next = || {
-        caller.interact("lead", &json!({"delegate": ada})).id();
+        api.interact("lead", &json!({"delegate": ada})).id();
         count += 1;
         receiver.wait_for(count)[count - 1].clone()
     };
     assert_eq!(next().signed_by(&[&first]), [true]);
     let second = secret_of(&crew, crew.post(&format!("{at}/rotate"), &[]));
-    assert!(
-        crew.get(&at)
-            .shown()
-            .contains("The previous secret also signs")
-    );
+    crew.sees(&at, "The previous secret also signs");
     assert_eq!(next().signed_by(&[&first, &second]), [true, true]);
     // A day later.
     server.sql("UPDATE webhooks SET previous_until = previous_until - 24 * 3600 * 1000");
@@ -213,29 +206,29 @@ fn a_new_secret_signs_beside_the_old_one_until_that_is_cut_off() {
 fn a_test_tells_what_came_back() {
     let (server, receiver) = (server(), Receiver::start());
     let (id, secret) = told(&server, &receiver, &["lead"], &[]);
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let at = format!("/console/webhooks/{id}");
     let try_out = || {
         crew.post(&format!("{at}/test"), &[]).taken();
         crew.get(&at).shown()
     };
-    assert!(try_out().contains("Test delivered. It answered 200: thanks"));
+    has(try_out(), "Test delivered. It answered 200: thanks");
     let came = receiver.wait_for(1);
     assert_eq!(came[0].kind(), "webhook.test");
     assert_eq!(came[0].signed_by(&[&secret]), [true]);
     receiver.now(|_| Act::Answer(401, "<script>alert(1)</script>"));
     let page = try_out();
-    assert!(page.contains("Test failed. It answered 401"), "{page}");
-    assert!(!page.contains("<script>alert"));
+    has(&page, "Test failed. It answered 401");
+    lacks(&page, "<script>alert");
     server.settings(&json!({"outgoing": null}));
-    assert!(try_out().contains("this machine itself (loopback)"));
+    has(try_out(), "this machine itself (loopback)");
 }
 
 #[test]
 fn two_who_change_one_webhook_do_not_undo_each_other() {
     let (server, receiver) = (server(), Receiver::start());
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let edit = format!("/console/webhooks/{id}/edit");
     let before = crew.get(&edit).version();
     let url = receiver.url();
@@ -267,16 +260,15 @@ fn what_is_never_taken_can_be_given_up() {
         }
     });
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({}));
-    let first = caller
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({}));
+    let first = api
         .interact("lead", &json!({"delegate": ada, "data": {"n": 1}}))
         .id();
-    caller
-        .interact("lead", &json!({"delegate": ada, "data": {"n": 2}}))
+    api.interact("lead", &json!({"delegate": ada, "data": {"n": 2}}))
         .id();
     super::await_value(&server, "both wait", "SELECT count(*) FROM webhook_held", 2);
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let at = format!("/console/webhooks/{id}/give-up");
     crew.post(
         &at,

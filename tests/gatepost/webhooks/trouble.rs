@@ -7,9 +7,8 @@ use super::{
 };
 use crate::{
     faults::process::until,
-    harness::{Caller, Server},
+    harness::{Caller, Server, has, lacks, words},
 };
-use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -24,9 +23,9 @@ fn n(delivery: &Delivery) -> i64 {
 }
 
 /// Somebody's lead, numbered.
-fn lead(caller: &Caller<'_>, of: i64, n: i64) {
+fn lead(api: &Caller, of: i64, n: i64) {
     let body = json!({"delegate": of, "data": {"n": n}});
-    caller.interact("lead", &body).id();
+    api.interact("lead", &body).id();
 }
 
 #[test]
@@ -43,8 +42,8 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
         }
     });
     let (id, secret) = told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let [ada, grace] = ["Ada", "Grace"].map(|name| caller.delegate(&json!({"firstName": name})));
+    let api = server.caller_with_all();
+    let [ada, grace] = ["Ada", "Grace"].map(|name| api.delegate(&json!({"firstName": name})));
     for (of, n) in [
         (ada, 1),
         (grace, 11),
@@ -53,7 +52,7 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
         (ada, 3),
         (grace, 13),
     ] {
-        lead(&caller, of, n);
+        lead(&api, of, n);
     }
     let came = receiver.wait("all of Grace's", |came| {
         came.iter().filter(|came| n(came) > 10).count() == 3
@@ -69,13 +68,10 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
     // What waits names the person by id alone.
     let held: String =
         server.value("SELECT group_concat(lane || coalesce(why, '')) FROM webhook_held");
-    assert!(
-        held.contains(&format!("delegate:{ada}it answered 500")),
-        "{held}"
-    );
-    let crew = server.crew(ConsoleRole::Operator);
+    has(&held, &format!("delegate:{ada}it answered 500"));
+    let crew = server.operator();
     let page = crew.get(&format!("/console/webhooks/{id}")).shown();
-    assert!(page.contains("Failed deliveries") && page.contains("I choke on this"));
+    has(&page, ["Failed deliveries", "I choke on this"]);
     // It is tried again by itself, under the same id, and what waited follows in order.
     receiver.wait("another try", |came| {
         came.iter().filter(|came| n(came) == 1).count() >= 2
@@ -107,10 +103,10 @@ fn a_receiver_that_cuts_and_then_comes_back_is_told_everything_in_order() {
     let server = server();
     let receiver = Receiver::that(|_| Act::Cut);
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
     for n in 1..=30 {
-        lead(&caller, ada, n);
+        lead(&api, ada, n);
     }
     receiver.wait_for(2);
     // Nothing overtakes what was not taken of one person.
@@ -135,10 +131,10 @@ fn a_receiver_that_hangs_holds_up_no_other_and_no_gate() {
     let takes = Receiver::start();
     subscribe(&server, &webhook("Hangs", &hangs.url(), &["lead"], &[]));
     subscribe(&server, &webhook("Takes", &takes.url(), &["lead"], &[]));
-    let caller = server.caller_with_all();
-    let people: Vec<i64> = (0..40).map(|_| caller.delegate(&json!({}))).collect();
+    let api = server.caller_with_all();
+    let people: Vec<i64> = (0..40).map(|_| api.delegate(&json!({}))).collect();
     for (of, n) in people.iter().zip(0..) {
-        lead(&caller, *of, n);
+        lead(&api, *of, n);
     }
     takes.wait_for(40);
     assert!(hangs.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
@@ -158,8 +154,8 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
     let url = format!("http://{}/in", away.local_addr().expect("an address"));
     drop(away);
     subscribe(&server, &webhook("Away", &url, &["*"], &["*"]));
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
     for round in 0..3 {
         let items: serde_json::Map<String, Value> = (0..1000)
             .map(|n| {
@@ -167,8 +163,7 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
                 (format!("{round}-{n}"), item)
             })
             .collect();
-        caller
-            .post("/interaction/batch", &json!({"interactions": items}))
+        api.post("/interaction/batch", &json!({"interactions": items}))
             .data();
     }
     await_value(
@@ -177,12 +172,12 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
         "SELECT count(*) FROM webhook_states WHERE failures >= 6",
         1,
     );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM webhook_held"), 0);
-    let attempts: i64 = server.value("SELECT count(*) FROM webhook_attempts");
+    assert_eq!(server.count("webhook_held"), 0);
+    let attempts = server.count("webhook_attempts");
     assert!(attempts < 20, "{attempts}");
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     let list = crew.get("/console/webhooks").shown();
-    assert!(list.contains("failing") && list.contains("3001"), "{list}");
+    has(&list, ["failing", "3001"]);
 }
 
 /// Moves what the file says about the past.
@@ -203,10 +198,10 @@ fn after_three_days_of_failure_it_stops_and_a_click_has_it_go_on() {
     let failing = "SELECT count(*) FROM webhook_states WHERE failing_since IS NOT NULL";
     let stopped = "SELECT count(*) FROM webhook_states WHERE paused_why = 'failing'";
     {
-        let caller = server.caller_with_all();
-        let ada = caller.delegate(&json!({"firstName": "Ada"}));
+        let api = server.caller_with_all();
+        let ada = api.delegate(&json!({"firstName": "Ada"}));
         for n in 1..=3 {
-            lead(&caller, ada, n);
+            lead(&api, ada, n);
         }
         await_value(&server, "it fails", failing, 1);
     }
@@ -216,21 +211,17 @@ fn after_three_days_of_failure_it_stops_and_a_click_has_it_go_on() {
     long_ago(&mut server, 3);
     await_value(&server, "it stops", stopped, 1);
     let tried = receiver.came().len();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let at = format!("/console/webhooks/{id}");
-    assert!(crew.get("/console/webhooks").shown().contains("stopped"));
-    assert!(
-        crew.get(&at)
-            .shown()
-            .contains("every delivery failed for three days")
-    );
+    crew.sees("/console/webhooks", "stopped");
+    crew.sees(&at, "every delivery failed for three days");
     let dashboard = crew.get("/console").shown();
     assert!(dashboard.contains("CRM"), "the dashboard tells");
     receiver.now(|_| Act::Answer(200, ""));
     // A test says whether it is worth while, and changes nothing.
     let tested = crew.post(&format!("{at}/test"), &[]);
     assert_eq!(tested.status, 303);
-    assert!(crew.get(&at).shown().contains("Test delivered."));
+    crew.sees(&at, "Test delivered.");
     assert_eq!(server.value::<i64>(stopped), 1);
     crew.post(&format!("{at}/resume"), &[]).taken();
     let came = receiver.wait("the rest", |came| {
@@ -250,19 +241,20 @@ fn a_receiver_that_says_it_is_no_more_is_left_alone() {
     let server = server();
     let receiver = Receiver::that(|_| Act::Answer(410, ""));
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let people = [0; 8].map(|_| caller.delegate(&json!({})));
+    let api = server.caller_with_all();
+    let people = [0; 8].map(|_| api.delegate(&json!({})));
     for of in people {
-        lead(&caller, of, 1);
+        lead(&api, of, 1);
     }
     let gone = "SELECT count(*) FROM webhook_states WHERE paused_why = 'gone'";
     await_value(&server, "it stops", gone, 1);
     assert!(receiver.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     let page = crew.get(&format!("/console/webhooks/{id}")).shown();
-    assert!(page.contains("gone for good (410)"));
+    has(&page, "gone for good (410)");
     // Nothing is tried by itself, so that no time is told; and what there is to be done is.
-    assert!(page.contains("paused") && !page.contains("next attempt at"));
+    has(&page, "paused");
+    lacks(&page, "next attempt at");
     assert!(page.matches("Resume").count() >= 2, "{page}");
     receiver.now(|_| Act::Answer(200, ""));
     let resumed = crew.post(&format!("/console/webhooks/{id}/resume"), &[]);
@@ -283,12 +275,12 @@ fn a_redirect_is_not_followed_and_told_as_what_it_is() {
     let location: &'static str = Box::leak(format!("Location: {}", target.url()).into_boxed_str());
     let receiver = Receiver::that(move |_| Act::With(307, location));
     told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({}));
-    lead(&caller, ada, 1);
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({}));
+    lead(&api, ada, 1);
     await_value(&server, "it waits", "SELECT count(*) FROM webhook_held", 1);
     let why: String = server.value("SELECT why FROM webhook_held");
-    assert!(why.contains("redirects are not followed"), "{why}");
+    has(&why, "redirects are not followed");
     assert!(target.came().is_empty());
 }
 
@@ -302,41 +294,22 @@ fn this_machine_is_told_nothing_unless_it_may_be() {
             gatepost::domain::webhooks::store::create(tx, &ctx, &new, None)
         })
     };
-    for host in [
-        "127.0.0.1",
-        "127.1",
-        "2130706433",
-        "0x7f.0.0.1",
-        "0177.1",
-        "0",
-        "0.0.0.0",
-        "169.254.169.254",
-        "169.254.0.7",
-        "[::1]",
-        "[::]",
-        "[::ffff:127.0.0.1]",
-        "[::ffff:7f00:1]",
-        "[fe80::1]",
-        "[64:ff9b::7f00:1]",
-        "user:pass@192.168.1.7",
-    ] {
+    for host in words(
+        "127.0.0.1 127.1 2130706433 0x7f.0.0.1 0177.1 0 0.0.0.0 169.254.169.254 169.254.0.7 [::1] \
+         [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [fe80::1] [64:ff9b::7f00:1] \
+         user:pass@192.168.1.7",
+    ) {
         let refused = create(&format!("http://{host}:{port}/in")).expect_err(host);
         assert!(refused.message.starts_with("url:"), "{host}: {refused}");
     }
-    for url in [
-        "file:///etc/passwd",
-        "gopher://x/",
-        "//x/",
-        "http:/x",
-        "unix:/run/x",
-    ] {
+    for url in words("file:///etc/passwd gopher://x/ //x/ http:/x unix:/run/x") {
         create(url).expect_err(url);
     }
     // A name is judged when it is looked up.
     create(&format!("http://localhost:{port}/in")).expect("a name");
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({}));
-    lead(&caller, ada, 1);
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({}));
+    lead(&api, ada, 1);
     let refused = "SELECT count(*) FROM webhook_attempts WHERE answer LIKE '%loopback%'";
     until("it is refused", || server.value::<i64>(refused) > 0);
     assert!(receiver.came().is_empty());

@@ -1,7 +1,7 @@
 //! Deleting for good leaves nothing.
 
-use crate::harness::{Server, reply};
-use gatepost::identity::{ConsoleRole, Role};
+use crate::harness::{Server, has, reply, typed, words};
+use gatepost::identity::Role;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -19,10 +19,9 @@ const WORDS: [&str; 7] = [
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story, told in one go")]
 fn who_is_deleted_for_good_is_gone_from_everything() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let make = |body: &Value| {
-        let request = caller
+        let request = api
             .request(Method::POST, "/delegate/new")
             .header("Idempotency-Key", "make")
             .json(body);
@@ -30,15 +29,14 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     };
     let body = json!({"firstName": "Quetzalcoatl", "lastName": "Old", "barcode": "zyxw-badge-1", "email": "zyxw@example.com"});
     let id = make(&body).id();
-    let other = caller.delegate(&json!({"firstName": "Grace", "parent": id}));
-    caller
-        .patch(
-            &format!("/delegate/id:{id}"),
-            &json!({"lastName": "Xochimilco"}),
-        )
-        .data();
-    let hall = caller.device(&json!({"name": "Hall", "data": {"Access": {"maxCheckIns": 1}}}));
-    let crew = server.crew(ConsoleRole::Administrator);
+    let other = api.delegate(&json!({"firstName": "Grace", "parent": id}));
+    api.patch(
+        &format!("/delegate/id:{id}"),
+        &json!({"lastName": "Xochimilco"}),
+    )
+    .data();
+    let hall = api.device(&json!({"name": "Hall", "data": {"Access": {"maxCheckIns": 1}}}));
+    let crew = server.administrator();
     let at = |end: &str| format!("/console/delegates/{id}{end}");
     crew.post(
         &at("/note"),
@@ -46,13 +44,12 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     )
     .taken();
     let scan = json!({"delegate": "barcode:zyxw-badge-1", "device": hall, "nonce": "zyxw-nonce", "data": {"photo": "Xochimilco"}});
-    caller.interact("check-in", &scan).id();
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": "barcode:zyxw-badge-1", "device": hall}),
-        )
-        .refused(412, 740, "already checked in");
+    api.interact("check-in", &scan).id();
+    api.interact(
+        "check-in",
+        &json!({"delegate": "barcode:zyxw-badge-1", "device": hall}),
+    )
+    .refused(412, 740, "already checked in");
     let batch = json!({
         "sharedValues": {"face": "Quetzalcoatl"},
         "interactions": {
@@ -62,93 +59,67 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
         }
     });
     let send_batch = || {
-        let request = caller
+        let request = api
             .request(Method::POST, "/interaction/batch")
             .header("Idempotency-Key", "batch")
             .json(&batch);
         reply(request)
     };
     let first = send_batch();
-    let gone = caller
+    let gone = api
         .interact(
             "lead",
             &json!({"delegate": id, "data": {"said": "Xochimilco"}}),
         )
         .id();
-    assert_eq!(
-        caller.delete(&format!("/interaction/id:{gone}")).status,
-        204
-    );
+    api.delete(&format!("/interaction/id:{gone}")).is(204);
     crew.post(
         &at("/badge/barcode"),
-        &[
-            ("value", "zyxw-badge-1"),
-            ("reason", "reported lost"),
-            ("new", "zyxw-badge-2"),
-        ],
+        &typed("value=zyxw-badge-1&reason=reported lost&new=zyxw-badge-2"),
     )
     .taken();
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": "barcode:zyxw-badge-1", "device": hall}),
-        )
-        .refused(404, 1301, "reported lost");
+    api.interact(
+        "check-in",
+        &json!({"delegate": "barcode:zyxw-badge-1", "device": hall}),
+    )
+    .refused(404, 1301, "reported lost");
     server.user("zyxw@example.com", &[Role::DelegateRead], Some(id));
     assert_eq!(server.traces(&WORDS), WORDS, "all of it is there");
 
     let page = crew.get(&at("/erase")).shown();
-    assert!(page.contains(&format!("Type the number {id}")));
+    has(&page, &format!("Type the number {id}"));
     crew.post(&at("/erase"), &[("confirm", "yes")])
         .refused(422, "nothing is deleted");
-    assert_eq!(caller.get(&format!("/delegate/id:{id}")).id(), id);
+    assert_eq!(api.get(&format!("/delegate/id:{id}")).id(), id);
     assert_eq!(
         crew.post(&at("/erase"), &[("confirm", &id.to_string())])
             .taken(),
         "/console/delegates"
     );
     assert_eq!(server.traces(&WORDS), Vec::<&str>::new());
-    for table in [
-        "gate_notes",
-        "blocked_codes",
-        "messages",
-        "batch_rows",
-        "shared_values",
-        "nonces",
-    ] {
-        assert_eq!(
-            server.value::<i64>(&format!("SELECT count(*) FROM {table}")),
-            0,
-            "{table}"
-        );
+    for table in words("gate_notes blocked_codes messages batch_rows shared_values nonces") {
+        assert_eq!(server.count(table), 0, "{table}");
     }
     let inside = format!("SELECT inside FROM occupancy WHERE device_id = {hall}");
     assert_eq!(server.value::<i64>(&inside), 0);
     let told = format!(
         "SELECT group_concat(action) FROM audit WHERE record_type = 'delegate' AND record_id = {id}"
     );
-    assert_eq!(server.value::<String>(&told), "erase");
+    assert_eq!(server.text(&told), "erase");
     server
         .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
     crew.get(&at("")).refused(404, "it may have been erased");
-    assert_eq!(
-        caller
-            .get(&format!("/delegate/id:{other}"))
-            .data()
-            .get("parent"),
-        None
-    );
+    api.get(&format!("/delegate/id:{other}")).without("parent");
 
     // What is sent again is still known, and makes nobody anew.
-    let again = caller.interact("check-in", &scan);
+    let again = api.interact("check-in", &scan);
     assert_eq!(
         (again.status, &again.body),
         (200, &json!({"data": {}, "meta": {"replayed": true}}))
     );
     let mut differing = scan.clone();
     differing["data"] = json!({});
-    caller
-        .interact("check-in", &differing)
+    api.interact("check-in", &differing)
         .refused(409, 1109, "nonce");
     assert_eq!(
         make(&body).body,
@@ -158,19 +129,18 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     assert_eq!(second.data()[0]["data"], json!({}));
     assert_eq!(second.data()[1]["data"], json!({}));
     assert_eq!(second.data()[2], first.data()[2], "others' answers stay");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 1);
+    assert_eq!(server.count("delegates"), 1);
     // A nonce that is new goes on as ever.
     let fresh = json!({"delegate": other, "device": hall, "nonce": "another"});
-    caller.interact("check-in", &fresh).id();
+    api.interact("check-in", &fresh).id();
 }
 
 #[test]
 fn a_merged_record_goes_with_the_person() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Quetzalcoatl"}));
-    let double = caller.delegate(&json!({"firstName": "Xochimilco", "barcode": "zyxw-badge-1"}));
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"firstName": "Quetzalcoatl"}));
+    let double = api.delegate(&json!({"firstName": "Xochimilco", "barcode": "zyxw-badge-1"}));
+    let crew = server.administrator();
     let path = format!("/console/delegates/{id}/merge");
     let form = super::fields(
         &crew.get(&format!("{path}?with={double}")).shown(),
@@ -180,19 +150,18 @@ fn a_merged_record_goes_with_the_person() {
     let confirmed = [("confirm", &*id.to_string())];
     crew.post(&format!("/console/delegates/{id}/erase"), &confirmed)
         .taken();
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(server.count("delegates"), 0);
     assert_eq!(server.traces(&WORDS), Vec::<&str>::new());
 }
 
 #[test]
 fn only_an_administrator_deletes_for_good() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Ada"}));
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"firstName": "Ada"}));
+    let crew = server.operator();
     let path = format!("/console/delegates/{id}/erase");
     crew.get(&path).refused(403, "needs the role");
     crew.post(&path, &[("confirm", &id.to_string())])
         .refused(403, "needs the role");
-    assert_eq!(caller.get(&format!("/delegate/id:{id}")).id(), id);
+    assert_eq!(api.get(&format!("/delegate/id:{id}")).id(), id);
 }

@@ -1,14 +1,12 @@
 //! Making, changing, deleting and restoring records.
 
 use super::{fields, send, set};
-use crate::harness::Server;
-use gatepost::identity::ConsoleRole;
-use serde_json::json;
+use crate::harness::{Server, cases, has};
+use serde_json::{Value, json};
 
 #[test]
 fn somebody_is_entered_with_details_and_shown() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let mut form = fields(&crew.get("/console/delegates/new").shown(), "/new");
     send(&crew, "/console/delegates/new", &form).refused(422, "Enter a name or a code");
     for (name, value) in [
@@ -24,11 +22,12 @@ fn somebody_is_entered_with_details_and_shown() {
     form.push(("flag".to_owned(), "p".to_owned()));
     let record = send(&crew, "/console/delegates/new", &form).taken();
     let html = crew.get(&record).shown();
-    for shown in ["Ada", "T-1", "vegan", "Berg", "p: profile is public"] {
-        assert!(html.contains(shown), "no {shown}");
-    }
-    let caller = server.caller_with_all();
-    let stored = caller.get("/delegate/barcode:T-1");
+    has(
+        &html,
+        ["Ada", "T-1", "vegan", "Berg", "p: profile is public"],
+    );
+    let api = server.caller_with_all();
+    let stored = api.get("/delegate/barcode:T-1");
     assert_eq!(
         stored.data()["data"],
         json!({"Travel": {"hotel": "Berg"}, "Data": {"meal": "vegan"}})
@@ -40,14 +39,13 @@ fn somebody_is_entered_with_details_and_shown() {
 
 #[test]
 fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let boss = caller.delegate(&json!({"firstName": "Grace", "barcode": "BOSS"}));
-    let id = caller.delegate(
+    let (server, api) = Server::with_api();
+    let boss = api.delegate(&json!({"firstName": "Grace", "barcode": "BOSS"}));
+    let id = api.delegate(
         &json!({"firstName": "Ada", "lastName": "Lovelace", "parent": boss,
         "data": {"Data": {"meal": "vegan", "size": 3}, "Travel": {"by": ["train"]}}}),
     );
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     let path = format!("/console/delegates/{id}/edit");
     let untouched = fields(&crew.get(&path).shown(), "/edit");
     send(&crew, &path, &untouched).taken();
@@ -59,7 +57,7 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
     set(&mut form, "detail-value", "");
     set(&mut form, "owner", "barcode:BOSS");
     send(&crew, &path, &form).taken();
-    let stored = caller.get(&format!("/delegate/id:{id}"));
+    let stored = api.get(&format!("/delegate/id:{id}"));
     assert_eq!(stored.data()["lastName"], "King");
     assert_eq!(stored.data()["owner"]["id"], boss);
     assert_eq!(
@@ -67,11 +65,8 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
         json!({"Data": {"size": 3}, "Travel": {"by": ["train"]}})
     );
     let html = crew.get(&format!("/console/delegates/{id}")).shown();
-    assert!(
-        html.contains("<del>Lovelace</del> → <ins>King</ins>"),
-        "{html}"
-    );
-    assert!(html.contains("operator@example.com"));
+    has(&html, "<del>Lovelace</del> → <ins>King</ins>");
+    has(&html, "operator@example.com");
     for (name, value, about) in [
         (
             "sections",
@@ -98,17 +93,13 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
 
 #[test]
 fn the_second_of_two_who_edit_is_told_and_overwrites_nothing() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(
+    let (server, api) = Server::with_api();
+    let id = api.delegate(
         &json!({"firstName": "Ada", "lastName": "L", "company": "Engines", "rawFlags": "p",
             "data": {"Data": {"meal": "vegan", "size": "M"}, "Travel": {"by": "train", "hotel": "Berg"}}}),
     );
     let path = format!("/console/delegates/{id}/edit");
-    let (one, other) = (
-        server.crew(ConsoleRole::Operator),
-        server.crew(ConsoleRole::Administrator),
-    );
+    let (one, other) = (server.operator(), server.administrator());
     let mut first = fields(&one.get(&path).shown(), "/edit");
     let mut second = fields(&other.get(&path).shown(), "/edit");
     for (name, value) in [
@@ -134,16 +125,17 @@ fn the_second_of_two_who_edit_is_told_and_overwrites_nothing() {
     let told = send(&other, &path, &second);
     told.refused(422, "Somebody else changed this record");
     // Who changed what; and everything that was entered is still in the form.
-    for part in [
-        "<strong>Changed</strong> by operator@example.com",
-        "<dt>Company</dt><dd><del>Engines</del> → <ins>Nordwind</ins></dd>",
-        "<dt>Last name</dt><dd><del>L</del> → <ins>King</ins></dd>",
-        "<dt>Data › Data › meal</dt><dd><del>vegan</del> → <ins>meat</ins></dd>",
-        "<dt>Data › Travel › by</dt><dd><del>train</del> → <ins>car</ins></dd>",
-    ] {
-        assert!(told.html.contains(part), "{part}: {}", told.html);
-    }
-    let stored = caller.get(&format!("/delegate/id:{id}"));
+    has(
+        &told.html,
+        [
+            "<strong>Changed</strong> by operator@example.com",
+            "<dt>Company</dt><dd><del>Engines</del> → <ins>Nordwind</ins></dd>",
+            "<dt>Last name</dt><dd><del>L</del> → <ins>King</ins></dd>",
+            "<dt>Data › Data › meal</dt><dd><del>vegan</del> → <ins>meat</ins></dd>",
+            "<dt>Data › Travel › by</dt><dd><del>train</del> → <ins>car</ins></dd>",
+        ],
+    );
+    let stored = api.get(&format!("/delegate/id:{id}"));
     assert_eq!(stored.data()["firstName"], "Ada", "nothing is written over");
     let mut again = fields(&told.html, "/edit");
     let value = |name: &str| {
@@ -158,16 +150,13 @@ fn the_second_of_two_who_edit_is_told_and_overwrites_nothing() {
     // What is sent from the page that told it is knowingly sent.
     set(&mut again, "lastName", "King");
     send(&other, &path, &again).taken();
-    let stored = caller.get(&format!("/delegate/id:{id}"));
-    for (name, value) in [
-        ("firstName", json!("Augusta")),
-        ("lastName", json!("King")),
-        ("company", json!("Analytics")),
-        (
-            "data",
-            json!({"Data": {"meal": "vegan", "size": "M"}, "Travel": {"by": "train", "hotel": "Tal"}}),
-        ),
-    ] {
+    let stored = api.get(&format!("/delegate/id:{id}"));
+    for (name, value) in cases::<(&str, Value)>(json!([
+        ["firstName", "Augusta"],
+        ["lastName", "King"],
+        ["company", "Analytics"],
+        ["data", {"Data": {"meal": "vegan", "size": "M"}, "Travel": {"by": "train", "hotel": "Tal"}}],
+    ])) {
         assert_eq!(stored.data()[name], value, "{name}");
     }
     // A third who was faster still is told just so.
@@ -177,34 +166,27 @@ fn the_second_of_two_who_edit_is_told_and_overwrites_nothing() {
 
 #[test]
 fn a_deleted_record_comes_back_unless_its_code_is_anothers() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
+    let crew = server.operator();
     let at = |end: &str| format!("/console/delegates/{id}{end}");
     crew.post(&at("/delete"), &[]).taken();
-    caller
-        .get("/delegate/barcode:T-1")
+    api.get("/delegate/barcode:T-1")
         .refused(404, 1301, "there is no delegate");
-    assert!(crew.get(&at("")).shown().contains("This record is deleted"));
+    crew.sees(&at(""), "This record is deleted");
     crew.get(&at("/edit")).refused(404, "There is no delegate");
     crew.post(&at("/restore"), &[]).taken();
-    assert_eq!(caller.get("/delegate/barcode:T-1").id(), id);
+    assert_eq!(api.get("/delegate/barcode:T-1").id(), id);
     crew.post(&at("/restore"), &[])
         .refused(404, "no deleted delegate");
     crew.post(&at("/delete"), &[]).taken();
-    let other = caller.delegate(&json!({"firstName": "Grace", "barcode": "T-1"}));
+    let other = api.delegate(&json!({"firstName": "Grace", "barcode": "T-1"}));
     let refused = crew.post(&at("/restore"), &[]);
     refused.refused(422, "T-1");
     refused.refused(422, &format!("was given to delegate {other}"));
-    assert_eq!(caller.get("/delegate/barcode:T-1").id(), other);
-    caller
-        .patch(&format!("/delegate/id:{other}"), &json!({"barcode": "T-2"}))
+    assert_eq!(api.get("/delegate/barcode:T-1").id(), other);
+    api.patch(&format!("/delegate/id:{other}"), &json!({"barcode": "T-2"}))
         .data();
     crew.post(&at("/restore"), &[]).taken();
-    assert!(
-        crew.get(&at(""))
-            .shown()
-            .contains("<strong>Restored</strong>")
-    );
+    crew.sees(&at(""), "<strong>Restored</strong>");
 }

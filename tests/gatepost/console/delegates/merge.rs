@@ -1,26 +1,23 @@
 //! Two records of one person become one.
 
 use super::{fields, send, set};
-use crate::harness::Server;
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Server, has};
 use serde_json::json;
 
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in one go")]
 fn two_records_become_one_with_all_that_both_did() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(
+    let (server, api) = Server::with_api();
+    let ada = api.delegate(
         &json!({"firstName": "Ada", "barcode": "T-1", "email": "ada@old.example",
         "data": {"Data": {"meal": "vegan"}}, "rawFlags": "p"}),
     );
-    let double = caller.delegate(
+    let double = api.delegate(
         &json!({"firstName": "Ada", "lastName": "Lovelace", "barcode": "T-2", "rfid": "E-2",
         "email": "ada@new.example", "data": {"Data": {"size": "M"}}, "rawFlags": "s"}),
     );
-    let child = caller.delegate(&json!({"firstName": "Byron", "parent": double}));
-    let hall = caller.device(&json!({"name": "Hall", "data": {"Access": {"entry": "single"}}}));
-    let foyer = caller.device(
+    let child = api.delegate(&json!({"firstName": "Byron", "parent": double}));
+    let hall = api.device(&json!({"name": "Hall", "data": {"Access": {"entry": "single"}}}));
+    let foyer = api.device(
         &json!({"name": "Foyer", "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}),
     );
     for (kind, delegate, device) in [
@@ -29,8 +26,7 @@ fn two_records_become_one_with_all_that_both_did() {
         ("join", double, foyer),
         ("check-in", double, foyer),
     ] {
-        caller
-            .interact(kind, &json!({"delegate": delegate, "device": device}))
+        api.interact(kind, &json!({"delegate": delegate, "device": device}))
             .id();
     }
     let inside = |device: i64| {
@@ -39,7 +35,7 @@ fn two_records_become_one_with_all_that_both_did() {
         ))
     };
     assert_eq!((inside(hall), inside(foyer)), (2, 1));
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     crew.post(
         &format!("/console/delegates/{double}/note"),
         &[("note", "VIP"), ("level", "warning")],
@@ -47,7 +43,7 @@ fn two_records_become_one_with_all_that_both_did() {
     .taken();
     let path = format!("/console/delegates/{ada}/merge");
     let html = crew.get(&format!("{path}?q=lovelace")).shown();
-    assert!(html.contains(&format!("{path}?with={double}")));
+    has(&html, &format!("{path}?with={double}"));
     assert!(
         !crew
             .get(&format!("{path}?q=T-1"))
@@ -56,12 +52,12 @@ fn two_records_become_one_with_all_that_both_did() {
         "not itself"
     );
     let html = crew.get(&format!("{path}?with={double}")).shown();
-    assert!(html.contains("Barcode T-2") && html.contains("3 interactions"));
+    has(&html, ["Barcode T-2", "3 interactions"]);
     let mut form = fields(&html, "/merge");
     set(&mut form, "take-email", "other");
     send(&crew, &path, &form).taken();
 
-    let kept = caller.get(&format!("/delegate/id:{ada}"));
+    let kept = api.get(&format!("/delegate/id:{ada}"));
     let kept = kept.data();
     for (name, value) in [
         ("lastName", json!("Lovelace")),
@@ -75,32 +71,25 @@ fn two_records_become_one_with_all_that_both_did() {
         assert_eq!(kept[name], value, "{name}");
     }
     assert_eq!(kept["firstInteractions"].as_array().map(Vec::len), Some(4));
-    caller
-        .get(&format!("/delegate/id:{double}"))
+    api.get(&format!("/delegate/id:{double}"))
         .refused(404, 1301, "there is no delegate");
-    caller.get("/delegate/barcode:T-2").refused(
-        404,
-        1301,
-        "merged with another of the same person",
-    );
+    api.get("/delegate/barcode:T-2")
+        .refused(404, 1301, "merged with another of the same person");
     let previous = format!("SELECT previous_id FROM delegates WHERE id = {ada}");
     assert_eq!(server.value::<i64>(&previous), double);
     // One person is inside once, and what the other record was allowed the kept one is.
     assert_eq!((inside(hall), inside(foyer)), (1, 1));
-    caller
-        .interact("check-in", &json!({"delegate": ada, "device": foyer}))
+    api.interact("check-in", &json!({"delegate": ada, "device": foyer}))
         .refused(412, 740, "already used at Foyer");
-    caller
-        .interact("check-out", &json!({"delegate": ada, "device": foyer}))
+    api.interact("check-out", &json!({"delegate": ada, "device": foyer}))
         .id();
-    caller
-        .interact("check-in", &json!({"delegate": ada, "device": foyer}))
+    api.interact("check-in", &json!({"delegate": ada, "device": foyer}))
         .id();
     assert_eq!(inside(foyer), 1);
     let left = format!("SELECT count(*) FROM interactions WHERE first_delegate_id = {double}");
     assert_eq!(server.value::<i64>(&left), 0);
     let html = crew.get(&format!("/console/delegates/{ada}")).shown();
-    assert!(html.contains("VIP") && html.contains("<strong>Merged</strong>"));
+    has(&html, ["VIP", "<strong>Merged</strong>"]);
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
         .args(["check", "--db"])
         .arg(server.path())
@@ -116,11 +105,10 @@ fn two_records_become_one_with_all_that_both_did() {
 
 #[test]
 fn the_badge_that_stays_valid_can_be_chosen() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
-    let double = caller.delegate(&json!({"firstName": "Ada", "barcode": "T-2"}));
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, api) = Server::with_api();
+    let ada = api.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
+    let double = api.delegate(&json!({"firstName": "Ada", "barcode": "T-2"}));
+    let crew = server.operator();
     let path = format!("/console/delegates/{ada}/merge");
     let mut form = fields(
         &crew.get(&format!("{path}?with={double}")).shown(),
@@ -128,12 +116,11 @@ fn the_badge_that_stays_valid_can_be_chosen() {
     );
     set(&mut form, "take-barcode", "other");
     // Somebody changes one of them meanwhile.
-    caller
-        .patch(
-            &format!("/delegate/id:{double}"),
-            &json!({"company": "Nordwind"}),
-        )
-        .data();
+    api.patch(
+        &format!("/delegate/id:{double}"),
+        &json!({"company": "Nordwind"}),
+    )
+    .data();
     send(&crew, &path, &form).refused(422, "nothing is merged");
     let mut form = fields(
         &crew.get(&format!("{path}?with={double}")).shown(),
@@ -141,9 +128,8 @@ fn the_badge_that_stays_valid_can_be_chosen() {
     );
     set(&mut form, "take-barcode", "other");
     send(&crew, &path, &form).taken();
-    assert_eq!(caller.get("/delegate/barcode:T-2").id(), ada);
-    caller
-        .get("/delegate/barcode:T-1")
+    assert_eq!(api.get("/delegate/barcode:T-2").id(), ada);
+    api.get("/delegate/barcode:T-1")
         .refused(404, 1301, "this badge was merged");
     crew.get(&format!("{path}?with={ada}"))
         .refused(400, "this is the same one");

@@ -4,8 +4,10 @@ mod refused;
 mod stopped;
 
 use super::{Crew, Page, page};
-use crate::{faults::process::until, harness::Server};
-use gatepost::identity::ConsoleRole;
+use crate::{
+    faults::process::until,
+    harness::{Server, has},
+};
 use reqwest::{Method, blocking::RequestBuilder};
 use rust_xlsxwriter::Workbook;
 use serde_json::json;
@@ -27,7 +29,7 @@ fn form(csrf: &str, kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
     body
 }
 
-impl Crew<'_> {
+impl Crew {
     fn upload_request(&self, kind: &str, name: &str, content: &[u8]) -> RequestBuilder {
         self.upload_to("/console/import", kind, name, content)
     }
@@ -150,29 +152,22 @@ fn kept(server: &Server) -> usize {
 
 #[test]
 fn the_sample_goes_in_and_comes_back_out() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let list = crew.uploaded("delegates", "attendees.csv", &sample());
     let html = crew.get(&list).shown();
-    assert!(html.contains("columns separated by"), "{html}");
-    assert!(html.contains("Brückner"), "{html}");
-    assert!(
-        html.contains("<option value=\"barcode\" selected>"),
-        "{html}"
-    );
-    assert!(
-        html.contains("<option value=\"data.Data.Dietary needs\" selected>"),
-        "{html}"
-    );
+    has(&html, "columns separated by");
+    has(&html, "Brückner");
+    has(&html, "<option value=\"barcode\" selected>");
+    has(&html, "<option value=\"data.Data.Dietary needs\" selected>");
     crew.send(&list, "try", &[]).taken();
     let html = crew.done(&list);
-    assert!(html.contains("Every row is good"), "{html}");
+    has(&html, "Every row is good");
     assert_eq!(count(&server, "delegates"), 0);
     assert_eq!(count(&server, "batches"), 0);
     assert_eq!(kept(&server), 1);
     let batch = crew.imported(&list, &[]);
     assert_eq!(kept(&server), 0, "the list is gone once it is imported");
-    assert!(crew.get(&list).shown().contains("<strong>60</strong> made"));
+    crew.sees(&list, "<strong>60</strong> made");
     assert_eq!(count(&server, "delegates WHERE barcode IS NOT NULL"), 60);
     let diet: String = server
         .value("SELECT data ->> '$.Data.Dietary needs' FROM delegates WHERE first_name = 'Tomás'");
@@ -180,14 +175,15 @@ fn the_sample_goes_in_and_comes_back_out() {
     let sources: String = server.value("SELECT sources FROM delegates LIMIT 1");
     assert_eq!(sources, "[\"import\"]");
     let history = crew.get("/console/import/batches").shown();
-    for told in ["attendees.csv", "administrator@example.com", "complete"] {
-        assert!(history.contains(told), "no {told} in {history}");
-    }
+    has(
+        &history,
+        ["attendees.csv", "administrator@example.com", "complete"],
+    );
     let path = format!("/console/import/batches/{batch}");
     assert_eq!(crew.post(&format!("{path}/undo"), &[]).taken(), path);
     let html = crew.done(&path);
-    assert!(html.contains("60 removed permanently"), "{html}");
-    assert!(html.contains("taken back"), "{html}");
+    has(&html, "60 removed permanently");
+    has(&html, "taken back");
     assert_eq!(count(&server, "delegates"), 0);
     crew.post(&format!("{path}/undo"), &[])
         .refused(422, "taken back already");
@@ -195,8 +191,7 @@ fn the_sample_goes_in_and_comes_back_out() {
 
 #[test]
 fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let mut workbook = Workbook::new();
     let notes = workbook.add_worksheet().set_name("Notes").expect("a name");
     notes.write(0, 0, "first name").expect("a cell");
@@ -220,14 +215,14 @@ fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
     let bytes = workbook.save_to_buffer().expect("a workbook");
     let list = crew.uploaded("delegates", "gäste.xlsx", &bytes);
     let html = crew.get(&list).shown();
-    assert!(html.contains("<option>Gäste</option>"), "{html}");
+    has(&html, "<option>Gäste</option>");
     crew.post(&format!("{list}/sheet"), &[("sheet", "Gäste")])
         .taken();
     let batch = crew.imported(&list, &[]);
     let first: String = server.value("SELECT first_name FROM delegates WHERE barcode = 'X-1'");
     assert_eq!(first, "Ada");
     let path = format!("/console/import/batches/{batch}");
-    assert!(crew.get(&path).shown().contains("Gäste"));
+    crew.sees(&path, "Gäste");
     // Another sheet of the file is another list, the same one is told.
     let again = crew.uploaded("delegates", "gäste.xlsx", &bytes);
     let told = "was imported already";
@@ -236,14 +231,13 @@ fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
         .taken();
     assert!(crew.get(&again).shown().contains(told));
     crew.post(&format!("{path}/undo"), &[]).taken();
-    assert!(crew.done(&path).contains("2 removed permanently"));
+    has(crew.done(&path), "2 removed permanently");
     assert_eq!(count(&server, "delegates"), 0);
 }
 
 #[test]
 fn a_key_changes_who_is_there_and_a_device_is_joined() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let gate = server.caller_with_all();
     let hall = gate.device(&json!({"name": "Hall A", "code": "hall"}));
     let ada = gate.delegate(&json!({"barcode": "A", "firstName": "Ada", "company": "Ada & Co."}));
@@ -254,17 +248,13 @@ fn a_key_changes_who_is_there_and_a_device_is_joined() {
     );
     let id = hall.to_string();
     crew.send(&list, "try", &[("key", "barcode")]).taken();
-    assert!(
-        crew.done(&list)
-            .contains("<strong>1</strong> there already")
-    );
+    has(crew.done(&list), "<strong>1</strong> there already");
     let batch = crew.imported(&list, &[("key", "barcode"), ("join", &id), ("device", &id)]);
     assert_eq!(
         count(&server, "interactions WHERE interaction_type = 'join'"),
         2
     );
-    let company =
-        || server.value::<String>(&format!("SELECT company FROM delegates WHERE id = {ada}"));
+    let company = || server.text(&format!("SELECT company FROM delegates WHERE id = {ada}"));
     assert_eq!(company(), "Lovelace Ltd.");
     // The new one enters: what was used since stays, and is told by name.
     let seen = gate.interact(
@@ -275,22 +265,15 @@ fn a_key_changes_who_is_there_and_a_device_is_joined() {
     let path = format!("/console/import/batches/{batch}");
     crew.post(&format!("{path}/undo"), &[]).taken();
     let html = crew.done(&path);
-    assert!(
-        html.contains("1 put back to what they were, 1 left"),
-        "{html}"
-    );
-    assert!(html.contains("taken back in part"), "{html}");
-    assert!(
-        html.contains("(B)") && html.contains("was used since"),
-        "{html}"
-    );
+    has(&html, "1 put back to what they were, 1 left");
+    has(&html, "taken back in part");
+    has(&html, ["(B)", "was used since"]);
     assert_eq!(company(), "Ada & Co.");
 }
 
 #[test]
 fn devices_and_interactions_go_in_by_their_own_columns() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let devices = crew.uploaded("devices", "rooms.csv", b"code,name\nhall,Hall A\n");
     crew.imported(&devices, &[]);
     let people = crew.uploaded(
@@ -309,40 +292,37 @@ fn devices_and_interactions_go_in_by_their_own_columns() {
     assert_eq!(remark, "early");
     let id: i64 = server.value("SELECT id FROM interactions");
     let html = crew.get(&format!("/console/interactions/{id}")).shown();
-    assert!(html.contains(&format!("import {batch}</a>")), "{html}");
-    assert!(html.contains("operator@example.com"), "{html}");
+    has(&html, &format!("import {batch}</a>"));
+    has(&html, "operator@example.com");
 }
 
 #[test]
 fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let list = crew.uploaded(
         "delegates",
         "guests.csv",
         b"Nachname/Familienname,Mail Adresse (privat),Newsletter phone\n\xa3ukasz,not-an-address,x\n",
     );
     let html = crew.get(&list).shown();
-    for told in [
-        "no column is a ticket code",
-        "if it is the phone",
-        "<option value=\"lastName\" selected>",
-    ] {
-        assert!(html.contains(told), "no {told} in {html}");
-    }
+    has(
+        &html,
+        [
+            "no column is a ticket code",
+            "if it is the phone",
+            "<option value=\"lastName\" selected>",
+        ],
+    );
     crew.post(&format!("{list}/sheet"), &[("encoding", "Windows-1250")])
         .taken();
     let html = crew.get(&list).shown();
-    assert!(
-        html.contains("Łukasz") && html.contains("<option selected>Windows-1250"),
-        "{html}"
-    );
+    has(&html, ["Łukasz", "<option selected>Windows-1250"]);
     crew.post(&format!("{list}/sheet"), &[("encoding", "UTF-8")])
         .refused(422, "is not UTF-8: line 2");
     crew.send(&list, "try", &[]).taken();
     let html = crew.done(&list);
-    assert!(html.contains("1 e-mail addresses are not valid"), "{html}");
-    assert!(html.contains("line 2, column"), "{html}");
+    has(&html, "1 e-mail addresses are not valid");
+    has(&html, "line 2, column");
     crew.imported(&list, &[("make_codes", "on")]);
     let code: String = server.value("SELECT barcode FROM delegates WHERE last_name = 'Łukasz'");
     assert!(
@@ -353,8 +333,7 @@ fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
 
 #[test]
 fn everybody_is_joined_with_an_event_that_is_made_after_the_import() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let list = crew.uploaded("delegates", "guests.csv", b"barcode,Name\nA,Ada\nB,Bob\n");
     let batch = crew.imported(&list, &[]);
     let path = format!("/console/import/batches/{batch}");
@@ -364,14 +343,11 @@ fn everybody_is_joined_with_an_event_that_is_made_after_the_import() {
     crew.post(&format!("{path}/join"), &[])
         .refused(422, "Choose what");
     let html = crew.get(&path).shown();
-    assert!(
-        html.contains(&format!("<option value=\"{event}\">Congress")),
-        "{html}"
-    );
+    has(&html, &format!("<option value=\"{event}\">Congress"));
     crew.post(&format!("{path}/join"), &[("device", &event.to_string())])
         .taken();
     let html = crew.done(&path);
-    assert!(html.contains("2 attendees joined with Congress"), "{html}");
+    has(&html, "2 attendees joined with Congress");
     assert_eq!(
         count(&server, "interactions WHERE interaction_type = 'join'"),
         2

@@ -1,15 +1,16 @@
 //! What is refused and told: bad rows, what is no list, columns, the same file again, and people.
 
 use super::{BOUNDARY, count, form, kept};
-use crate::{console::page, harness::Server};
-use gatepost::identity::ConsoleRole;
+use crate::{
+    console::page,
+    harness::{Server, has, lacks},
+};
 use reqwest::Method;
 use std::fmt::Write;
 
 #[test]
 fn bad_rows_are_told_and_may_be_left_out() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let mut rows = String::from("barcode,first name,=Note\n");
     for row in 0..250 {
         writeln!(rows, "SAME,Given{row},=1+1").expect("text");
@@ -17,24 +18,23 @@ fn bad_rows_are_told_and_may_be_left_out() {
     let list = crew.uploaded("delegates", "doubled.csv", rows.as_bytes());
     crew.send(&list, "import", &[]).taken();
     let html = crew.done(&list);
-    assert!(html.contains("Nothing was imported"), "{html}");
-    assert!(html.contains("<strong>249</strong> bad"), "{html}");
-    assert!(html.contains("same as line 2"), "{html}");
+    has(&html, "Nothing was imported");
+    has(&html, "<strong>249</strong> bad");
+    has(&html, "same as line 2");
     assert_eq!(html.matches("data-name=\"Line\"").count(), 200, "the first");
     assert_eq!(count(&server, "delegates"), 0);
     let all = crew.get(&format!("{list}/bad")).shown();
     assert_eq!(all.lines().count(), 250, "a header and all of them: {all}");
-    assert!(all.contains("251,barcode,"), "{all}");
+    has(&all, "251,barcode,");
     crew.imported(&list, &[("skip_bad", "on")]);
     assert_eq!(count(&server, "delegates"), 1);
     let html = crew.get(&list).shown();
-    assert!(html.contains("<strong>249</strong> left out"), "{html}");
+    has(&html, "<strong>249</strong> left out");
 }
 
 #[test]
 fn what_is_no_list_is_told_and_not_kept() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let old = [b"\xd0\xcf\x11\xe0".as_slice(), &[0; 600]].concat();
     let wide = vec!["c"; 1_200];
     let wide: Vec<String> = wide
@@ -69,8 +69,7 @@ fn what_is_no_list_is_told_and_not_kept() {
 
 #[test]
 fn columns_that_do_not_fit_are_told_in_the_words_of_the_page() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let list = crew.uploaded("delegates", "codes.csv", b"What,Which\nA,B\nC,D\n");
     let told = crew.send(&list, "try", &[]);
     told.refused(422, "No column is known yet");
@@ -94,14 +93,13 @@ fn columns_that_do_not_fit_are_told_in_the_words_of_the_page() {
 
 #[test]
 fn the_same_file_is_not_imported_twice_by_mistake() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let content = b"first name\nAda\n";
     let first = crew.uploaded("delegates", "a.csv", content);
     let batch = crew.imported(&first, &[]);
     let second = crew.uploaded("delegates", "b.csv", content);
     let html = crew.get(&second).shown();
-    assert!(html.contains(&format!("import {batch}</a>")), "{html}");
+    has(&html, &format!("import {batch}</a>"));
     crew.send(&second, "import", &[])
         .refused(422, "was imported before");
     assert_eq!(count(&server, "delegates"), 1);
@@ -111,27 +109,24 @@ fn the_same_file_is_not_imported_twice_by_mistake() {
 
 #[test]
 fn viewers_see_the_history_and_nothing_of_the_lists() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let list = crew.uploaded("delegates", "a.csv", b"first name\nAda\n");
     let batch = crew.imported(&list, &[]);
-    let viewer = server.crew(ConsoleRole::Viewer);
+    let viewer = server.viewer();
     for path in ["/console/import", &list] {
         viewer.get(path).refused(403, "needs the role operator");
     }
     let path = format!("/console/import/batches/{batch}");
     let html = viewer.get(&path).shown();
-    assert!(
-        html.contains("a.csv") && !html.contains("Take it back"),
-        "{html}"
-    );
+    has(&html, "a.csv");
+    lacks(&html, "Take it back");
     viewer
         .post(&format!("{path}/undo"), &[])
         .refused(403, "needs the role administrator");
     // An operator deletes nothing for good.
     crew.post(&format!("{path}/undo"), &[])
         .refused(403, "needs the role administrator");
-    assert!(!crew.get(&path).shown().contains(">Take it back<"));
+    lacks(crew.get(&path).shown(), ">Take it back<");
     viewer
         .upload("delegates", "a.csv", b"first name\nAda\n")
         .refused(403, "needs the role operator");

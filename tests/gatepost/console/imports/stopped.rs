@@ -4,7 +4,7 @@ use super::{count, kept};
 use crate::{
     console::{Crew, page},
     faults::process::until,
-    harness::Server,
+    harness::{Server, has},
 };
 use gatepost::identity::ConsoleRole;
 use std::{
@@ -37,8 +37,7 @@ impl Drop for Caught<'_> {
 
 #[test]
 fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     server.console_user("bo@example.com", ConsoleRole::Operator);
     let bo = Crew::sign_in(&server, "bo@example.com");
     let content = many(20_000);
@@ -58,19 +57,19 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
         // Until something is written: then it is stopped between two slices.
         until("something is written", || count(&server, "delegates") > 0);
         let running = crew.get(&list).shown();
-        assert!(running.contains("<progress"), "{running}");
+        has(&running, "<progress");
         bo.send(&small, "import", &[])
             .refused(422, "operator@example.com is importing many.csv");
         crew.post(&format!("{list}/cancel"), &[]).taken();
     });
     let html = crew.done(&list);
-    assert!(html.contains("It was stopped after row"), "{html}");
+    has(&html, "It was stopped after row");
     let written = count(&server, "delegates");
     assert!(written > 0 && written < 20_000, "{written}");
     let batch: i64 = server.value("SELECT id FROM batches");
     let done: i64 = server.value("SELECT done FROM batches");
     assert_eq!(done, written);
-    assert!(html.contains("Write the rest"), "{html}");
+    has(&html, "Write the rest");
     assert_eq!(
         kept(&server),
         2,
@@ -78,28 +77,25 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     );
     let path = format!("/console/import/batches/{batch}");
     let html = crew.get(&path).shown();
-    assert!(html.contains("interrupted"), "{html}");
-    assert!(html.contains(&format!("href=\"{list}\"")), "{html}");
+    has(&html, "interrupted");
+    has(&html, &format!("href=\"{list}\""));
     // Thrown away, the file can be sent once more.
     crew.post(&format!("{list}/discard"), &[]).taken();
     assert_eq!(kept(&server), 1);
     let html = crew.get(&path).shown();
-    assert!(
-        html.contains(&format!("/console/import?batch={batch}")),
-        "{html}"
-    );
+    has(&html, &format!("/console/import?batch={batch}"));
     bo.imported(&small, &[]);
     // The same file again: the rest is written.
     let wizard = format!("/console/import?batch={batch}");
-    assert!(crew.get(&wizard).shown().contains("<strong>many.csv"));
+    crew.sees(&wizard, "<strong>many.csv");
     let other = crew.upload_to(&wizard, "delegates", "other.csv", b"first name\nBo\n");
     page(other).refused(422, "is not the file that import");
     let again = crew.uploaded("delegates", "many.csv", &content);
     let html = crew.get(&again).shown();
-    assert!(html.contains(&format!("Complete import {batch}")), "{html}");
+    has(&html, &format!("Complete import {batch}"));
     crew.post(&format!("{again}/resume"), &[]).taken();
     let html = crew.done(&again);
-    assert!(html.contains("20,000 rows are done with"), "{html}");
+    has(&html, "20,000 rows are done with");
     assert_eq!(
         count(&server, "delegates WHERE barcode LIKE 'MANY-%'"),
         20_000
@@ -109,8 +105,7 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
 
 #[test]
 fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let stopped = |name: &str, content: &[u8]| {
         let list = crew.uploaded("delegates", name, content);
         let before = count(&server, "delegates");
@@ -132,14 +127,14 @@ fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
             crew.post(&format!("{list}/cancel"), &[]).taken();
         });
         let html = crew.done(&list);
-        assert!(html.contains("It was stopped after row"), "{html}");
+        has(&html, "It was stopped after row");
         list
     };
     let list = stopped("many.csv", &many(20_000));
     assert_eq!(kept(&server), 1);
     crew.post(&format!("{list}/resume"), &[]).taken();
     let html = crew.done(&list);
-    assert!(html.contains("20,000 rows are done with"), "{html}");
+    has(&html, "20,000 rows are done with");
     assert_eq!(count(&server, "delegates"), 20_000);
     assert_eq!((count(&server, "batches"), kept(&server)), (1, 0));
     // Taken back, it is not to be completed: its file goes.
@@ -157,8 +152,7 @@ fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
 
 #[test]
 fn a_list_that_is_thrown_away_is_gone() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let list = crew.uploaded("delegates", "a.csv", b"first name\nAda\n");
     assert_eq!(kept(&server), 1);
     crew.post(&format!("{list}/discard"), &[]).taken();
