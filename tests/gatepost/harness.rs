@@ -23,7 +23,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-pub use crate::tables::{cases, has, keys, lacks, table, typed, words};
+pub use crate::tables::{at_once, cases, has, keys, lacks, table, typed, words};
 
 /// The password of every user.
 pub const PASSWORD: &str = "correct horse";

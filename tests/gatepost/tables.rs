@@ -79,3 +79,15 @@ pub fn lacks(text: impl AsRef<str>, parts: impl Parts) {
         assert!(!text.contains(part), "{part:?} in {text}");
     }
 }
+
+/// Does something many times in the same moment; the outcomes, in order.
+pub fn at_once<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let job = &job;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|at| scope.spawn(move || job(at))).collect();
+        let outcomes = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("it ends"));
+        outcomes.collect()
+    })
+}

@@ -1,7 +1,7 @@
 //! What tills do to `/tx/new`: retries and revisions in any order, at once, and bodies of any size.
 
 use super::transactions::{Till, barcodes, reply_to, told};
-use crate::harness::{Reply, Server, has, reply};
+use crate::harness::{Server, at_once, has, reply};
 use gatepost::types::secret::{digest, hex};
 use proptest::{
     prelude::*,
@@ -93,14 +93,7 @@ fn revisions_that_come_at_once_make_each_ticket_once() {
     let all: Vec<BTreeSet<usize>> = (1..32_usize)
         .map(|bits| (0..5).filter(|at| bits & (1 << at) != 0).collect())
         .collect();
-    let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let sent: Vec<_> = all
-            .iter()
-            .map(|tickets| scope.spawn(|| till.send(&revision(&till, "T", tickets))))
-            .collect();
-        let answered = sent.into_iter().map(|one| one.join().expect("an answer"));
-        answered.collect()
-    });
+    let replies = at_once(all.len(), |at| till.send(&revision(&till, "T", &all[at])));
     for (reply, tickets) in replies.iter().zip(&all) {
         let made: BTreeSet<String> = barcodes(reply).into_iter().collect();
         let own: BTreeSet<String> = ends("T", tickets).into_iter().collect();
@@ -208,7 +201,7 @@ fn a_body_of_eight_mebibytes_is_taken_and_costs_a_bounded_time() {
     let note: i64 = server.value("SELECT id FROM transactions WHERE code = 'N'");
     let crew = server.viewer();
     for page in ["/console/sales", &format!("/console/sales/{note}")] {
-        let html = crew.get(page).shown();
+        let html = crew.page(page);
         assert!(html.len() < 100_000, "{page}: {}", html.len());
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,6 @@
 //! `/tx/new`: always accepted, kept word for word, loaded as far as it goes, and never twice.
 
-use crate::harness::{Caller, Reply, Server, reply};
+use crate::harness::{Caller, Reply, Server, at_once, reply};
 use gatepost::{domain::sales, identity::Role};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -118,13 +118,7 @@ fn the_same_purchase_again_creates_nothing_twice_and_a_changed_one_adds_its_tick
 fn one_purchase_fifty_times_at_once_is_one() {
     let (server, till) = Till::open();
     let body = till.sale("T", &["A", "B", "C"]);
-    let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let send = || scope.spawn(|| till.send(&body));
-        let all: Vec<_> = (0..50).map(|_| send()).collect();
-        all.into_iter()
-            .map(|one| one.join().expect("an answer"))
-            .collect()
-    });
+    let replies = at_once(50, |_| till.send(&body));
     assert!(
         replies.iter().all(|reply| *reply == replies[0]),
         "{replies:?}"

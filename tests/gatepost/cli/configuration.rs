@@ -65,8 +65,7 @@ fn regions_go_out_and_in_and_a_bad_template_is_told_with_its_line() {
     let bad = json!({"path": "/api/delegate-info/b", "content": "a\n\n{{ delegate.x | shout }}"});
     let refused = apply(&json!({"regions": [hall, bad]}), &["--prune"]);
     assert_eq!(refused.status.code(), Some(1));
-    let told = text(&refused.stderr);
-    has(&told, ["/api/delegate-info/b", "line 3"]);
+    has(text(&refused.stderr), ["/api/delegate-info/b", "line 3"]);
     for (wrong, about) in cases::<(Value, &str)>(json!([
         [[{"path": "/x", "content": ""}], "path"],
         [[{"path": "/api/delegate-info"}], "content"],

@@ -168,8 +168,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     let weak = |arguments: &[&str]| {
         let refused = run(arguments, "12345678\n");
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
-        let told = text(&refused.stderr);
-        has(&told, "too easy to guess");
+        has(text(&refused.stderr), "too easy to guess");
     };
     let add = ["user", "add", "bob@example.org", "--password-stdin"];
     weak(&[&add[..], &["--admin"]].concat());
@@ -181,8 +180,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     let promote = ["user", "set", "bob@example.org", "--console"];
     let refused = run(&[&promote[..], &["viewer"]].concat(), "");
     assert_eq!(refused.status.code(), Some(1));
-    let told = text(&refused.stderr);
-    has(&told, "--password-stdin");
+    has(text(&refused.stderr), "--password-stdin");
     let promoted = [&set[..], &["--console", "viewer"]].concat();
     done(&run(&promoted, "correct horse battery\n"));
     done(&run(&[&promote[..], &["operator"]].concat(), ""));

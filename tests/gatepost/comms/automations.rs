@@ -154,13 +154,12 @@ fn what_is_imported_deleted_or_brought_back_sends_nothing() {
         .id();
     assert_eq!(texts(&post).len(), 1);
     // Back to a snapshot: nothing of before is sent again, whatever comes back.
-    crew.post("/console/settings/rehearsal/snapshot", &[])
-        .taken();
+    crew.press("/console/settings/rehearsal/snapshot");
     api.interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
     assert_eq!(texts(&post).len(), 2);
     let here = "/console/settings/rehearsal";
-    let html = crew.get(here).shown();
+    let html = crew.page(here);
     let form = html.split("/rehearsal/return").nth(1).expect("a form");
     let snapshot = form
         .split("name=\"snapshot\" value=\"")
@@ -263,8 +262,8 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     operator
         .post(&format!("{here}/{id}/remove"), &[])
         .refused(403, "needs the role");
-    crew.post(&format!("{here}/{id}/remove"), &[]).taken();
-    lacks(crew.get(here).shown(), "Welcome");
+    crew.press(&format!("{here}/{id}/remove"));
+    lacks(crew.page(here), "Welcome");
     let audited = post.server.count("audit WHERE record_type = 'automation'");
     assert_eq!(audited, 4);
 }

@@ -74,7 +74,7 @@ fn a_template_is_written_looked_at_tried_and_sent() {
         .expect("an id")
         .parse()
         .expect("an id");
-    let editor = crew.get(&led).shown();
+    let editor = crew.page(&led);
     has(&editor, "You are of");
     crew.post(SAVE, &with(&[("do", "save")]))
         .refused(422, "already");
@@ -90,7 +90,7 @@ fn a_template_is_written_looked_at_tried_and_sent() {
     let mails = post.mail.wait_for(1);
     assert_eq!(mails[0].to, "RCPT TO:<me@example.org>");
     until("it is shown as sent", || {
-        crew.get(&test).shown().contains("tag good\">sent")
+        crew.page(&test).contains("tag good\">sent")
     });
     crew.sees("/console/messages", "me@example.org");
     is_shown_where_it_can_do_nothing(&crew, &test, "<h1>Ada</h1>");
@@ -102,12 +102,10 @@ fn a_template_is_written_looked_at_tried_and_sent() {
     sent.push(("id", &id_text));
     crew.post(SAVE, &sent).taken();
     assert_eq!(post.mail.wait_for(2)[1].to, "RCPT TO:<ada@example.org>");
-    let found = crew
-        .get(&format!(
-            "/console/messages?delegate={}&template=hello",
-            post.ada
-        ))
-        .shown();
+    let found = crew.page(&format!(
+        "/console/messages?delegate={}&template=hello",
+        post.ada
+    ));
     has(&found, "ada@example.org");
     lacks(&found, "me@example.org");
 
@@ -220,7 +218,7 @@ fn a_gateways_secret_goes_in_and_never_out() {
         "/console/audit".into(),
         "/console/messages".into(),
     ] {
-        let html = crew.get(&page).shown();
+        let html = crew.page(&page);
         assert!(
             !html.contains(PASSWORD) && !html.contains("another"),
             "{page}"
@@ -237,7 +235,7 @@ fn a_gateways_secret_goes_in_and_never_out() {
     let exported = String::from_utf8(exported.stdout).expect("text");
     has(&exported, "203.0.113.7");
     lacks(&exported, "another");
-    crew.post(&format!("{path}/remove"), &[]).taken();
+    crew.press(&format!("{path}/remove"));
     let left = post.server.count("gateways WHERE channel = 'email'");
     assert_eq!(left, 0);
 }
@@ -253,9 +251,7 @@ fn every_preset_can_be_chosen_and_a_gateway_tried() {
         ("seven", "API key"),
         ("own", "Address"),
     ] {
-        let html = crew
-            .get(&format!("/console/messages/gateways/sms?fill={fill}"))
-            .shown();
+        let html = crew.page(&format!("/console/messages/gateways/sms?fill={fill}"));
         assert!(html.contains(about), "{fill}");
     }
     crew.sees("/console/messages/gateways/push?fill=http", "Method");
@@ -265,7 +261,7 @@ fn every_preset_can_be_chosen_and_a_gateway_tried() {
     let led = crew.post(path, &[("address", "+49 40 555555")]).taken();
     has(&post.provider.wait_for(1)[0].body, "+4940555555");
     until("it is shown as sent", || {
-        crew.get(&led).shown().contains("tag good\">sent")
+        crew.page(&led).contains("tag good\">sent")
     });
     let form = typed(
         "kind=http&method=POST&url=https://{{ to }}.example.org/&contentType=application/json&\
@@ -300,7 +296,7 @@ fn the_outbox_finds_a_person_by_name_and_address_whatever_their_letters() {
         ("z oe", false),
     ] {
         let to: String = form_urlencoded::byte_serialize(to.as_bytes()).collect();
-        let page = crew.get(&format!("/console/messages?to={to}")).shown();
+        let page = crew.page(&format!("/console/messages?to={to}"));
         assert_eq!(page.contains("z_oe@example.org"), finds, "{to}");
         assert!(!page.contains("ada@example.org"), "{to}");
     }

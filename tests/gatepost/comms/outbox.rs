@@ -112,13 +112,13 @@ fn what_may_have_been_taken_is_sent_again_by_a_person_only() {
     assert_eq!(post.state(id), "unknown");
     let path = format!("/console/messages/{id}");
     let viewer = post.server.viewer();
-    lacks(viewer.get(&path).shown(), "Send it again");
+    lacks(viewer.page(&path), "Send it again");
     viewer
         .post(&format!("{path}/resend"), &[])
         .refused(403, "needs the role");
     let crew = post.server.administrator();
     crew.sees(&path, "It may have arrived");
-    crew.post(&format!("{path}/resend"), &[]).taken();
+    crew.press(&format!("{path}/resend"));
     post.until(id, "sent");
     crew.post(&format!("{path}/resend"), &[])
         .refused(422, "is sent by now");
@@ -137,7 +137,7 @@ fn what_waits_can_be_called_back_and_goes_to_the_address_of_now_when_resent() {
     tried(&post, id);
     let crew = post.server.administrator();
     let path = format!("/console/messages/{id}");
-    crew.post(&format!("{path}/cancel"), &[]).taken();
+    crew.press(&format!("{path}/cancel"));
     assert_eq!(post.state(id), "cancelled");
     crew.post(&format!("{path}/cancel"), &[])
         .refused(422, "cancelled by now");
@@ -145,7 +145,7 @@ fn what_waits_can_be_called_back_and_goes_to_the_address_of_now_when_resent() {
     let ada = format!("/delegate/id:{}", post.ada);
     api.patch(&ada, &json!({"email": "lovelace@example.org"}))
         .data();
-    crew.post(&format!("{path}/resend"), &[]).taken();
+    crew.press(&format!("{path}/resend"));
     post.until(id, "sent");
     assert_eq!(
         post.mail.wait_for(1)[0].to,
@@ -178,8 +178,7 @@ fn what_waits_goes_nowhere_once_it_is_late_its_delegate_is_gone_or_messages_are_
     post.server.settings(&json!({"communications": null}));
     post.mail.act(&[Act::GoneAt("")]);
     let crew = post.server.administrator();
-    crew.post(&format!("/console/messages/{id}/resend"), &[])
-        .taken();
+    crew.press(&format!("/console/messages/{id}/resend"));
     until("the attempt has failed", || {
         post.state(id) == "waiting" && post.newest().0 == "failed"
     });
@@ -199,8 +198,7 @@ fn a_secret_is_shown_to_nobody_and_stands_nowhere_in_the_file() {
     post.mail.act(&[Act::AnswerMessage(repeated)]);
     let id = secret(&post, "bob@example.org", "918273");
     tried(&post, id);
-    let why = post.newest().1;
-    has(&why, "this is spam: Your code is •••");
+    has(&post.newest().1, "this is spam: Your code is •••");
     let (file, log) = (post.server.path(), beside(&post.server.path(), "-wal"));
     let bytes = [file, log].map(|path| std::fs::read(path).expect("a file"));
     let holds = |text: &str| {
@@ -214,7 +212,7 @@ fn a_secret_is_shown_to_nobody_and_stands_nowhere_in_the_file() {
         format!("/console/messages/{id}"),
         "/console/audit".to_owned(),
     ] {
-        assert!(!crew.get(&path).shown().contains("918273"), "{path}");
+        assert!(!crew.page(&path).contains("918273"), "{path}");
     }
     crew.get(&format!("/console/messages/{id}/page")).is(404);
     post.later();

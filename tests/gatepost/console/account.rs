@@ -1,7 +1,7 @@
 //! One's own account: the password, the authenticator app with its recovery codes, and sessions.
 
 use super::{Crew, Page, access::between, browser, page};
-use crate::harness::{PASSWORD, Server, has, lacks, reply};
+use crate::harness::{PASSWORD, Server, at_once, has, lacks, reply};
 use reqwest::{Method, header};
 use std::time::{SystemTime, UNIX_EPOCH};
 use totp_rs::{Builder, Secret, Totp};
@@ -26,11 +26,11 @@ fn next_code(app: &Totp) -> String {
 fn set_up(crew: &Crew) -> (Totp, String, Vec<String>) {
     let begun = crew.post("/console/account/second-factor", &[("password", PASSWORD)]);
     assert_eq!(begun.taken(), "/console/account/second-factor");
-    let html = crew.get("/console/account/second-factor").shown();
+    let html = crew.page("/console/account/second-factor");
     let app = app(between(&html, "id=\"key\">", "<"));
     let code = app.generate(seconds()).to_string();
     let led = crew.post("/console/account/second-factor/confirm", &[("code", &code)]);
-    let html = crew.get(&led.taken()).shown();
+    let html = crew.page(&led.taken());
     let codes: Vec<String> = html
         .split("<li><code>")
         .skip(1)
@@ -85,7 +85,7 @@ fn an_authenticator_app_is_on_once_a_code_confirms_it() {
     // Another session of the same user has no part in it.
     let other = Crew::sign_in(&server, "viewer@example.com");
     other.get(&format!("{path}/picture")).is(404);
-    let html = crew.get(path).shown();
+    let html = crew.page(path);
     let key = between(&html, "id=\"key\">", "<").to_owned();
     let app = app(&key);
     let late = app.generate(seconds() + 300).to_string();
@@ -103,13 +103,13 @@ fn an_authenticator_app_is_on_once_a_code_confirms_it() {
         .post(&format!("{path}/confirm"), &[("code", &code)])
         .taken();
     assert_eq!(led, "/console/account/recovery");
-    let shown = crew.get(&led).shown();
+    let shown = crew.page(&led);
     let first = between(&shown, "<li><code>", "<").to_owned();
     crew.sees(&led, "Recovery codes are shown once");
     sign_in(&server, "viewer@example.com", PASSWORD).shown();
     let told: String = server.value("SELECT group_concat(coalesce(after, '')) FROM audit");
     for page in ["/console/account", path, "/console/audit", "/console"] {
-        let html = crew.get(page).shown();
+        let html = crew.page(page);
         assert!(!html.contains(&key) && !html.contains(&first), "{page}");
     }
     assert!(told.contains("secondFactor") && !told.contains(&first));
@@ -244,17 +244,8 @@ fn of_the_same_code_sent_many_times_at_once_one_opens() {
         let keys: Vec<String> = (0..6)
             .map(|_| waiting(&server, "viewer@example.com"))
             .collect();
-        let opened: usize = std::thread::scope(|scope| {
-            let tries: Vec<_> = keys
-                .iter()
-                .map(|key| scope.spawn(|| usize::from(tell(&server, key, &code).status == 303)))
-                .collect();
-            tries
-                .into_iter()
-                .map(|one| one.join().expect("an answer"))
-                .sum()
-        });
-        assert_eq!(opened, 1);
+        let statuses = at_once(6, |at| tell(&server, &keys[at], &code).status);
+        assert_eq!(statuses.iter().filter(|status| **status == 303).count(), 1);
     }
 }
 
@@ -264,18 +255,7 @@ fn guesses_at_codes_are_few_even_all_at_once() {
     let crew = server.viewer();
     let (app, ..) = set_up(&crew);
     let key = waiting(&server, "viewer@example.com");
-    let refusals: Vec<String> = std::thread::scope(|scope| {
-        let tries: Vec<_> = (0..40)
-            .map(|n| {
-                let (server, key) = (&server, &key);
-                scope.spawn(move || tell(server, key, &format!("x{n:05}")).html)
-            })
-            .collect();
-        tries
-            .into_iter()
-            .map(|one| one.join().expect("an answer"))
-            .collect()
-    });
+    let refusals = at_once(40, |n| tell(&server, &key, &format!("x{n:05}")).html);
     let looked_at = refusals
         .iter()
         .filter(|html| html.contains("code is wrong"))
@@ -309,7 +289,7 @@ fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
     crew.post(renew, &[("password", "wrong")])
         .refused(422, "Your password is wrong");
     let led = crew.post(renew, &[("password", PASSWORD)]).taken();
-    let html = crew.get(&led).shown();
+    let html = crew.page(&led);
     let new = between(&html, "<li><code>", "<").to_owned();
     let download = "/console/account/recovery/download";
     let file = crew.post(download, &[("code", &new)]).shown();
@@ -351,7 +331,7 @@ fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
         .refused(422, "differ");
     crew.post(path, &form(PASSWORD, "short", "short"))
         .refused(422, "at least 8");
-    other.get("/console").shown();
+    other.page("/console");
     crew.post(path, &form(PASSWORD, "another horse", "another horse"))
         .taken();
     crew.sees("/console/account", "Your password is changed");
@@ -381,20 +361,19 @@ fn ones_own_sessions_are_listed_and_ended() {
     let crew = server.viewer();
     let bob = server.operator();
     let others = [(); 3].map(|()| Crew::sign_in(&server, "viewer@example.com"));
-    let html = crew.get("/console/account").shown();
+    let html = crew.page("/console/account");
     assert_eq!(html.matches("name=\"session\"").count(), 3);
     assert_eq!(html.matches("this one").count(), 1);
     let newest = between(&html, "name=\"session\" value=\"", "\"").to_owned();
     let bobs: i64 = server.value("SELECT s.id FROM console_sessions s JOIN users u ON u.id = s.user_id WHERE u.email LIKE 'operator%'");
     let path = "/console/account/sessions";
     crew.post(path, &[("session", &bobs.to_string())]).taken();
-    let told = crew.get(path.trim_end_matches("/sessions")).shown();
+    let told = crew.page(path.trim_end_matches("/sessions"));
     has(&told, "nothing was ended");
     lacks(&told, "session is ended");
-    bob.get("/console").shown();
+    bob.page("/console");
     crew.post(path, &[("session", &newest)]).taken();
-    let told = crew.get(path.trim_end_matches("/sessions")).shown();
-    has(&told, "The session is ended.");
+    crew.sees(path.trim_end_matches("/sessions"), "The session is ended.");
     assert!(
         others[2]
             .get("/console")
@@ -402,7 +381,7 @@ fn ones_own_sessions_are_listed_and_ended() {
             .starts_with("/console/sign-in")
     );
     others[0].get("/console").shown();
-    crew.post(path, &[]).taken();
+    crew.press(path);
     for other in &others {
         assert!(
             other
@@ -411,6 +390,6 @@ fn ones_own_sessions_are_listed_and_ended() {
                 .starts_with("/console/sign-in")
         );
     }
-    crew.get("/console").shown();
-    bob.get("/console").shown();
+    crew.page("/console");
+    bob.page("/console");
 }

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 
 /// What the export has of a query.
 fn exported(crew: &Crew, query: &str) -> Vec<Value> {
-    let text = crew
-        .get(&format!("/console/audit/export?format=ndjson&{query}"))
-        .shown();
+    let text = crew.page(&format!("/console/audit/export?format=ndjson&{query}"));
     text.lines()
         .map(|line| serde_json::from_str(line).expect("JSON"))
         .collect()
@@ -20,7 +18,7 @@ fn exported(crew: &Crew, query: &str) -> Vec<Value> {
 /// many changes as the page.
 #[track_caller]
 fn found(crew: &Crew, query: &str) -> Vec<String> {
-    let html = crew.get(&format!("/console/audit?{query}")).shown();
+    let html = crew.page(&format!("/console/audit?{query}"));
     let lines = exported(crew, query);
     assert_eq!(
         html.matches("<li id=\"change-").count(),
@@ -52,7 +50,7 @@ fn a_change_shows_who_what_before_and_after() {
         &format!("/delegate/id:{id}"),
         &json!({"firstName": "<b>Ada</b>", "data": {"Data": {"meal": "fish"}}}),
     );
-    let html = crew.get("/console/audit?action=update").shown();
+    let html = crew.page("/console/audit?action=update");
     has(
         &html,
         &format!("<a href=\"/console/delegates/{id}\">&#60;b&#62;Ada"),
@@ -65,11 +63,11 @@ fn a_change_shows_who_what_before_and_after() {
     has(&html, "Data › Data › meal</th><td>vegan</td><td>fish</td>");
     lacks(&html, ["seat", "A-1"]);
     // Pages of users are linked for those who may open them.
-    let made = crew.get("/console/audit?type=user").shown();
+    let made = crew.page("/console/audit?type=user");
     has(&made, "viewer@example.com");
     lacks(&made, "href=\"/console/access");
     let administrator = server.administrator();
-    let made = administrator.get("/console/audit?type=user").shown();
+    let made = administrator.page("/console/audit?type=user");
     has(&made, "href=\"/console/access/users/1\"");
 }
 
@@ -132,8 +130,7 @@ fn changes_are_found_by_who_what_which_and_when() {
         assert_eq!(refused.status, 422);
         assert!(refused.html.to_lowercase().contains(about), "{refused:?}");
     }
-    let nothing = crew.get("/console/audit?who=nobody").shown();
-    has(&nothing, "No change is like that");
+    crew.sees("/console/audit?who=nobody", "No change is like that");
     crew.get("/console/audit/export?format=exe").is(400);
 }
 
@@ -192,7 +189,7 @@ fn a_long_audit_is_paged_searched_in_bounded_time_and_exported_whole() {
     let mut path = "/console/audit?type=delegate&id=3".to_owned();
     let (mut seen, mut pages) = (0, 0);
     loop {
-        let html = crew.get(&path).shown();
+        let html = crew.page(&path);
         let lines = html.matches("<li id=\"change-").count();
         assert!(lines <= 50);
         (seen, pages) = (seen + lines, pages + 1);
@@ -215,7 +212,7 @@ fn a_long_audit_is_paged_searched_in_bounded_time_and_exported_whole() {
     // how far it came.
     let mut path = "/console/audit?who=user:1".to_owned();
     loop {
-        let html = crew.get(&path).shown();
+        let html = crew.page(&path);
         if html.contains("id=\"change-7\"") {
             break;
         }

@@ -43,7 +43,7 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
     crew.sees(HERE, "No backup was made yet");
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.press(&format!("{HERE}/now"));
     let entry = newest(&server.app);
     assert!(entry.is_sound(), "{entry:?}");
     assert_eq!(
@@ -51,10 +51,10 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
         Some(server.folder.path().join("backups").as_path())
     );
     let of = |what: &str| format!("{HERE}/{}/{what}", entry.id);
-    let shown = crew.get(HERE).shown();
+    let shown = crew.page(HERE);
     assert!(shown.contains(&entry.file_name()) && shown.contains("sound"));
     // A second one in the same second has a name of its own.
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.press(&format!("{HERE}/now"));
     assert_ne!(newest(&server.app).path, entry.path);
     let answer = crew
         .request(Method::GET, &of("file"))
@@ -70,14 +70,14 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Bob"}));
-    lacks(crew.get(HERE).shown(), "checked just now");
+    lacks(crew.page(HERE), "checked just now");
     let checked = crew.post(&of("check"), &[]).shown();
     crew.sees(HERE, "checked just now");
     has(
         &checked,
         "<td>Delegates</td><td class=\"num\">1</td><td class=\"num\">2</td>",
     );
-    crew.post(&of("delete"), &[]).taken();
+    crew.press(&of("delete"));
     assert!(!entry.path.exists());
     crew.get(&of("file")).is(404);
     assert_eq!(server.count("audit WHERE record_type = 'backup'"), 3);
@@ -125,7 +125,7 @@ fn a_damaged_copy_is_told() {
     for n in 0..200 {
         api.delegate(&json!({"firstName": format!("Person {n}"), "barcode": format!("B{n}")}));
     }
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.press(&format!("{HERE}/now"));
     let entry = newest(&server.app);
     let check = || crew.post(&format!("{HERE}/{}/check", entry.id), &[]);
     let whole = std::fs::read(&entry.path).expect("the backup");
@@ -136,8 +136,7 @@ fn a_damaged_copy_is_told() {
         let told = check();
         assert_eq!(told.status, 422, "{told:?}");
         // Whoever looks later sees it, too.
-        let listed = crew.get(HERE).shown();
-        has(&listed, ["damaged</span>", "checked just now"]);
+        crew.sees(HERE, ["damaged</span>", "checked just now"]);
     };
     check().shown();
     damaged(&|bytes| bytes.truncate(bytes.len() / 2));
@@ -153,7 +152,7 @@ fn a_damaged_copy_is_told() {
     damaged(&|bytes| bytes[68..72].fill(7));
     std::fs::write(&entry.path, &whole).expect("as it was");
     check().shown();
-    lacks(crew.get(HERE).shown(), "damaged</span>");
+    lacks(crew.page(HERE), "damaged</span>");
     std::fs::remove_file(&entry.path).expect("gone");
     check().refused(422, "not there any more");
     let wrong = "SELECT count(*) FROM backups WHERE check_failure IS NOT NULL";
@@ -321,11 +320,7 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
     let (server, crew) = Server::with_administrator();
     let stick = server.folder.path().join("stick");
     let form = |folder: &str, action: &str| {
-        let seen = hidden(
-            &crew.get(HERE).shown(),
-            "/console/settings/backups/plan",
-            "seen",
-        );
+        let seen = hidden(&crew.page(HERE), "/console/settings/backups/plan", "seen");
         let fields = [
             ("seen", seen.as_str()),
             ("on", "on"),
@@ -349,7 +344,7 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
         (plan.every_minutes, plan.keep, plan.folder),
         (120, 5, Some(stick))
     );
-    assert!(crew.get(HERE).shown().contains(&place));
+    assert!(crew.page(HERE).contains(&place));
     // As the schedule would have found it, with the stick gone.
     server
         .app
@@ -391,7 +386,7 @@ fn what_a_killed_server_began_is_ended_by_the_next() {
 #[test]
 fn a_backup_in_the_serving_process_leaves_its_locks_alone() {
     let (server, crew) = Server::with_administrator();
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.press(&format!("{HERE}/now"));
     let run = |args: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"));
         let output = command.arg("--db").arg(server.path()).args(args).output();

@@ -41,11 +41,7 @@ fn a_region_is_written_published_and_taken_offline() {
     all.get("/delegate/barcode:A1/info")
         .refused(400, 1801, PATH);
     let publish = |what: &str| {
-        let seen = hidden(
-            &crew.get(REGION).shown(),
-            "/console/content/publish",
-            "seen",
-        );
+        let seen = hidden(&crew.page(REGION), "/console/content/publish", "seen");
         let fields = [("path", PATH), ("seen", seen.as_str()), ("do", what)];
         crew.post("/console/content/publish", &fields).taken()
     };
@@ -58,8 +54,7 @@ fn a_region_is_written_published_and_taken_offline() {
         region["references"],
         json!(["https://example.org", "hall-a"])
     );
-    let list = crew.get("/console/content").shown();
-    has(&list, ["published", "welcome"]);
+    crew.sees("/console/content", ["published", "welcome"]);
     publish("offline");
     all.get("/delegate/barcode:A1/info")
         .refused(400, 1801, PATH);
@@ -194,11 +189,8 @@ fn a_save_is_undone_and_an_old_version_taken_up_again() {
     let (server, crew) = Server::with_operator();
     save(&crew, "0", "one\nshared");
     save(&crew, "1", "two\nshared");
-    let shown = crew.get(REGION).shown();
-    has(&shown, "Undo version 2");
-    let version = crew
-        .get("/console/content/version?path=%2Fapi%2Fdelegate-info&version=2")
-        .shown();
+    crew.sees(REGION, "Undo version 2");
+    let version = crew.page("/console/content/version?path=%2Fapi%2Fdelegate-info&version=2");
     has(&version, ["- one</del>", "+ two</ins>"]);
     let undo = [("path", PATH), ("seen", "2"), ("version", "1")];
     crew.post("/console/content/restore", &undo).taken();
@@ -217,7 +209,7 @@ fn viewers_look_and_administrators_remove() {
     let (server, operator) = Server::with_operator();
     save(&operator, "0", "<p>one</p>");
     let viewer = server.viewer();
-    let shown = viewer.get(REGION).shown();
+    let shown = viewer.page(REGION);
     has(&shown, "&#60;p&#62;one");
     lacks(&shown, "Take offline");
     viewer.get(EDIT).refused(403, "operator");
@@ -230,8 +222,7 @@ fn viewers_look_and_administrators_remove() {
         .post("/console/content/remove", &fields)
         .taken();
     assert_eq!(server.count("region_versions"), 0);
-    let told = administrator.get("/console/audit?type=region").shown();
-    has(&told, "&#60;p&#62;one");
+    administrator.sees("/console/audit?type=region", "&#60;p&#62;one");
     // Without a token nothing happens.
     let request = administrator.request(Method::POST, "/console/content/edit");
     super::page(request.form(&form("0", "x"))).is(403);

@@ -17,11 +17,9 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
     let id = all
         .delegate(&json!({"firstName": "Béa", "lastName": "Müller", "barcode": "B-1"}))
         .to_string();
-    let found = crew
-        .get("/console/access/find/delegate?find=b%C3%A9a+MÜLL")
-        .shown();
+    let found = crew.page("/console/access/find/delegate?find=b%C3%A9a+MÜLL");
     has(&found, ["Béa Müller", &format!("value=\"{id}\"")]);
-    let found = crew.get("/console/access/users/new?find=b-1").shown();
+    let found = crew.page("/console/access/users/new?find=b-1");
     has(&found, "Béa Müller");
     crew.sees("/console/access/find/delegate?find=zzz", "Nothing is found");
     let fields = [
@@ -32,10 +30,10 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
         ("delegate", id.as_str()),
     ];
     let led = crew.post("/console/access/users/new", &fields).taken();
-    let html = crew.get(&led).shown();
+    let html = crew.page(&led);
     let password = between(&html, "id=\"made-secret\">", "<").to_owned();
     for page in PAGES.iter().copied().chain(["/console/access/users/2"]) {
-        assert!(!crew.get(page).shown().contains(&password), "{page}");
+        assert!(!crew.page(page).contains(&password), "{page}");
     }
     assert!(!audit(&server).contains(&password));
     let form = [
@@ -45,10 +43,10 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
     let url = format!("{}/console/sign-in", server.url());
     assert_eq!(page(browser().post(url).form(&form)).taken(), "/console");
     crew.sees("/console/access", "Béa Müller");
-    let told = crew.get("/console/audit?type=user").shown();
+    let told = crew.page("/console/audit?type=user");
     has(&told, &format!("Béa Müller (no. {id})"));
     let path = "/console/access/users/2";
-    let form = form_of(&crew.get(path).shown());
+    let form = form_of(&crew.page(path));
     let form: Vec<_> = form
         .into_iter()
         .filter(|(name, _)| name != "delegate")
@@ -119,7 +117,7 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
     server.console_user("bob@example.com", ConsoleRole::Operator);
     let bobs = [(); 3].map(|()| Crew::sign_in(&server, "bob@example.com"));
     let path = "/console/access/users/2";
-    let html = crew.get(path).shown();
+    let html = crew.page(path);
     assert_eq!(html.matches("name=\"session\"").count(), 3);
     // The newest stands first; another user's session cannot be ended through this one.
     let newest = field(&html, "session").to_owned();
@@ -129,7 +127,7 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
         &[("session", &own.to_string())],
     )
     .taken();
-    crew.get("/console").shown();
+    crew.page("/console");
     crew.post(&format!("{path}/sessions"), &[("session", &newest)])
         .taken();
     assert!(
@@ -139,7 +137,7 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
             .starts_with("/console/sign-in")
     );
     bobs[1].get("/console").shown();
-    crew.post(&format!("{path}/sessions"), &[]).taken();
+    crew.press(&format!("{path}/sessions"));
     for bob in &bobs {
         assert!(bob.get("/console").taken().starts_with("/console/sign-in"));
     }
@@ -152,7 +150,7 @@ fn sessions_of_a_user_are_listed_and_ended_at_once() {
         Crew::sign_in(&server, "carol@example.com"),
         "/console/access/users/3",
     );
-    crew.post(&format!("{path}/remove"), &[]).taken();
+    crew.press(&format!("{path}/remove"));
     assert!(
         carol
             .get("/console")
@@ -172,7 +170,7 @@ fn the_last_administrator_stays_whoever_tries() {
     }
     let removal = crew.post(&format!("{own}/remove"), &[]);
     removal.refused(422, "the last administrator");
-    crew.get("/console/access").shown();
+    crew.page("/console/access");
     // One who cannot sign in is no help.
     server.sql(
         "INSERT INTO users (email, roles, created_at, updated_at, console_role)
@@ -189,7 +187,7 @@ fn the_last_administrator_stays_whoever_tries() {
         change(&crew, own, &[("console", &["viewer"])]).taken(),
         "/console"
     );
-    crew.get("/console").shown();
+    crew.page("/console");
     crew.get("/console/access").refused(403, "needs the role");
     let bob = Crew::sign_in(&server, "bob@example.com");
     let removal = bob.post("/console/access/users/2/remove", &[]);
@@ -246,7 +244,7 @@ fn an_administrator_turns_the_second_factor_of_somebody_off() {
     has(&asked, "Code of your authenticator app");
     let path = "/console/access/users/2";
     crew.sees(path, "on since");
-    crew.post(&format!("{path}/second-factor"), &[]).taken();
+    crew.press(&format!("{path}/second-factor"));
     assert_eq!(page(browser().post(&url).form(&form)).taken(), "/console");
     has(audit(&server), "second-factor user{\"secondFactor\":false}");
 }

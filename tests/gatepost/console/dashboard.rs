@@ -11,7 +11,7 @@ fn whoever_is_in_two_places_is_one_person() {
     let (server, api) = Server::with_api();
     let crew = server.viewer();
     let people = || {
-        let html = crew.get("/console").shown();
+        let html = crew.page("/console");
         let figure = html.split("data-live=\"people\">").nth(1);
         figure
             .and_then(|rest| rest.split('<').next())
@@ -60,7 +60,7 @@ fn a_refusal_names_the_place() {
         api.interact("check-in", &body).refused(412, 743, "");
     }
     for page in ["/console", "/console/interactions/refusals"] {
-        let html = crew.get(page).shown();
+        let html = crew.page(page);
         for (_, name) in &named {
             assert!(html.contains(name), "no {name} in {html}");
         }
@@ -79,7 +79,7 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
     };
     add("The log was damaged <i>.");
     let viewer = server.viewer();
-    let seen = viewer.get("/console").shown();
+    let seen = viewer.page("/console");
     has(&seen, "The log was damaged &#60;i&#62;.");
     lacks(&seen, "Acknowledge");
     let refused = viewer.post(
@@ -88,7 +88,7 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
     );
     assert_eq!(refused.status, 403, "{refused:?}");
     let crew = server.administrator();
-    let page = crew.get("/console").shown();
+    let page = crew.page("/console");
     let until = page.split("name=\"until\" value=\"").nth(1);
     let until = until
         .and_then(|rest| rest.split('"').next())
@@ -100,7 +100,7 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
     add("The log is gone.");
     let led = crew.post("/console/dashboard/acknowledge", &[("until", until)]);
     assert_eq!(led.taken(), "/console");
-    let page = crew.get("/console").shown();
+    let page = crew.page("/console");
     has(&page, "The log is gone.");
     lacks(&page, "was damaged");
     let noted = "SELECT count(*) FROM audit WHERE record_type = 'notices' AND action = 'delete'";

@@ -1,7 +1,7 @@
 //! Devices and events in the console: the tree, making and changing them, their rules, deleting and
 //! restoring, and shutting an app out.
 
-use super::{Crew, Page};
+use super::{Crew, Page, access::field};
 use crate::harness::{Server, has, lacks, table, typed};
 use gatepost::{
     identity::{Role, clients},
@@ -20,20 +20,11 @@ fn made(page: Page) -> i64 {
     id.parse().expect("an id")
 }
 
-/// What a form field holds, as a browser would send it.
-fn field(html: &str, name: &str) -> String {
-    let at = format!("name=\"{name}\" value=\"");
-    let rest = html.split(&at).nth(1).expect(name);
-    rest.split('"').next().expect("a value").to_owned()
-}
-
 impl Crew {
     /// The moment that an edit form of a device is of.
     fn seen(&self, device: i64) -> String {
-        field(
-            &self.get(&format!("/console/devices/{device}/edit")).shown(),
-            "seen",
-        )
+        let html = self.page(&format!("/console/devices/{device}/edit"));
+        field(&html, "seen").to_owned()
     }
 
     /// Edits a device as a form does that says what the record says, but for these fields.
@@ -53,12 +44,12 @@ impl Crew {
 fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
     let (server, crew) = Server::with_operator();
     let api = server.caller_with_all();
-    let empty = crew.get("/console/devices").shown();
+    let empty = crew.page("/console/devices");
     has(
         &empty,
         ["No devices yet", "/console/devices/new?type=event"],
     );
-    let form = crew.get("/console/devices/new?type=event").shown();
+    let form = crew.page("/console/devices/new?type=event");
     has(&form, ["New event", "eventManagerEmail"]);
     let event = made(crew.post(
         "/console/devices/new",
@@ -74,9 +65,7 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
     assert_eq!(shown["eventEndAt"], "2026-11-22 18:00:30");
     assert_eq!(shown["eventManagerEmail"], "grace@example.com");
     assert_eq!(shown["sources"], json!(["admin"]));
-    let form = crew
-        .get(&format!("/console/devices/new?parent={event}&type=session"))
-        .shown();
+    let form = crew.page(&format!("/console/devices/new?parent={event}&type=session"));
     let parent = field(&form, "parent");
     assert_eq!(parent, format!("Nordlicht (#{event})"));
     let session = made(crew.post(
@@ -85,7 +74,7 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
             ("name", "Opening <b>"),
             ("deviceType", "session"),
             ("available", "1"),
-            ("parent", &parent),
+            ("parent", parent),
             ("key", "floor"),
             ("value", "2"),
             ("rest", r#"{"Signage": {"colour": "green"}}"#),
@@ -97,13 +86,13 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
         shown["data"],
         json!({"Signage": {"colour": "green"}, "Data": {"floor": "2"}})
     );
-    let tree = crew.get("/console/devices").shown();
+    let tree = crew.page("/console/devices");
     has(
         &tree,
         ["Nordlicht", "Opening &#60;b&#62;", "2026-11-21 09:00 to"],
     );
     lacks(&tree, "<b>");
-    let page = crew.get(&format!("/console/devices/{session}")).shown();
+    let page = crew.page(&format!("/console/devices/{session}"));
     has(
         &page,
         r#"<strong>Created</strong> <span class="help">by operator@example.com"#,
@@ -121,7 +110,7 @@ fn a_large_branch_is_loaded_when_it_is_opened() {
         let parent = if at < 60 { event } else { room };
         api.device(&json!({"name": format!("Desk {at:03}"), "parent": parent}));
     }
-    let tree = crew.get("/console/devices").shown();
+    let tree = crew.page("/console/devices");
     has(
         &tree,
         &format!("hx-get=\"/console/devices/{event}/branch\""),
@@ -164,7 +153,7 @@ fn a_search_finds_by_name_code_and_type_in_any_script() {
         ("show=deleted", "Gone", "Ost"),
         ("q=nothing", "Nothing fits", "Ost"),
     ] {
-        let page = crew.get(&format!("/console/devices?{query}")).shown();
+        let page = crew.page(&format!("/console/devices?{query}"));
         assert!(
             page.contains(found) && !page.contains(&format!(">{absent}<")),
             "{query}: {page}"
@@ -180,7 +169,7 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
     let gate = api.device(&json!({"name": "Gate B", "code": "gate-b",
         "startAt": "2026-11-21 09:00:00", "data": {"Data": {"floor": 2}, "Access": {"closesAfter": 5}}}));
     let guest = api.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
-    let page = crew.get(&format!("/console/devices/{gate}")).shown();
+    let page = crew.page(&format!("/console/devices/{gate}"));
     has(
         &page,
         [
@@ -204,7 +193,7 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
         json!({"Data": {"floor": 2}, "Access": {"entry": "single", "maxCheckIns": 3, "opensBefore": 5_256_000}})
     );
     assert_eq!(shown["code"], "gate-b");
-    let page = crew.get(&format!("/console/devices/{gate}")).shown();
+    let page = crew.page(&format!("/console/devices/{gate}"));
     has(
         &page,
         "Single entry: a ticket enters once until it is checked out.",
@@ -213,12 +202,12 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
     api.interact("check-in", &scan).is(201);
     api.interact("check-in", &scan)
         .refused(412, 740, "already used at Gate B");
-    let page = crew.get(&format!("/console/devices/{gate}")).shown();
+    let page = crew.page(&format!("/console/devices/{gate}"));
     has(&page, ["Ada", "1 of 500"]);
-    let inside = crew.get(&format!("/console/devices/{gate}/inside")).shown();
+    let inside = crew.page(&format!("/console/devices/{gate}/inside"));
     has(&inside, &format!("/console/delegates/{guest}"));
     api.interact("check-out", &scan).is(201);
-    let inside = crew.get(&format!("/console/devices/{gate}/inside")).shown();
+    let inside = crew.page(&format!("/console/devices/{gate}/inside"));
     has(&inside, "Nobody is inside");
     for [name, value, told] in table(
         "maxCheckIns | -1               | Check-ins of a person, at most: is out of range
@@ -280,13 +269,10 @@ fn of_two_who_edit_one_device_the_second_is_told() {
         .shows("name", "Gate of one");
     // Whoever saves again after that means it.
     let seen = field(&told.html, "seen");
-    crew.edit_seen(gate, &seen, &form("Gate of another"))
-        .taken();
+    crew.edit_seen(gate, seen, &form("Gate of another")).taken();
     api.get(&format!("/device/id:{gate}"))
         .shows("name", "Gate of another");
-    let history = crew
-        .get(&format!("/console/devices/{gate}/history"))
-        .shown();
+    let history = crew.page(&format!("/console/devices/{gate}/history"));
     has(
         &history,
         ["<del>Gate of one</del>", "<ins>Gate of another</ins>"],
@@ -303,10 +289,10 @@ fn a_deleted_device_is_restored_unless_its_code_was_taken() {
     let api = server.caller_with_all();
     let gate = api.device(&json!({"name": "Gate B", "code": "gate-b"}));
     let path = format!("/console/devices/{gate}");
-    crew.post(&format!("{path}/delete"), &[]).taken();
+    crew.press(&format!("{path}/delete"));
     api.get("/device/code:gate-b").refused(404, 1401, "gate-b");
     crew.sees(&path, "Deleted just now");
-    let deleted = crew.get("/console/devices?show=deleted").shown();
+    let deleted = crew.page("/console/devices?show=deleted");
     has(&deleted, ["Gate B", &format!("{path}/restore")]);
     crew.get(&format!("{path}/edit"))
         .refused(404, "restore it before");
@@ -315,12 +301,11 @@ fn a_deleted_device_is_restored_unless_its_code_was_taken() {
         .refused(409, "Code: &#34;gate-b&#34; belongs to Gate C");
     api.patch(&format!("/device/id:{other}"), &json!({"code": "gate-c"}))
         .data();
-    crew.post(&format!("{path}/restore"), &[]).taken();
+    crew.press(&format!("{path}/restore"));
     assert_eq!(api.get("/device/code:gate-b").id(), gate);
     crew.post(&format!("{path}/restore"), &[])
         .refused(404, "no deleted device");
-    let history = crew.get(&format!("{path}/history")).shown();
-    has(&history, ["Deleted", "Restored"]);
+    crew.sees(&format!("{path}/history"), ["Deleted", "Restored"]);
 }
 
 #[test]
@@ -338,10 +323,9 @@ fn only_what_nothing_refers_to_is_deleted_for_good_and_by_administrators_alone()
     let erase = |id: i64| crew.post(&format!("/console/devices/{id}/erase"), &[]);
     erase(lonely).refused(404, "no deleted device");
     for id in [used, lonely] {
-        crew.post(&format!("/console/devices/{id}/delete"), &[])
-            .taken();
+        crew.press(&format!("/console/devices/{id}/delete"));
     }
-    let page = crew.get(&format!("/console/devices/{used}")).shown();
+    let page = crew.page(&format!("/console/devices/{used}"));
     has(&page, "interactions happened there");
     lacks(&page, "/erase");
     erase(used).refused(400, "interactions happened there");
@@ -367,7 +351,7 @@ fn credentials_that_are_revoked_end_at_once() {
     });
     let app = server.caller_of(&id, &secret);
     app.get("/device/list").data();
-    let page = crew.get(&format!("/console/devices/{device}")).shown();
+    let page = crew.page(&format!("/console/devices/{device}"));
     assert!(page.contains(&id) && !page.contains(&secret));
     let row: i64 = server.value(&format!("SELECT id FROM clients WHERE client_id = '{id}'"));
     crew.post(
@@ -375,14 +359,9 @@ fn credentials_that_are_revoked_end_at_once() {
         &[],
     )
     .refused(404, "no such credentials");
-    crew.post(
-        &format!("/console/devices/{device}/clients/{row}/revoke"),
-        &[],
-    )
-    .taken();
+    crew.press(&format!("/console/devices/{device}/clients/{row}/revoke"));
     app.get("/device/list").refused(401, 1204, "");
-    let page = crew.get(&format!("/console/devices/{device}")).shown();
-    has(&page, "revoked just now");
+    crew.sees(&format!("/console/devices/{device}"), "revoked just now");
 }
 
 #[test]
@@ -401,11 +380,9 @@ fn an_app_whose_device_is_deleted_is_shut_out_at_once() {
         (app, device, id)
     };
     let (by_hand, device, _) = app("Phone 7", "regoapp");
-    crew.post(&format!("/console/devices/{device}/delete"), &[])
-        .taken();
+    crew.press(&format!("/console/devices/{device}/delete"));
     by_hand.get("/device/list").refused(401, 1204, "");
-    let page = crew.get(&format!("/console/devices/{device}")).shown();
-    has(&page, "Its app is shut out");
+    crew.sees(&format!("/console/devices/{device}"), "Its app is shut out");
     // By a program it is the same: of a device, and of an event.
     for (kind, path) in [("regoapp", "device/id:"), ("event", "event/")] {
         let (app, device, client) = app("Phone 8", kind);
@@ -437,21 +414,21 @@ fn rules_that_cannot_be_read_are_shown_and_mended() {
         let scan = json!({"firstDelegate": guest, "firstDevice": gate});
         api.interact("check-in", &scan)
             .refused(412, 743, "cannot be read");
-        let page = crew.get(&format!("/console/devices/{gate}")).shown();
+        let page = crew.page(&format!("/console/devices/{gate}"));
         assert!(
             page.contains("cannot be read, so every check-in is refused"),
             "{broken}"
         );
-        let form = crew.get(&format!("/console/devices/{gate}/edit")).shown();
+        let form = crew.page(&format!("/console/devices/{gate}/edit"));
         assert!(form.contains("saving replaces what is stored"), "{broken}");
         let mut fields = vec![
-            ("seen".to_owned(), field(&form, "seen")),
+            ("seen".to_owned(), field(&form, "seen").to_owned()),
             ("name".to_owned(), "Gate B".to_owned()),
             ("available".to_owned(), "1".to_owned()),
             ("capacity".to_owned(), "10".to_owned()),
         ];
         for name in ["code", "publicId"] {
-            fields.push((name.to_owned(), field(&form, name)));
+            fields.push((name.to_owned(), field(&form, name).to_owned()));
         }
         if form.contains("value=\"floor\"") {
             fields.extend([("key".into(), "floor".into()), ("value".into(), "2".into())]);
@@ -477,8 +454,7 @@ fn each_role_may_do_its_part() {
     let device = server.caller_with_all().device(&json!({"name": "Gate B"}));
     let path = format!("/console/devices/{device}");
     let viewer = server.viewer();
-    let page = viewer.get(&path).shown();
-    lacks(&page, ["/edit", "/delete"]);
+    lacks(viewer.page(&path), ["/edit", "/delete"]);
     viewer
         .get(&format!("{path}/edit"))
         .refused(403, "needs the role operator");
@@ -489,7 +465,7 @@ fn each_role_may_do_its_part() {
         .post("/console/devices/new", &[("name", "x")])
         .refused(403, "needs the role operator");
     let operator = server.operator();
-    operator.post(&format!("{path}/delete"), &[]).taken();
+    operator.press(&format!("{path}/delete"));
     operator
         .post(&format!("{path}/erase"), &[])
         .refused(403, "needs the role administrator");

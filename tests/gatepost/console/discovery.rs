@@ -35,27 +35,26 @@ fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
     let server = Server::start_with(Some("https://gate.example.org"));
     let crew = server.operator();
     ask(&server, "42").refused(503, 1001, "");
-    let html = crew.get(PAGE).shown();
+    let html = crew.page(PAGE);
     has(&html, "Nobody yet");
     let opened = left(&server).expect("it is open");
     assert!(opened > Duration::from_secs(590));
     ask(&server, "42").is(201);
     // Neither the picture nor the stream is a load of the page.
-    crew.get("/console/discovery/qr.svg").shown();
+    crew.page("/console/discovery/qr.svg");
     let mut stream = events(&crew, &html);
     stream.until("event: board");
     assert!(left(&server).is_some_and(|left| left < opened));
     // Closed, it is told so, and a refresh of what is shown then leaves it closed.
-    let closed = crew.post("/console/discovery/close", &[]).taken();
+    let closed = crew.press("/console/discovery/close");
     assert_eq!(left(&server), None);
     stream.until("Discovery is closed");
     for _ in 0..2 {
-        let html = crew.get(&closed).shown();
-        has(&html, ["Discovery is closed", "Open for ten minutes"]);
+        crew.sees(&closed, ["Discovery is closed", "Open for ten minutes"]);
         assert_eq!(left(&server), None);
     }
     ask(&server, "43").refused(503, 1001, "");
-    crew.get(PAGE).shown();
+    crew.page(PAGE);
     assert!(left(&server).is_some());
     stream.until("Apps may ask");
 }
@@ -94,7 +93,7 @@ impl Events {
 fn a_request_appears_is_added_and_the_app_gets_in() {
     let server = Server::start_with(Some("https://gate.example.org"));
     let crew = server.operator();
-    let mut stream = events(&crew, &crew.get(PAGE).shown());
+    let mut stream = events(&crew, &crew.page(PAGE));
     let id = ask(&server, "42").id();
     let told = stream.until("7789");
     has(&told, "GateApp/3.1 &#60;b&#62;");
@@ -106,7 +105,7 @@ fn a_request_appears_is_added_and_the_app_gets_in() {
     let given = ask(&server, "42").data().clone();
     let secret = given["clientSecret"].as_str().expect("a secret");
     stream.until("fetched</span> <span class=\"help\">shown for");
-    let html = crew.get(PAGE).shown();
+    let html = crew.page(PAGE);
     has(&html, ["Added. The app gets", "/console/devices/"]);
     assert!(!html.contains(secret) && !html.contains("secret of"));
     let app = server.caller_of(given["clientId"].as_str().expect("an id"), secret);
@@ -114,7 +113,7 @@ fn a_request_appears_is_added_and_the_app_gets_in() {
     let device = DeviceId(given["deviceId"].as_i64().expect("an id"));
     assert!(server.app.last_seen.last(device).is_some());
     // Who comes too late is told.
-    crew.post(&format!("{PAGE}/{id}/add"), &[]).taken();
+    crew.press(&format!("{PAGE}/{id}/add"));
     crew.sees(PAGE, "somebody else decided");
     let actor: String =
         server.value("SELECT actor FROM audit WHERE record_type = 'device-request'");
@@ -127,7 +126,7 @@ fn forms_that_a_script_sends_renew_the_board_alone() {
     server
         .caller_with_all()
         .device(&json!({"code": "hall", "name": "Great hall", "deviceType": "room"}));
-    crew.get(PAGE).shown();
+    crew.page(PAGE);
     let post = |path: String| {
         let request = crew
             .request(Method::POST, &path)
@@ -152,14 +151,13 @@ fn forms_that_a_script_sends_renew_the_board_alone() {
 #[test]
 fn credentials_that_were_missed_can_be_given_out_again() {
     let (server, crew) = Server::with_operator();
-    crew.get(PAGE).shown();
+    crew.page(PAGE);
     let id = ask(&server, "42").id();
-    crew.post(&format!("{PAGE}/{id}/add"), &[]).taken();
-    lacks(crew.get(PAGE).shown(), "Give out again");
+    crew.press(&format!("{PAGE}/{id}/add"));
+    lacks(crew.page(PAGE), "Give out again");
     server.sql("UPDATE device_requests SET shown_until = 1, salt = NULL");
-    let html = crew.get(PAGE).shown();
-    has(&html, ["missed", "Give out again"]);
-    crew.post(&format!("{PAGE}/{id}/again"), &[]).taken();
+    crew.sees(PAGE, ["missed", "Give out again"]);
+    crew.press(&format!("{PAGE}/{id}/again"));
     crew.sees(PAGE, "not fetched yet");
     assert!(ask(&server, "42").data()["clientSecret"].is_string());
     assert!(
@@ -184,7 +182,7 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
     lacks(&html, "qr.svg");
     let public = Server::start_with(Some("https://gate.example.org"));
     let crew = public.operator();
-    let html = crew.get(PAGE).shown();
+    let html = crew.page(PAGE);
     has(&html, "https://gate.example.org/api/v5/device-request/new");
     let picture = whole(crew.request(Method::GET, "/console/discovery/qr.svg"));
     assert_eq!(picture.header("content-type"), "image/svg+xml");
@@ -204,12 +202,12 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
     // Other tests make networks and take them away: a look counts during which none came or went.
     let (places, html, chosen, other) = loop {
         let places = reached();
-        let html = crew.get(PAGE).shown();
+        let html = crew.page(PAGE);
         let chosen: Vec<String> = places
             .iter()
-            .map(|place| crew.get(&format!("{PAGE}?at={}", place.host)).shown())
+            .map(|place| crew.page(&format!("{PAGE}?at={}", place.host)))
             .collect();
-        let other = crew.get(&format!("{PAGE}?at=10.66.66.66")).shown();
+        let other = crew.page(&format!("{PAGE}?at=10.66.66.66"));
         let uris = |places: &[Place]| places.iter().map(Place::request_uri).collect::<Vec<_>>();
         if uris(&reached()) == uris(&places) {
             break (places, html, chosen, other);
@@ -241,7 +239,7 @@ fn only_operators_let_apps_in() {
         .refused(403, "operator");
     assert_eq!(left(&server), None);
     let operator = server.operator();
-    operator.get(PAGE).shown();
+    operator.page(PAGE);
     let id = ask(&server, "42").id();
     for action in ["add", "dismiss", "again"] {
         viewer

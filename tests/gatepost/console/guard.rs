@@ -142,7 +142,7 @@ fn nothing_is_changed_without_the_token_of_the_session() {
         let late = page(late.header(header::CONTENT_TYPE, "multipart/form-data; boundary=x"));
         assert_eq!(late.status, 403, "{named} with the token behind a file");
     }
-    crew.get("/console").shown();
+    crew.page("/console");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn another_site_changes_nothing() {
             page(request.header(name, value).form(&form)).refused(403, "another site");
         }
     }
-    crew.get("/console").shown();
+    crew.page("/console");
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Crew {
     }
 
     fn lines(&self, query: &str) -> usize {
-        let html = self.get(&format!("/console/interactions{query}")).shown();
+        let html = self.page(&format!("/console/interactions{query}"));
         html.matches("data-name=\"What\"").count()
     }
 }
@@ -57,10 +57,10 @@ fn the_tail_shows_what_comes_in_and_nothing_twice() {
     let crew = server.viewer();
     let gate = server.caller_with_all();
     event_with(&gate);
-    let html = crew.get("/console/interactions").shown();
+    let html = crew.page("/console/interactions");
     has(&html, "Nothing yet");
     let mut stream = crew.stream_of(&html);
-    let mut leads = crew.stream_of(&crew.get("/console/interactions?type=lead").shown());
+    let mut leads = crew.stream_of(&crew.page("/console/interactions?type=lead"));
     gate.interact(
         "check-in",
         &json!({"delegate": "barcode:A-1", "device": "code:hall"}),
@@ -80,7 +80,7 @@ fn the_tail_shows_what_comes_in_and_nothing_twice() {
     assert!(refused < first, "the newest first: {told}");
     assert_eq!(told.matches("data-name=\"What\"").count(), 2, "{told}");
     // A page made now has both: a stream that goes on from it begins with what is new.
-    let html = crew.get("/console/interactions").shown();
+    let html = crew.page("/console/interactions");
     let mut later = crew.stream_of(&html);
     gate.interact(
         "lead",
@@ -146,7 +146,7 @@ fn filters_narrow_the_list_and_pages_lead_all_the_way_back() {
     let mut path = "/console/interactions".to_owned();
     let mut seen = Vec::new();
     loop {
-        let html = crew.get(&path).shown();
+        let html = crew.page(&path);
         for line in html.split("data-name=\"Time\">").skip(1) {
             seen.push(line.split("</td>").next().expect("a cell").to_owned());
         }
@@ -178,9 +178,7 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
     );
     server.sql("UPDATE refusals SET at = at - 86400000 WHERE code = 1301");
     let lines = |query: &str| {
-        let html = crew
-            .get(&format!("/console/interactions/refusals{query}"))
-            .shown();
+        let html = crew.page(&format!("/console/interactions/refusals{query}"));
         html.matches("data-name=\"Why\"").count()
     };
     assert_eq!(lines(""), 2);
@@ -197,9 +195,7 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
     assert_eq!(lines(&format!("?until={}", noon(3600))), 1);
     crew.get("/console/interactions/refusals?since=yesterday")
         .refused(422, "since");
-    let csv = crew
-        .get("/console/interactions/refusals/export?code=1301")
-        .shown();
+    let csv = crew.page("/console/interactions/refusals/export?code=1301");
     let rows: Vec<&str> = csv.lines().collect();
     assert_eq!(rows.len(), 2, "{csv}");
     insta::assert_snapshot!(rows[0].trim_start_matches('\u{feff}'), @"at,recordedAt,type,delegate,delegateId,scanned,device,deviceId,code,reason,sentBy");
@@ -207,7 +203,7 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
         rows[1].contains("barcode:=1+1") && rows[1].contains(",1301,"),
         "{csv}"
     );
-    let all = crew.get("/console/interactions/refusals/export").shown();
+    let all = crew.page("/console/interactions/refusals/export");
     assert_eq!(all.lines().count(), 3, "{all}");
 }
 
@@ -220,7 +216,7 @@ fn conflicts_say_what_the_gate_did_and_what_the_rules_say() {
     event_with(&gate);
     let body = json!({"delegate": "barcode:A-1", "device": "code:stage", "admitted": true});
     let id = gate.interact("check-in", &body).id();
-    let html = crew.get("/console/interactions/conflicts").shown();
+    let html = crew.page("/console/interactions/conflicts");
     has(
         &html,
         [
@@ -231,7 +227,7 @@ fn conflicts_say_what_the_gate_did_and_what_the_rules_say() {
             "/console/delegates/1",
         ],
     );
-    let html = crew.get(&format!("/console/interactions/{id}")).shown();
+    let html = crew.page(&format!("/console/interactions/{id}"));
     has(&html, "the rules would have refused it");
     has(&html, "the gate, before it asked");
 }
@@ -254,7 +250,7 @@ fn an_interaction_shows_its_answers_and_shared_values_and_who_sent_it() {
     let made = gate.post("/interaction/batch", &batch);
     let id = made.data()[0]["data"]["id"].as_i64().expect("an id");
     let path = format!("/console/interactions/{id}");
-    let html = crew.get(&path).shown();
+    let html = crew.page(&path);
     has(
         &html,
         [
@@ -269,7 +265,7 @@ fn an_interaction_shows_its_answers_and_shared_values_and_who_sent_it() {
     crew.post(&format!("{path}/delete"), &[])
         .refused(403, "needs the role administrator");
     let ada = server.administrator();
-    ada.post(&format!("{path}/delete"), &[]).taken();
+    ada.press(&format!("{path}/delete"));
     ada.get(&path).refused(404, "may have been deleted");
     ada.post(&format!("{path}/delete"), &[])
         .refused(404, "There is no interaction");

@@ -21,6 +21,8 @@ mod secrets;
 mod sessions;
 mod settings;
 
+use access::field;
+pub use access::{between, commanded};
 pub use delegates::fields as form_fields;
 
 use crate::{
@@ -36,7 +38,7 @@ use reqwest::{
 
 /// Somebody who is signed in to the console.
 pub struct Crew {
-    url: String,
+    pub url: String,
     pub http: Client,
     pub cookie: String,
     pub csrf: String,
@@ -170,32 +172,28 @@ impl Server {
 impl Crew {
     /// Signs a user with the password [`PASSWORD`] in.
     pub fn sign_in(server: &Server, email: &str) -> Self {
-        let http = browser();
-        let response = http
-            .post(format!("{}/console/sign-in", server.url()))
-            .form(&[("email", email), ("password", PASSWORD)])
-            .send()
-            .expect("an answer");
-        assert_eq!(response.status(), 303, "{:?}", response.text());
-        let cookie = response.headers()[header::SET_COOKIE]
-            .to_str()
-            .expect("text")
-            .split(';')
-            .next()
-            .expect("a cookie")
-            .to_owned();
+        Self::sign_in_at(&server.url(), email, PASSWORD)
+    }
+
+    /// Signs a user in at the server of an address.
+    pub fn sign_in_at(url: &str, email: &str, password: &str) -> Self {
+        let form = [("email", email), ("password", password)];
+        let request = browser().post(format!("{url}/console/sign-in"));
+        Self::answered(url, &request.form(&form).send().expect("an answer"))
+    }
+
+    /// Whoever is signed in by an answer.
+    pub fn answered(url: &str, answer: &Response) -> Self {
+        assert_eq!(answer.status(), 303, "{answer:?}");
+        let cookie = answer.headers()[header::SET_COOKIE].to_str().expect("text");
         let mut crew = Self {
-            url: server.url(),
-            http,
-            cookie,
+            url: url.to_owned(),
+            http: browser(),
+            cookie: cookie.split(';').next().expect("a cookie").to_owned(),
             csrf: String::new(),
         };
         let html = crew.get("/console/account").html + &crew.get("/console").html;
-        let token = html
-            .split("name=\"csrf\" value=\"")
-            .nth(1)
-            .and_then(|rest| rest.split('"').next());
-        token.expect("a CSRF token").clone_into(&mut crew.csrf);
+        field(&html, "csrf").clone_into(&mut crew.csrf);
         crew
     }
 
@@ -209,7 +207,19 @@ impl Crew {
     /// Checks that a page has all these parts.
     #[track_caller]
     pub fn sees(&self, path: &str, parts: impl Parts) {
-        has(self.get(path).shown(), parts);
+        has(self.page(path), parts);
+    }
+
+    /// A page that can be shown.
+    #[track_caller]
+    pub fn page(&self, path: &str) -> String {
+        self.get(path).shown()
+    }
+
+    /// Sends a form that has nothing but a button; where that leads.
+    #[track_caller]
+    pub fn press(&self, path: &str) -> String {
+        self.post(path, &[]).taken()
     }
 
     /// A page.

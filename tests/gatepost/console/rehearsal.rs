@@ -22,13 +22,13 @@ use std::{
 const HERE: &str = "/console/settings/rehearsal";
 
 pub fn take_snapshot(crew: &Crew) {
-    crew.post(&format!("{HERE}/snapshot"), &[]).taken();
+    crew.press(&format!("{HERE}/snapshot"));
 }
 
 #[track_caller]
 pub fn go_back(crew: &Crew) {
     let action = format!("{HERE}/return");
-    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let id = hidden(&crew.page(HERE), &action, "snapshot");
     crew.post(&action, &[("snapshot", &id), ("words", "go back")])
         .taken();
 }
@@ -78,7 +78,7 @@ fn scan(api: &Caller, barcode: &str, nonce: &str) -> crate::harness::Reply {
 }
 
 fn tells_what_goes(crew: &Crew) {
-    let shown = crew.get(HERE).shown();
+    let shown = crew.page(HERE);
     for (what, count) in [
         ("Interactions that go", 2),
         ("Attendees made since", 2),
@@ -192,8 +192,7 @@ fn everything_of_the_event_is_as_it_was() {
         (total(&api, "delegate"), total(&api, "interaction")),
         (Some(3), Some(1))
     );
-    let told = crew.get(HERE).shown();
-    has(&told, "2 interactions of the rehearsal are gone");
+    crew.sees(HERE, "2 interactions of the rehearsal are gone");
     server
         .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
     assert_eq!(server.count("pragma_foreign_key_check"), 0);
@@ -369,14 +368,14 @@ fn open_doors_lock_the_way_back() {
     crew.post(&action, &[("snapshot", "1"), ("words", "go back")])
         .refused(422, "another snapshot");
     take_snapshot(&crew);
-    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let id = hidden(&crew.page(HERE), &action, "snapshot");
     crew.post(&action, &[("snapshot", &id), ("words", "yes")])
         .refused(422, "go back");
     crew.post(&action, &[("snapshot", "999"), ("words", "go back")])
         .refused(422, "another snapshot");
     crew.post(&format!("{HERE}/doors"), &[("doors", "open")])
         .taken();
-    let shown = crew.get(HERE).shown();
+    let shown = crew.page(HERE);
     assert!(shown.contains("doors are open since") && !shown.contains(&action));
     crew.post(&action, &[("snapshot", &id), ("words", "go back")])
         .refused(422, "doors are open");
@@ -403,7 +402,7 @@ fn a_snapshot_that_is_damaged_or_gone_leads_nowhere() {
     take_snapshot(&crew);
     api.delegate(&json!({"barcode": "A"}));
     let action = format!("{HERE}/return");
-    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let id = hidden(&crew.page(HERE), &action, "snapshot");
     let entry = server
         .app
         .store

@@ -71,7 +71,7 @@ fn words(html: &str) -> String {
 
 #[track_caller]
 fn found(crew: &Crew, query: &str) -> Vec<String> {
-    let html = crew.get(&format!("/console/sales?{query}")).shown();
+    let html = crew.page(&format!("/console/sales?{query}"));
     let lines = html.split("class=\"code\">").skip(1);
     let code = |line: &str| line.split('<').next().unwrap_or_default().to_owned();
     lines.map(code).collect()
@@ -112,7 +112,7 @@ fn purchases_are_found_and_added_up() {
     ] {
         assert_eq!(found(&crew, query), codes, "{query}");
     }
-    let page = words(&crew.get("/console/sales").shown());
+    let page = words(&crew.page("/console/sales"));
     has(&page, "77.01 in 4 purchases");
     has(&page, "68.00 Cash 9.00");
     for (query, failure) in [
@@ -128,7 +128,7 @@ fn purchases_are_found_and_added_up() {
         crew.get(&format!("/console/sales/export?{query}"))
             .refused(400, failure);
     }
-    let totals = words(&crew.get("/console/sales/totals").shown());
+    let totals = words(&crew.page("/console/sales/totals"));
     has(
         &totals,
         [
@@ -137,9 +137,7 @@ fn purchases_are_found_and_added_up() {
             "Bo 9.00 1 purchases 18.00 1 purchases – 27.00 2 purchases",
         ],
     );
-    let csv = crew
-        .get("/console/sales/totals/export?by=product&staff=Bo")
-        .shown();
+    let csv = crew.page("/console/sales/totals/export?by=product&staff=Bo");
     assert_eq!(
         csv,
         "\u{feff}day,product,units,amount,amountCents\r\n\
@@ -147,9 +145,7 @@ fn purchases_are_found_and_added_up() {
     );
     crew.get("/console/sales/totals/export?by=shoe")
         .refused(400, "method, product or staff");
-    let list = crew
-        .get("/console/sales/export?format=csv&method=cash")
-        .shown();
+    let list = crew.page("/console/sales/export?format=csv&method=cash");
     assert_eq!(list.lines().count(), 3, "{list}");
     crew.get("/console/sales/export?format=pdf")
         .refused(400, "csv, xlsx or json");
@@ -164,7 +160,7 @@ fn days_are_those_of_the_instances_zone() {
     // 18:29 and 18:31 UTC are on two days there.
     fair.send(&fair.mugs("M1", 1, "Bo", 1_790_015_340, "cash"));
     fair.send(&fair.mugs("M2", 1, "Bo", 1_790_015_460, "cash"));
-    let csv = crew.get("/console/sales/totals/export?by=staff").shown();
+    let csv = crew.page("/console/sales/totals/export?by=staff");
     let begin = "\u{feff}day,staff,purchases,amount,amountCents\r\n2026-09-21,Bo,1,";
     assert!(
         csv.starts_with(begin) && csv.contains("2026-09-22,Bo,1,"),
@@ -189,7 +185,7 @@ fn a_long_list_is_turned_page_by_page() {
     let crew = server.viewer();
     let (mut seen, mut path) = (Vec::new(), "/console/sales?staff=Bo".to_owned());
     loop {
-        let html = crew.get(&path).shown();
+        let html = crew.page(&path);
         let lines = html.split("class=\"code\">").skip(1);
         seen.extend(lines.map(|line| line[..4].to_owned()));
         let Some((before, _)) = html.split_once("\">Older") else {
@@ -215,7 +211,7 @@ fn a_receipt_tells_all_of_a_purchase_word_for_word() {
     let id = fair.send(&first);
     assert_eq!(fair.send(&second), id);
     let crew = server.viewer();
-    let html = crew.get(&format!("/console/sales/{id}")).shown();
+    let html = crew.page(&format!("/console/sales/{id}"));
     let page = words(&html);
     has(
         &page,
@@ -241,10 +237,7 @@ fn a_receipt_tells_all_of_a_purchase_word_for_word() {
         .collect();
     let kept: Vec<String> = bodies
         .iter()
-        .map(|body| {
-            crew.get(&format!("/console/sales/{id}/body/{body}"))
-                .shown()
-        })
+        .map(|body| crew.page(&format!("/console/sales/{id}/body/{body}")))
         .collect();
     assert_eq!(kept, [first.to_string(), second.to_string()]);
     crew.get("/console/sales/999")
@@ -273,7 +266,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     let sound = fair.send(&fair.mugs("M2", 1, "Bo", NOON_S, "cash"));
     let here = "/console/sales/inconsistencies";
     let viewer = server.viewer();
-    let html = viewer.get(here).shown();
+    let html = viewer.page(here);
     assert!(html.contains("there is no device 999") || html.contains("There is no device 999"));
     assert_eq!(offered(&html), [] as [&str; 0], "a viewer settles nothing");
     let settle = format!("/console/sales/{id}/settle");
@@ -281,7 +274,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
         .post(&settle, &[("note", "x")])
         .refused(403, "needs the role");
     let crew = server.operator();
-    let open = offered(&crew.get(here).shown());
+    let open = offered(&crew.page(here));
     assert_eq!(open.len(), 3, "{open:?}");
     crew.post(&settle, &[("inconsistency", &open[0]), ("note", " ")])
         .refused(422, "Note: must have 1 to 1000");
@@ -302,13 +295,13 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
         ],
     )
     .taken();
-    let flashed = crew.get(here).shown();
+    let flashed = crew.page(here);
     has(&flashed, "2 inconsistencies are settled");
     assert_eq!(offered(&flashed), &open[2..]);
     // Whoever was slower is told.
     crew.post(&settle, &[("inconsistency", &open[0]), ("note", "again")])
         .refused(422, "somebody else may have settled");
-    let settled = crew.get(&format!("{here}/settled")).shown();
+    let settled = crew.page(&format!("{here}/settled"));
     has(&settled, ["counted, 50 short", "operator@example.com"]);
     crew.post(
         &settle,
@@ -322,10 +315,9 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     crew.sees(here, "Everything fits");
     assert_eq!(found(&crew, "fits=open"), [] as [&str; 0]);
     assert_eq!(found(&crew, "fits=told"), ["M1"]);
-    crew.post(&format!("{here}/{}/reopen", open[1]), &[])
-        .taken();
+    crew.press(&format!("{here}/{}/reopen", open[1]));
     assert_eq!(
-        offered(&crew.get(&format!("/console/sales/{id}")).shown()),
+        offered(&crew.page(&format!("/console/sales/{id}"))),
         &open[1..2]
     );
     crew.post(&format!("{here}/{}/reopen", open[1]), &[])
@@ -334,7 +326,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
         "SELECT group_concat(action) FROM audit WHERE record_type = 'transaction' AND record_id = {id}"
     ));
     assert_eq!(actions, "settle,settle,reopen");
-    let audit = words(&crew.get("/console/audit?type=transaction").shown());
+    let audit = words(&crew.page("/console/audit?type=transaction"));
     has(
         &audit,
         [
@@ -344,7 +336,7 @@ fn what_does_not_fit_is_settled_with_a_note_and_taken_up_again() {
     );
     // The same body again brings nothing back that was settled.
     fair.send(&odd);
-    assert_eq!(offered(&crew.get(here).shown()), &open[1..2]);
+    assert_eq!(offered(&crew.page(here)), &open[1..2]);
 }
 
 /// Words that nobody else has.
@@ -397,7 +389,7 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
     fair.send(&revised);
     let raw = fair.api.request(Method::POST, "/tx/new");
     reply(raw.body("total 25; Quetzalcoatl Xochimilco <zyxw@example.com>")).data();
-    let open = offered(&crew.get(&format!("/console/sales/{mug_id}")).shown());
+    let open = offered(&crew.page(&format!("/console/sales/{mug_id}")));
     crew.post(
         &format!("/console/sales/{mug_id}/settle"),
         &[
@@ -407,9 +399,7 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
     )
     .taken();
     let form = super::delegates::fields(
-        &crew
-            .get(&format!("/console/delegates/{id}/merge?with={second}"))
-            .shown(),
+        &crew.page(&format!("/console/delegates/{id}/merge?with={second}")),
         "/merge",
     );
     super::delegates::send(&crew, &format!("/console/delegates/{id}/merge"), &form).taken();
@@ -422,14 +412,12 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
     assert_eq!(server.traces(&WORDS), [] as [&str; 0]);
 
     let kept = |id: i64| -> Vec<Value> {
-        let html = crew.get(&format!("/console/sales/{id}")).shown();
+        let html = crew.page(&format!("/console/sales/{id}"));
         html.split(&format!("/console/sales/{id}/body/"))
             .skip(1)
             .map(|rest| {
                 let body = rest.split('"').next().expect("an id");
-                let text = crew
-                    .get(&format!("/console/sales/{id}/body/{body}"))
-                    .shown();
+                let text = crew.page(&format!("/console/sales/{id}/body/{body}"));
                 serde_json::from_str(&text).expect("JSON")
             })
             .collect()
@@ -448,7 +436,7 @@ fn who_is_deleted_for_good_is_gone_from_purchases_and_amounts_stay() {
         of_group["items"][0]["delegates"][1],
         group["items"][0]["delegates"][1]
     );
-    let page = words(&crew.get(&format!("/console/sales/{mug_id}")).shown());
+    let page = words(&crew.page(&format!("/console/sales/{mug_id}")));
     has(&page, ["9.00", "[erased]"]);
     assert_eq!(
         server.value::<i64>("SELECT sum(net) FROM transaction_payments"),

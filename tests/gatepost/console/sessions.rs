@@ -214,13 +214,10 @@ fn a_session_ends_at_sign_out_and_with_its_user() {
     let server = Server::start();
     let crew = server.viewer();
     let again = Crew::sign_in(&server, "viewer@example.com");
-    crew.get("/console").shown();
-    assert_eq!(
-        crew.post("/console/sign-out", &[]).taken(),
-        "/console/sign-in"
-    );
+    crew.page("/console");
+    assert_eq!(crew.press("/console/sign-out"), "/console/sign-in");
     assert!(crew.get("/console").taken().starts_with("/console/sign-in"));
-    again.get("/console").shown();
+    again.page("/console");
     server.sql("DELETE FROM users");
     assert!(
         again
@@ -346,5 +343,5 @@ fn a_stream_ends_with_its_session_and_with_its_role() {
             stream.text().expect("it ends");
         }
     }
-    admin.get("/console").shown();
+    admin.page("/console");
 }

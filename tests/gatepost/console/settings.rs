@@ -95,7 +95,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     let crew = administrator(&server);
     let seen = || {
         hidden(
-            &crew.get("/console/settings").shown(),
+            &crew.page("/console/settings"),
             "/console/settings",
             "version",
         )
@@ -108,7 +108,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
         "https://gate.example.org/",
     );
     crew.post("/console/settings", &form).taken();
-    let shown = crew.get("/console/settings").shown();
+    let shown = crew.page("/console/settings");
     has(
         &shown,
         [
@@ -153,7 +153,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     crew.post("/console/settings", &general(&now, &long, "UTC", ""))
         .taken();
     let now = seen();
-    let shown = crew.get("/console/settings").shown();
+    let shown = crew.page("/console/settings");
     has(&shown, "<option value=\"Europe/Berlin\">");
     for none in ["localtime", "Factory", "posixrules"] {
         assert!(!shown.contains(&format!("\"{none}\"")), "{none}");
@@ -211,7 +211,7 @@ fn default_rules_are_a_form_and_bind_gates_at_once() {
     api.delegate(&json!({"barcode": "A"}));
     let seen = || {
         hidden(
-            &crew.get("/console/settings").shown(),
+            &crew.page("/console/settings"),
             "/console/settings/access",
             "version",
         )
@@ -249,7 +249,7 @@ fn the_second_of_two_editors_reads_who_changed_the_same_setting() {
     let crew = administrator(&server);
     server.console_user("bob@example.com", ConsoleRole::Administrator);
     let bob = Crew::sign_in(&server, "bob@example.com");
-    let version = |form: &str| hidden(&crew.get("/console/settings").shown(), form, "version");
+    let version = |form: &str| hidden(&crew.page("/console/settings"), form, "version");
     let (access, general_form) = ("/console/settings/access", "/console/settings");
     let (begun_on, now) = (version(access), version(general_form));
     bob.post(access, &[("version", &begun_on), ("entry", "single")])
@@ -323,7 +323,7 @@ fn the_logo_is_taken_by_its_content_and_served_to_everybody() {
             .body(PNG.to_vec()),
     );
     assert_eq!(without.status, 403);
-    crew.post("/console/settings/logo/remove", &[]).taken();
+    crew.press("/console/settings/logo/remove");
     assert_eq!(logo("").reply.status, 404);
     assert_eq!(server.count("audit WHERE record_type = 'logo'"), 3);
 }
@@ -359,9 +359,7 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
         api.delegate(&json!({"firstName": "A", "data": {"Catering": {"meal": meal}}}));
     }
     api.delegate(&json!({"data": {"Other": {"about": "\"Catering\""}}}));
-    let new = crew
-        .get("/console/settings/sections/edit?kind=delegate")
-        .shown();
+    let new = crew.page("/console/settings/sections/edit?kind=delegate");
     let seen = hidden(&new, EDIT, "seen");
     let checked = crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "check")]));
     has(checked.shown(), "<strong>1 of 3</strong>");
@@ -380,7 +378,7 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
     api.delegate(&json!({"data": {"Catering": {"meal": "vegan", "guests": 2}}}));
     // The form comes back as it was written; another administrator is told of a change.
     let path = "/console/settings/sections/edit?kind=delegate&name=Catering";
-    let shown = crew.get(path).shown();
+    let shown = crew.page(path);
     has(&shown, "value=\"vegan, none\"");
     let seen = hidden(&shown, EDIT, "seen");
     crew.post(EDIT, &section(&seen, &[("do", "anyway"), ("closed", "on")]))
@@ -405,7 +403,7 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
 fn a_section_as_json_is_explained_where_it_is_wrong() {
     let server = Server::start();
     let crew = administrator(&server);
-    let seen = hidden(&crew.get(EDIT).shown(), EDIT, "seen");
+    let seen = hidden(&crew.page(EDIT), EDIT, "seen");
     let save = |name: &str, json: &str| {
         let form = [
             ("seen", seen.as_str()),
@@ -426,9 +424,7 @@ fn a_section_as_json_is_explained_where_it_is_wrong() {
     let rows = r#"{"type": "object", "properties": {"rows": {"type": "integer", "minimum": 1}}}"#;
     save("Seats", rows).taken();
     save("Seats", "{}").refused(422, "has a schema already");
-    let shown = crew
-        .get("/console/settings/sections/edit?kind=device&name=Seats")
-        .shown();
+    let shown = crew.page("/console/settings/sections/edit?kind=device&name=Seats");
     has(&shown, ["textarea", "minimum"]);
     let api = server.caller_with_all();
     api.post("/device/new", &json!({"data": {"Seats": {"rows": 0}}}))
@@ -447,7 +443,7 @@ fn statements_are_tried_saved_and_searched_by() {
     let server = Server::start();
     let (crew, api) = (administrator(&server), server.caller_with_all());
     let id = api.delegate(&json!({"barcode": "A", "firstName": "Ada"}));
-    let shown = crew.get(PATH).shown();
+    let shown = crew.page(PATH);
     has(&shown, ["first_delegate_id", "raw_flags"]);
     let seen = hidden(&shown, PATH, "version");
     let post = |seen: &str, was: &str, name: &str, sql: &str, record: &str, what: &str| {
@@ -494,7 +490,7 @@ fn statements_are_tried_saved_and_searched_by() {
             .len(),
         1
     );
-    let stored = crew.get(&format!("{PATH}?name=loud")).shown();
+    let stored = crew.page(&format!("{PATH}?name=loud"));
     let now = hidden(&stored, &format!("{PATH}?name=loud"), "version");
     post(&now, "loud", "quiet", "SELECT 1", "", "save").taken();
     post(&now, "loud", "loud", "SELECT 2", "", "save").refused(404, "no statement loud");

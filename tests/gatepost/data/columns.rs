@@ -114,7 +114,7 @@ fn every_text_of_an_attendee_is_known_everywhere() {
         .map(|field| (field.name.to_owned(), value(field).into()))
         .collect();
     let id = api.delegate(&Value::Object(body));
-    let page = |path: &str| crew.get(&format!("/console/delegates/{path}")).shown();
+    let page = |path: &str| crew.page(&format!("/console/delegates/{path}"));
     let (record, form, new) = (
         page(&id.to_string()),
         page(&format!("{id}/edit")),

@@ -76,8 +76,7 @@ fn a_record_that_another_import_changed_before_it_was_linked_stays_changed() {
     assert_eq!(site.count(&parent), 1);
     // Neither takes away what the other one wrote.
     for id in ["2", "1"] {
-        let told = site.refused(&["import", "--undo", id]);
-        has(&told, "was changed since");
+        has(site.refused(&["import", "--undo", id]), "was changed since");
     }
     let name = format!("SELECT last_name FROM delegates WHERE barcode = '{barcode}'");
     assert_eq!(site.text(&name), "Meyer");

@@ -97,8 +97,7 @@ fn what_cannot_be_put_back_is_left_and_named() {
         )
         .expect("a client");
     site.done(&["import", "--undo", "5"]);
-    let told = site.refused(&["import", "--undo", "4"]);
-    has(&told, "was used since");
+    has(site.refused(&["import", "--undo", "4"]), "was used since");
     assert_eq!(site.text("SELECT group_concat(code) FROM devices"), "beer");
 }
 

@@ -72,8 +72,7 @@ fn a_flipped_bit_in_the_log_loses_nothing_and_is_told() {
         log[32 + frames * FRAME + 24 + 1000] ^= 1;
     });
     let damaged = fs::read(beside(&site.db, "-wal")).expect("the log");
-    let found = findings(&site);
-    has(&found, "gatepost.db-wal is damaged in frame");
+    has(findings(&site), "gatepost.db-wal is damaged in frame");
     // SQLite would cut the log off: no command opens the file.
     for command in [
         &["client", "list"][..],
@@ -119,13 +118,11 @@ fn what_is_lost_behind_damage_is_counted_and_the_rest_is_whole() {
         let third = log.len() / 3;
         log[third..2 * third].fill(0xa5);
     });
-    let found = findings(&site);
-    has(&found, "commits behind that are lost");
+    has(findings(&site), "commits behind that are lost");
     let mut served = Served::start(&site.db);
     let ping = get("/ping", &site.token);
     served.wire().call(&ping).expect("an answer").is(200);
-    let told = findings(&site);
-    has(&told, "commits behind that are lost");
+    has(findings(&site), "commits behind that are lost");
     served.kill();
     let file = Connection::open(&site.db).expect("the file");
     assert_eq!(evidence::troubles(&file), Vec::<String>::new());

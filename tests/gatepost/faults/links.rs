@@ -30,8 +30,7 @@ fn a_second_serve_through_a_link_is_refused() {
     symlink(site.folder.path(), &folder).expect("a link");
     let served = Served::start(&site.db);
     for other in [&link, &folder.join("gatepost.db")] {
-        let told = refused(other);
-        has(&told, "another `gatepost serve` runs on");
+        has(refused(other), "another `gatepost serve` runs on");
     }
     // The other way round, and a command that works beside the server.
     served.stop();

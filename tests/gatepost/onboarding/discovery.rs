@@ -3,7 +3,7 @@
 use super::{Server, asking};
 use crate::{
     faults::process::until,
-    harness::{cases, has, reply, whole},
+    harness::{at_once, cases, has, reply, whole},
 };
 use gatepost::{
     domain::discovery::{clear, list},
@@ -345,15 +345,7 @@ fn two_who_add_one_request_at_once_make_one_device() {
     let server = Server::start();
     server.open_discovery();
     let id = server.ask(&asking("42")).id();
-    let added: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| server.add(id, false)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("it ends"))
-            .collect()
-    });
+    let added: Vec<_> = at_once(4, |_| server.add(id, false));
     assert_eq!(added.iter().flatten().count(), 1, "{added:?}");
     assert_eq!(server.count("devices"), 1);
     assert_eq!(server.count("clients"), 1);

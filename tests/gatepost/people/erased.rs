@@ -5,7 +5,7 @@ use super::{
     filled::{fill, keyed},
     gatepost, shown, traces, wiped, words_in,
 };
-use crate::harness::{Caller, Server, has, lacks, reply, table, whole};
+use crate::harness::{Caller, Server, at_once, has, lacks, reply, table, whole};
 use gatepost::identity::{ConsoleRole, Role};
 use reqwest::Method;
 use serde_json::json;
@@ -121,7 +121,7 @@ fn a_file_is_compacted_while_nobody_else_has_it() {
     let id = api.delegate(&json!({"firstName": "Ada"}));
     let user = server.caller_as_user("ada@example.org", &[], Some(id));
     let crew = server.administrator();
-    let page = || crew.get("/console/settings/backups").shown();
+    let page = || crew.page("/console/settings/backups");
     lacks(page(), "gatepost compact");
     user.delete("/delegate/myself").is(204);
     has(page(), "2 records were erased since");
@@ -220,15 +220,7 @@ fn of_two_who_ask_at_once_to_be_gone_each_is_told_the_truth() {
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
     let ada = server.caller_as_user("ada@example.org", &[], Some(id));
-    let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| ada.delete("/delegate/myself").status))
-            .collect();
-        asked
-            .into_iter()
-            .map(|asked| asked.join().expect("an answer"))
-            .collect()
-    });
+    let statuses: Vec<u16> = at_once(4, |_| ada.delete("/delegate/myself").status);
     assert!(statuses.contains(&204), "{statuses:?}");
     assert!(
         statuses
@@ -257,7 +249,7 @@ fn only_copies_that_may_have_the_person_are_named() {
     server.sql("INSERT INTO backups (kind, path, started_at, finished_at, failure) VALUES ('manual', '/stick/failed.db', 1, 9e15, 'x')");
     let aside = beside(&server.path(), ".v3.bak");
     std::fs::write(&aside, "x").expect("a copy");
-    let page = crew.get(&format!("/console/delegates/{id}/erase")).shown();
+    let page = crew.page(&format!("/console/delegates/{id}/erase"));
     has(&page, ["/stick/since.db", ".v3.bak"]);
     lacks(&page, ["before.db", "failed.db"]);
     let user = server.caller_as_user("ada@example.org", &[], Some(id));

@@ -44,7 +44,7 @@ fn send(crew: &Crew, path: &str, fields: &[(String, String)]) -> Page {
 
 /// What the editor saw.
 fn seen(crew: &Crew, path: &str) -> String {
-    let html = crew.get(path).shown();
+    let html = crew.page(path);
     let seen = html.split("name=\"seen\" value=\"").nth(1).expect("a mark");
     seen.split('"').next().expect("a mark").to_owned()
 }
@@ -65,7 +65,7 @@ fn a_report_is_made_tried_run_and_fetched() {
         all.delegate(&json!({"firstName": name}));
     }
     let (client, _) = server.client(&[], &[Scope::ReportRead]);
-    let html = crew.get(NEW).shown();
+    let html = crew.page(NEW);
     has(
         &html,
         ["transaction_payments", "first_delegate_id", &client],
@@ -103,13 +103,13 @@ fn a_report_is_made_tried_run_and_fetched() {
     );
     // It is asked for what it needs before it is run.
     let viewer = server.viewer();
-    let html = viewer.get("/console/reports/test/r").shown();
+    let html = viewer.page("/console/reports/test/r");
     has(&html, "Only those after");
     lacks(&html, "<table");
     assert!(!html.contains("/edit"), "a viewer changes nothing");
-    let html = viewer.get("/console/reports/test/r?p.after=0").shown();
+    let html = viewer.page("/console/reports/test/r?p.after=0");
     has(&html, ["Ada &#60;b&#62;", "2 rows"]);
-    let html = crew.get(EDIT).shown();
+    let html = crew.page(EDIT);
     has(&html, "<option value=\"number\" selected>");
     let refused = viewer.get("/console/reports/test/r?p.after=some");
     refused.refused(422, "After: must be a number");
@@ -130,8 +130,7 @@ fn a_report_is_made_tried_run_and_fetched() {
     assert_eq!(file("csv"), "\u{feff}id,first_name\r\n2,Bo\r\n");
     has(file("json"), "\"first_name\":\"Bo\"");
     crew.sees("/console/reports", "Delegates");
-    let audit = crew.get("/console/audit?type=report").shown();
-    has(&audit, "Delegates");
+    crew.sees("/console/audit?type=report", "Delegates");
 }
 
 #[test]
@@ -193,7 +192,7 @@ fn two_who_change_one_report_are_told() {
     crew.get("/console/reports/test/r")
         .refused(404, "no report");
     assert_eq!(
-        crew.post("/console/reports/test/new/remove", &[]).taken(),
+        crew.press("/console/reports/test/new/remove"),
         "/console/reports"
     );
     assert!(stored(&server, "test", "new").is_none());
@@ -202,15 +201,14 @@ fn two_who_change_one_report_are_told() {
 #[test]
 fn shipped_reports_are_there_and_come_back_when_asked_for() {
     let (server, crew) = Server::with_administrator();
-    let html = crew.get("/console/reports").shown();
+    let html = crew.page("/console/reports");
     has(&html, "Attendance by session");
     lacks(&html, "Put them back");
-    crew.post("/console/reports/event/attendance/remove", &[])
-        .taken();
-    let html = crew.get("/console/reports").shown();
+    crew.press("/console/reports/event/attendance/remove");
+    let html = crew.page("/console/reports");
     lacks(&html, "/console/reports/event/attendance");
     has(&html, "Put them back");
-    crew.post("/console/reports/shipped", &[]).taken();
+    crew.press("/console/reports/shipped");
     crew.sees("/console/reports", "/console/reports/event/attendance");
     assert_eq!(server.count("reports"), 6);
 }
@@ -223,28 +221,23 @@ fn times_are_drawn_as_a_line_and_names_as_bars() {
         "SELECT '2026-11-21 09:' || column1 || ':00' AS at, column2 AS people, -column2 AS less
         FROM (VALUES ('00', 3), ('15', 9), ('45', 6))";
     server.put(&report(times));
-    let html = crew.get("/console/reports/test/r").shown();
+    let html = crew.page("/console/reports/test/r");
     has(&html, "<polyline points=\"0.0,66.7 200.0,0.0 600.0,33.3\"");
     has(
         &html,
         "aria-label=\"people by at, 3 of them: at most 9 at 2026-11-21 09:15:00",
     );
-    let html = crew
-        .get("/console/reports/test/r?chart=bar&value=less")
-        .shown();
+    let html = crew.page("/console/reports/test/r?chart=bar&value=less");
     has(&html, ["<rect", "<title>-9, 2026-11-21 09:15:00</title>"]);
-    let html = crew.get("/console/reports/test/r?chart=none").shown();
+    let html = crew.page("/console/reports/test/r?chart=none");
     lacks(&html, ["<polyline", "<rect"]);
     server.put(&report(
         "SELECT column1 AS product, column2 AS sold FROM (VALUES ('Day', 3), ('Week', 9))",
     ));
-    let html = crew.get("/console/reports/test/r").shown();
+    let html = crew.page("/console/reports/test/r");
     has(&html, ["named-bars", "<span>Week</span>"]);
     server.put(&report("SELECT 1 AS one, 2 AS two"));
-    lacks(
-        crew.get("/console/reports/test/r").shown(),
-        "class=\"chart\"",
-    );
+    lacks(crew.page("/console/reports/test/r"), "class=\"chart\"");
 }
 
 #[test]
@@ -254,9 +247,9 @@ fn a_page_shows_the_first_rows_of_many_and_the_file_has_all() {
     server.put(&report(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, hex(zeroblob(40)) AS x FROM n",
     ));
-    let html = crew.get("/console/reports/test/r").shown();
+    let html = crew.page("/console/reports/test/r");
     assert!(html.contains("The first 500 rows") && html.matches("<tr>").count() == 501);
-    let file = crew.get("/console/reports/test/r/file?format=csv").shown();
+    let file = crew.page("/console/reports/test/r/file?format=csv");
     assert_eq!(file.lines().count(), 20_001);
     // One that is endless has first rows too.
     server.put(&report(
@@ -274,7 +267,7 @@ fn who_may_fetch_is_chosen_among_clients_and_nobody_is_forgotten() {
         &report("SELECT 1"),
         json!({"api_clients": ["of-another-instance"]}),
     ));
-    let html = crew.get(EDIT).shown();
+    let html = crew.page(EDIT);
     assert!(html.contains(&reads) && !html.contains(&bare), "{html}");
     has(&html, "value=\"of-another-instance\" checked");
     let mut form = fields(&[("exposed", "some"), ("seen", &seen(&crew, EDIT))]);

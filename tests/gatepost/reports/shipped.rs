@@ -178,9 +178,9 @@ fn what_a_report_adds_up_of_payments_is_what_the_console_shows() {
     let rows = server.reader().get("/report/test/export/r/data.json");
     assert_eq!(*rows.data(), json!([{"method": "cash", "kept": 5000}]));
     let crew = server.crew(gatepost::identity::ConsoleRole::Viewer);
-    let csv = crew.get("/console/sales/totals/export?by=method").shown();
+    let csv = crew.page("/console/sales/totals/export?by=method");
     has(&csv, ",Cash,2,50.00,5000");
-    let list = crew.get("/console/sales/export?format=json").shown();
+    let list = crew.page("/console/sales/export?format=json");
     assert_eq!(list.matches("\"cash\":2500").count(), 2, "{list}");
 }
 

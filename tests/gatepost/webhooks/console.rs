@@ -30,11 +30,11 @@ fn form<'a>(url: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)
 #[track_caller]
 fn secret_of(crew: &Crew, made: Page) -> String {
     assert_eq!(made.taken(), "/console/access/made");
-    let shown = crew.get("/console/access/made").shown();
+    let shown = crew.page("/console/access/made");
     let after = shown.split("id=\"made-secret\">").nth(1).expect("a secret");
     let secret = after.split('<').next().expect("a secret").to_owned();
     assert!(secret.starts_with("whsec_"), "{secret}");
-    let again = crew.get("/console/access/made").shown();
+    let again = crew.page("/console/access/made");
     assert!(!again.contains(&secret));
     secret
 }
@@ -55,7 +55,7 @@ fn an_administrator_makes_one_and_sees_its_secret_once() {
         crew.post(NEW, &form(&url, &[("changes", "delegate.updated")])),
     );
     let at = format!("/console/webhooks/{}", id(&server));
-    let page = crew.get(&at).shown();
+    let page = crew.page(&at);
     has(
         &page,
         [
@@ -65,11 +65,11 @@ fn an_administrator_makes_one_and_sees_its_secret_once() {
         ],
     );
     let (list, edit) = (
-        crew.get("/console/webhooks").shown(),
-        crew.get(&format!("{at}/edit")).shown(),
+        crew.page("/console/webhooks"),
+        crew.page(&format!("{at}/edit")),
     );
     has(&edit, ["my-own, prize-won", "s3cret"]);
-    for page in [&page, &list, &edit, &crew.get("/console/audit").shown()] {
+    for page in [&page, &list, &edit, &crew.page("/console/audit")] {
         assert!(!page.contains(&secret));
     }
     let audited: String =
@@ -145,9 +145,9 @@ fn operators_see_and_send_again_and_change_nothing() {
     let at = format!("/console/webhooks/{id}");
     let operator = server.operator();
     crate::faults::process::until("the delivery is shown", || {
-        operator.get(&at).shown().contains("delivered (200)")
+        operator.page(&at).contains("delivered (200)")
     });
-    let page = operator.get(&at).shown();
+    let page = operator.page(&at);
     has(&page, "thanks");
     lacks(&page, ["s3cret", "rotate"]);
     let attempt: i64 = server.value("SELECT max(id) FROM webhook_attempts");
@@ -209,8 +209,8 @@ fn a_test_tells_what_came_back() {
     let crew = server.administrator();
     let at = format!("/console/webhooks/{id}");
     let try_out = || {
-        crew.post(&format!("{at}/test"), &[]).taken();
-        crew.get(&at).shown()
+        crew.press(&format!("{at}/test"));
+        crew.page(&at)
     };
     has(try_out(), "Test delivered. It answered 200: thanks");
     let came = receiver.wait_for(1);

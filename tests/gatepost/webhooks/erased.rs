@@ -57,7 +57,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
         "/console/webhooks/{}",
         server.value::<i64>("SELECT id FROM webhooks")
     );
-    crew.post(&format!("{at}/resume"), &[]).taken();
+    crew.press(&format!("{at}/resume"));
     let came = receiver.wait("that it is erased", |came| {
         came.iter().any(|came| came.kind() == "delegate.erased")
     });

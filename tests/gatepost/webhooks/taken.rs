@@ -131,8 +131,7 @@ fn changes_of_records_are_told_as_they_stand() {
         of("delegate.deleted"),
         json!({"id": ada, "_type": "delegate"})
     );
-    crew.post(&format!("/console/delegates/{ada}/restore"), &[])
-        .taken();
+    crew.press(&format!("/console/delegates/{ada}/restore"));
     let came = receiver.wait_for(9);
     assert_eq!(came[8].kind(), "delegate.restored");
     assert_eq!(came[8].data()["firstName"], "Ada");
@@ -194,7 +193,7 @@ fn records_that_an_import_makes_are_told_one_by_one() {
     // People see where somebody came from.
     let crew = server.administrator();
     let first: i64 = server.value("SELECT id FROM delegates WHERE barcode = 'C7'");
-    let html = crew.get(&format!("/console/delegates/{first}")).shown();
+    let html = crew.page(&format!("/console/delegates/{first}"));
     has(&html, ["Imported", "import of list.csv"]);
     assert_eq!(receiver.came().len(), 302);
 }
@@ -269,10 +268,7 @@ fn a_person_decides_what_is_told_from_now_on() {
     let api = server.caller_with_all();
     let ada = api.delegate(&json!({"firstName": "Ada"}));
     let crew = server.administrator();
-    let act = |end: &str| {
-        crew.post(&format!("/console/webhooks/{id}/{end}"), &[])
-            .taken()
-    };
+    let act = |end: &str| crew.press(&format!("/console/webhooks/{id}/{end}"));
     let lead = || api.interact("lead", &json!({"delegate": ada})).id();
     lead();
     receiver.wait_for(1);
@@ -285,8 +281,7 @@ fn a_person_decides_what_is_told_from_now_on() {
     act("skip");
     let after = lead();
     assert_eq!(receiver.wait_for(3)[2].data()["id"], after);
-    crew.post(&format!("/console/webhooks/{id}/remove"), &[])
-        .taken();
+    crew.press(&format!("/console/webhooks/{id}/remove"));
     lead();
     let other = Receiver::that(|_| Act::Answer(204, ""));
     subscribe(&server, &webhook("Other", &other.url(), &["lead"], &[]));

@@ -70,15 +70,14 @@ fn what_is_not_taken_holds_back_its_own_person_and_nobody_else() {
         server.value("SELECT group_concat(lane || coalesce(why, '')) FROM webhook_held");
     has(&held, &format!("delegate:{ada}it answered 500"));
     let crew = server.operator();
-    let page = crew.get(&format!("/console/webhooks/{id}")).shown();
+    let page = crew.page(&format!("/console/webhooks/{id}"));
     has(&page, ["Failed deliveries", "I choke on this"]);
     // It is tried again by itself, under the same id, and what waited follows in order.
     receiver.wait("another try", |came| {
         came.iter().filter(|came| n(came) == 1).count() >= 2
     });
     refuses.store(false, Ordering::SeqCst);
-    crew.post(&format!("/console/webhooks/{id}/resume"), &[])
-        .taken();
+    crew.press(&format!("/console/webhooks/{id}/resume"));
     let came = receiver.wait("the rest", |came| came.iter().any(|came| n(came) == 3));
     let of_ada: Vec<i64> = came.iter().map(n).filter(|n| *n < 10).collect();
     let tries = of_ada.iter().filter(|n| **n == 1).count();
@@ -176,8 +175,7 @@ fn a_receiver_that_is_away_for_long_makes_the_file_no_larger() {
     let attempts = server.count("webhook_attempts");
     assert!(attempts < 20, "{attempts}");
     let crew = server.operator();
-    let list = crew.get("/console/webhooks").shown();
-    has(&list, ["failing", "3001"]);
+    crew.sees("/console/webhooks", ["failing", "3001"]);
 }
 
 /// Moves what the file says about the past.
@@ -215,7 +213,7 @@ fn after_three_days_of_failure_it_stops_and_a_click_has_it_go_on() {
     let at = format!("/console/webhooks/{id}");
     crew.sees("/console/webhooks", "stopped");
     crew.sees(&at, "every delivery failed for three days");
-    let dashboard = crew.get("/console").shown();
+    let dashboard = crew.page("/console");
     assert!(dashboard.contains("CRM"), "the dashboard tells");
     receiver.now(|_| Act::Answer(200, ""));
     // A test says whether it is worth while, and changes nothing.
@@ -223,7 +221,7 @@ fn after_three_days_of_failure_it_stops_and_a_click_has_it_go_on() {
     assert_eq!(tested.status, 303);
     crew.sees(&at, "Test delivered.");
     assert_eq!(server.value::<i64>(stopped), 1);
-    crew.post(&format!("{at}/resume"), &[]).taken();
+    crew.press(&format!("{at}/resume"));
     let came = receiver.wait("the rest", |came| {
         came[tried..]
             .iter()
@@ -250,7 +248,7 @@ fn a_receiver_that_says_it_is_no_more_is_left_alone() {
     await_value(&server, "it stops", gone, 1);
     assert!(receiver.came().len() <= gatepost::domain::webhooks::runner::AT_ONCE);
     let crew = server.operator();
-    let page = crew.get(&format!("/console/webhooks/{id}")).shown();
+    let page = crew.page(&format!("/console/webhooks/{id}"));
     has(&page, "gone for good (410)");
     // Nothing is tried by itself, so that no time is told; and what there is to be done is.
     has(&page, "paused");

@@ -10,7 +10,7 @@ use crate::{
         smtp::{Act, MailServer},
     },
     faults::process::{beside, until},
-    harness::{Caller, PASSWORD, Reply, Server, cases, has, lacks, reply, whole},
+    harness::{Caller, PASSWORD, Reply, Server, at_once, cases, has, lacks, reply, whole},
     people::memmem,
 };
 use gatepost::identity::Role;
@@ -219,15 +219,7 @@ fn of_many_who_come_with_one_code_at_once_one_gets_in() {
     let site = Site::new();
     site.server.user("ada@example.org", &[], None);
     let code = site.sent("ada@example.org");
-    let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let tries: Vec<_> = (0..5)
-            .map(|_| scope.spawn(|| site.sign_in("ada@example.org", &code).reply.status))
-            .collect();
-        tries
-            .into_iter()
-            .map(|one| one.join().expect("an answer"))
-            .collect()
-    });
+    let statuses: Vec<u16> = at_once(5, |_| site.sign_in("ada@example.org", &code).reply.status);
     assert_eq!(
         statuses.iter().filter(|status| **status == 200).count(),
         1,

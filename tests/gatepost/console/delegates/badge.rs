@@ -61,9 +61,9 @@ fn a_lost_badge_opens_no_gate_and_whoever_brings_it_is_told_why() {
         )
         .refused(409, 1105, named);
     }
-    let html = crew.get(&format!("/console/delegates/{ada}")).shown();
+    let html = crew.page(&format!("/console/delegates/{ada}"));
     has(&html, ["LOST-0001", "<h2 id=\"refusals\">"]);
-    let found = crew.get("/console/delegates?q=LOST-0001").shown();
+    let found = crew.page("/console/delegates?q=LOST-0001");
     has(&found, "This badge was reported lost at");
 
     // Found again.
@@ -143,9 +143,7 @@ fn every_code_has_its_qr_and_a_page_to_print() {
         assert_eq!(answer.headers()["content-type"], "image/svg+xml");
         assert!(answer.text().expect("text").starts_with("<svg"));
     }
-    let html = crew
-        .get(&format!("/console/delegates/{ada}/code/barcode"))
-        .shown();
+    let html = crew.page(&format!("/console/delegates/{ada}/code/barcode"));
     has(&html, "Ä/&#60;1&#62;");
     crew.get(&format!("/console/delegates/{ada}/qr/rfid"))
         .refused(404, "has no RFID");

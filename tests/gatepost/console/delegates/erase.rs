@@ -1,6 +1,6 @@
 //! Deleting for good leaves nothing.
 
-use crate::harness::{Server, has, reply, typed, words};
+use crate::harness::{Server, reply, typed, words};
 use gatepost::identity::Role;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -86,8 +86,7 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     server.user("zyxw@example.com", &[Role::DelegateRead], Some(id));
     assert_eq!(server.traces(&WORDS), WORDS, "all of it is there");
 
-    let page = crew.get(&at("/erase")).shown();
-    has(&page, &format!("Type the number {id}"));
+    crew.sees(&at("/erase"), &format!("Type the number {id}"));
     crew.post(&at("/erase"), &[("confirm", "yes")])
         .refused(422, "nothing is deleted");
     assert_eq!(api.get(&format!("/delegate/id:{id}")).id(), id);
@@ -142,10 +141,7 @@ fn a_merged_record_goes_with_the_person() {
     let double = api.delegate(&json!({"firstName": "Xochimilco", "barcode": "zyxw-badge-1"}));
     let crew = server.administrator();
     let path = format!("/console/delegates/{id}/merge");
-    let form = super::fields(
-        &crew.get(&format!("{path}?with={double}")).shown(),
-        "/merge",
-    );
+    let form = super::fields(&crew.page(&format!("{path}?with={double}")), "/merge");
     super::send(&crew, &path, &form).taken();
     let confirmed = [("confirm", &*id.to_string())];
     crew.post(&format!("/console/delegates/{id}/erase"), &confirmed)

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 #[test]
 fn somebody_is_entered_with_details_and_shown() {
     let (server, crew) = Server::with_operator();
-    let mut form = fields(&crew.get("/console/delegates/new").shown(), "/new");
+    let mut form = fields(&crew.page("/console/delegates/new"), "/new");
     send(&crew, "/console/delegates/new", &form).refused(422, "Enter a name or a code");
     for (name, value) in [
         ("firstName", "Ada"),
@@ -21,7 +21,7 @@ fn somebody_is_entered_with_details_and_shown() {
     }
     form.push(("flag".to_owned(), "p".to_owned()));
     let record = send(&crew, "/console/delegates/new", &form).taken();
-    let html = crew.get(&record).shown();
+    let html = crew.page(&record);
     has(
         &html,
         ["Ada", "T-1", "vegan", "Berg", "p: profile is public"],
@@ -47,7 +47,7 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
     );
     let crew = server.operator();
     let path = format!("/console/delegates/{id}/edit");
-    let untouched = fields(&crew.get(&path).shown(), "/edit");
+    let untouched = fields(&crew.page(&path), "/edit");
     send(&crew, &path, &untouched).taken();
     let changes =
         format!("SELECT count(*) FROM audit WHERE record_type = 'delegate' AND record_id = {id}");
@@ -64,7 +64,7 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
         stored.data()["data"],
         json!({"Data": {"size": 3}, "Travel": {"by": ["train"]}})
     );
-    let html = crew.get(&format!("/console/delegates/{id}")).shown();
+    let html = crew.page(&format!("/console/delegates/{id}"));
     has(&html, "<del>Lovelace</del> → <ins>King</ins>");
     has(&html, "operator@example.com");
     for (name, value, about) in [
@@ -85,7 +85,7 @@ fn a_change_is_of_what_was_changed_and_is_told_in_the_history() {
             "Public ID: must have at most 255",
         ),
     ] {
-        let mut bad = fields(&crew.get(&path).shown(), "/edit");
+        let mut bad = fields(&crew.page(&path), "/edit");
         set(&mut bad, name, value);
         send(&crew, &path, &bad).refused(422, about);
     }
@@ -100,8 +100,8 @@ fn the_second_of_two_who_edit_is_told_and_overwrites_nothing() {
     );
     let path = format!("/console/delegates/{id}/edit");
     let (one, other) = (server.operator(), server.administrator());
-    let mut first = fields(&one.get(&path).shown(), "/edit");
-    let mut second = fields(&other.get(&path).shown(), "/edit");
+    let mut first = fields(&one.page(&path), "/edit");
+    let mut second = fields(&other.page(&path), "/edit");
     for (name, value) in [
         ("company", "Nordwind"),
         ("lastName", "King"),
@@ -170,16 +170,16 @@ fn a_deleted_record_comes_back_unless_its_code_is_anothers() {
     let id = api.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
     let crew = server.operator();
     let at = |end: &str| format!("/console/delegates/{id}{end}");
-    crew.post(&at("/delete"), &[]).taken();
+    crew.press(&at("/delete"));
     api.get("/delegate/barcode:T-1")
         .refused(404, 1301, "there is no delegate");
     crew.sees(&at(""), "This record is deleted");
     crew.get(&at("/edit")).refused(404, "There is no delegate");
-    crew.post(&at("/restore"), &[]).taken();
+    crew.press(&at("/restore"));
     assert_eq!(api.get("/delegate/barcode:T-1").id(), id);
     crew.post(&at("/restore"), &[])
         .refused(404, "no deleted delegate");
-    crew.post(&at("/delete"), &[]).taken();
+    crew.press(&at("/delete"));
     let other = api.delegate(&json!({"firstName": "Grace", "barcode": "T-1"}));
     let refused = crew.post(&at("/restore"), &[]);
     refused.refused(422, "T-1");
@@ -187,6 +187,6 @@ fn a_deleted_record_comes_back_unless_its_code_is_anothers() {
     assert_eq!(api.get("/delegate/barcode:T-1").id(), other);
     api.patch(&format!("/delegate/id:{other}"), &json!({"barcode": "T-2"}))
         .data();
-    crew.post(&at("/restore"), &[]).taken();
+    crew.press(&at("/restore"));
     crew.sees(&at(""), "<strong>Restored</strong>");
 }

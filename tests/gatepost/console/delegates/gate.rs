@@ -15,7 +15,7 @@ fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
         crew.post(&format!("/console/delegates/{ada}/passage"), &fields)
     };
     let record = pass("check-in").taken();
-    let html = crew.get(&record).shown();
+    let html = crew.page(&record);
     has(&html, ["Ada is checked in at Hall.", "inside Hall since"]);
     has(&html, &format!("value=\"{hall}\" selected"));
     let refused = pass("check-in");
@@ -39,8 +39,7 @@ fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
     assert_eq!(server.value::<i64>(&inside), 0);
     let kept = "SELECT count(*) FROM refusals WHERE user_id IS NOT NULL";
     assert_eq!(server.value::<i64>(kept), 2);
-    let html = crew.get(&record).shown();
-    has(&html, "<h2 id=\"refusals\">Refused</h2>");
+    crew.sees(&record, "<h2 id=\"refusals\">Refused</h2>");
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
     assert_eq!(items[0]["meta"]["note"], note);
     assert_eq!(items[1]["meta"], json!({"note": note}));
     assert_eq!(items[2]["meta"], json!({}), "a lead is no passage");
-    let html = crew.get(&format!("/console/delegates/{ada}")).shown();
+    let html = crew.page(&format!("/console/delegates/{ada}"));
     has(&html, "Stop: hold the person and read it");
     let was = ("was", "Allergic to \"nuts\"");
     crew.post(

@@ -42,16 +42,13 @@ fn two_records_become_one_with_all_that_both_did() {
     )
     .taken();
     let path = format!("/console/delegates/{ada}/merge");
-    let html = crew.get(&format!("{path}?q=lovelace")).shown();
+    let html = crew.page(&format!("{path}?q=lovelace"));
     has(&html, &format!("{path}?with={double}"));
     assert!(
-        !crew
-            .get(&format!("{path}?q=T-1"))
-            .shown()
-            .contains("?with="),
+        !crew.page(&format!("{path}?q=T-1")).contains("?with="),
         "not itself"
     );
-    let html = crew.get(&format!("{path}?with={double}")).shown();
+    let html = crew.page(&format!("{path}?with={double}"));
     has(&html, ["Barcode T-2", "3 interactions"]);
     let mut form = fields(&html, "/merge");
     set(&mut form, "take-email", "other");
@@ -88,7 +85,7 @@ fn two_records_become_one_with_all_that_both_did() {
     assert_eq!(inside(foyer), 1);
     let left = format!("SELECT count(*) FROM interactions WHERE first_delegate_id = {double}");
     assert_eq!(server.value::<i64>(&left), 0);
-    let html = crew.get(&format!("/console/delegates/{ada}")).shown();
+    let html = crew.page(&format!("/console/delegates/{ada}"));
     has(&html, ["VIP", "<strong>Merged</strong>"]);
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
         .args(["check", "--db"])
@@ -110,10 +107,7 @@ fn the_badge_that_stays_valid_can_be_chosen() {
     let double = api.delegate(&json!({"firstName": "Ada", "barcode": "T-2"}));
     let crew = server.operator();
     let path = format!("/console/delegates/{ada}/merge");
-    let mut form = fields(
-        &crew.get(&format!("{path}?with={double}")).shown(),
-        "/merge",
-    );
+    let mut form = fields(&crew.page(&format!("{path}?with={double}")), "/merge");
     set(&mut form, "take-barcode", "other");
     // Somebody changes one of them meanwhile.
     api.patch(
@@ -122,10 +116,7 @@ fn the_badge_that_stays_valid_can_be_chosen() {
     )
     .data();
     send(&crew, &path, &form).refused(422, "nothing is merged");
-    let mut form = fields(
-        &crew.get(&format!("{path}?with={double}")).shown(),
-        "/merge",
-    );
+    let mut form = fields(&crew.page(&format!("{path}?with={double}")), "/merge");
     set(&mut form, "take-barcode", "other");
     send(&crew, &path, &form).taken();
     assert_eq!(api.get("/delegate/barcode:T-2").id(), ada);

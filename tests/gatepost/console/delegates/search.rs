@@ -19,7 +19,7 @@ fn people(server: &Server) -> [i64; 4] {
 
 /// The ids on a page of the list.
 fn found(crew: &Crew, query: &str) -> Vec<i64> {
-    ids(&crew.get(&format!("/console/delegates?{query}")).shown())
+    ids(&crew.page(&format!("/console/delegates?{query}")))
 }
 
 fn ids(html: &str) -> Vec<i64> {
@@ -61,8 +61,7 @@ fn words_find_people_wherever_they_stand() {
     ] {
         assert_eq!(found(&crew, query), expected, "{query}");
     }
-    crew.get("/console/delegates?q=grace+love")
-        .shown()
+    crew.page("/console/delegates?q=grace+love")
         .find("No matches")
         .expect("it says so");
 }
@@ -76,11 +75,10 @@ fn a_scanned_code_of_any_kind_leads_straight_to_its_holder() {
     for code in ["T-100", "E200-1"] {
         let scanned = crew.get(&format!("/console/delegates?q={code}&go=1"));
         assert_eq!(scanned.taken(), record);
-        let typed = crew.get(&format!("/console/delegates?q={code}")).shown();
+        let typed = crew.page(&format!("/console/delegates?q={code}"));
         assert!(typed.contains("of <a href=\"") && typed.contains(&record));
     }
-    let html = crew.get("/console/delegates?q=E200-2&go=1").shown();
-    has(&html, "No matches");
+    crew.sees("/console/delegates?q=E200-2&go=1", "No matches");
 }
 
 #[test]
@@ -133,7 +131,7 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
     );
     let speaker = api.delegate(&json!({"firstName": "Sue", "delegateType": "speaker"}));
     assert_eq!(found(&crew, "type=speaker&been=no&device="), [speaker]);
-    let narrowed = crew.get("/console/delegates?been=no").shown();
+    let narrowed = crew.page("/console/delegates?been=no");
     has(&narrowed, "<details class=\"more\" open>");
     api.delete(&format!("/delegate/id:{speaker}")).is(204);
     assert_eq!(found(&crew, "deleted=1"), [li, speaker]);
@@ -155,17 +153,14 @@ fn what_is_wrong_with_an_expression_is_told_with_its_place() {
     search(r#"{"and": [{"==": ["firstName", "Ada"]}, {">=": ["createdAt", "soon"]}]}"#)
         .refused(422, "and[1].&#34;&#62;=&#34;[1]");
     search(r#"{"=="#).refused(422, "is not valid JSON");
-    let html = search(r#"{"=="#).html;
-    has(&html, "{&#34;==</textarea>");
+    has(&search(r#"{"=="#).html, "{&#34;==</textarea>");
     for example in crew
-        .get("/console/delegates")
-        .shown()
+        .page("/console/delegates")
         .split("href=\"/console/delegates?search=")
         .skip(1)
     {
         let example = example.split('"').next().expect("an address");
-        crew.get(&format!("/console/delegates?search={example}"))
-            .shown();
+        crew.page(&format!("/console/delegates?search={example}"));
     }
 }
 
@@ -183,18 +178,18 @@ fn pages_can_be_turned_there_and_back() {
         Some(rest.split('"').next()?.replace("&amp;", "&"))
     };
     for query in ["", "q=person"] {
-        let first = crew.get(&format!("/console/delegates?{query}")).shown();
+        let first = crew.page(&format!("/console/delegates?{query}"));
         assert_eq!(ids(&first), (1..=50).collect::<Vec<_>>());
         has(&first, "120 attendees");
         assert_eq!(link(&first, "prev"), None);
-        let second = crew.get(&link(&first, "next").expect("a link")).shown();
+        let second = crew.page(&link(&first, "next").expect("a link"));
         assert_eq!(ids(&second), (51..=100).collect::<Vec<_>>());
-        let third = crew.get(&link(&second, "next").expect("a link")).shown();
+        let third = crew.page(&link(&second, "next").expect("a link"));
         assert_eq!(ids(&third), (101..=120).collect::<Vec<_>>());
         assert_eq!(link(&third, "next"), None);
-        let back = crew.get(&link(&third, "prev").expect("a link")).shown();
+        let back = crew.page(&link(&third, "prev").expect("a link"));
         assert_eq!(ids(&back), ids(&second));
-        let back = crew.get(&link(&back, "prev").expect("a link")).shown();
+        let back = crew.page(&link(&back, "prev").expect("a link"));
         assert_eq!(ids(&back), ids(&first));
         assert_eq!(link(&back, "prev"), None);
     }
@@ -209,8 +204,7 @@ fn more_than_anybody_reads_is_counted_on_request() {
          SELECT 'p' || i, 'Person ' || i, '[]', 0, 0 FROM n",
     );
     let crew = server.viewer();
-    let html = crew.get("/console/delegates?q=person").shown();
-    has(&html, "More than 1,000 found");
+    crew.sees("/console/delegates?q=person", "More than 1,000 found");
     let count = crew
         .request(Method::GET, "/console/delegates/count?q=person")
         .header("hx-request", "true");
@@ -222,18 +216,13 @@ fn an_export_holds_what_is_filtered() {
     let server = Server::start();
     let [_, adam, grace, _] = people(&server);
     let crew = server.viewer();
-    let csv = crew
-        .get("/console/delegates/export?format=csv&type=visitor")
-        .shown();
+    let csv = crew.page("/console/delegates/export?format=csv&type=visitor");
     assert_eq!(csv.lines().count(), 3, "{csv}");
     has(&csv, ["Grace", "Müller"]);
     lacks(&csv, "Lovelace");
-    let json: serde_json::Value = serde_json::from_str(
-        &crew
-            .get("/console/delegates/export?format=json&q=nordwind")
-            .shown(),
-    )
-    .expect("JSON");
+    let json: serde_json::Value =
+        serde_json::from_str(&crew.page("/console/delegates/export?format=json&q=nordwind"))
+            .expect("JSON");
     let exported: Vec<i64> = json
         .as_array()
         .expect("a list")
@@ -262,8 +251,8 @@ fn a_viewer_is_shown_nothing_that_changes() {
     let [ada, ..] = people(&server);
     let shown = |role| {
         let crew = server.crew(role);
-        let record = crew.get(&format!("/console/delegates/{ada}")).shown();
-        crew.get("/console/delegates").shown() + &record
+        let record = crew.page(&format!("/console/delegates/{ada}"));
+        crew.page("/console/delegates") + &record
     };
     let html = shown(ConsoleRole::Viewer);
     lacks(&html, ["/edit\"", "/passage\"", "/new\""]);

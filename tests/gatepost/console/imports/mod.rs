@@ -58,7 +58,7 @@ impl Crew {
     fn done(&self, path: &str) -> String {
         let mut html = String::new();
         until("nothing is worked on it", || {
-            html = self.get(path).shown();
+            html = self.page(path);
             !html.contains("Stop it</button>")
         });
         html
@@ -67,7 +67,7 @@ impl Crew {
     /// Sends the form of a list as the page shows it, but for some fields.
     #[track_caller]
     fn send(&self, path: &str, what: &str, changes: &[(&str, &str)]) -> Page {
-        let mut fields = chosen(&self.get(path).shown());
+        let mut fields = chosen(&self.page(path));
         for (name, value) in changes {
             fields.retain(|(known, _)| known != name);
             fields.push(((*name).to_owned(), (*value).to_owned()));
@@ -154,7 +154,7 @@ fn kept(server: &Server) -> usize {
 fn the_sample_goes_in_and_comes_back_out() {
     let (server, crew) = Server::with_administrator();
     let list = crew.uploaded("delegates", "attendees.csv", &sample());
-    let html = crew.get(&list).shown();
+    let html = crew.page(&list);
     has(&html, "columns separated by");
     has(&html, "Brückner");
     has(&html, "<option value=\"barcode\" selected>");
@@ -174,13 +174,13 @@ fn the_sample_goes_in_and_comes_back_out() {
     assert_eq!(diet, "Vegetarian");
     let sources: String = server.value("SELECT sources FROM delegates LIMIT 1");
     assert_eq!(sources, "[\"import\"]");
-    let history = crew.get("/console/import/batches").shown();
+    let history = crew.page("/console/import/batches");
     has(
         &history,
         ["attendees.csv", "administrator@example.com", "complete"],
     );
     let path = format!("/console/import/batches/{batch}");
-    assert_eq!(crew.post(&format!("{path}/undo"), &[]).taken(), path);
+    assert_eq!(crew.press(&format!("{path}/undo")), path);
     let html = crew.done(&path);
     has(&html, "60 removed permanently");
     has(&html, "taken back");
@@ -214,8 +214,7 @@ fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
     }
     let bytes = workbook.save_to_buffer().expect("a workbook");
     let list = crew.uploaded("delegates", "gäste.xlsx", &bytes);
-    let html = crew.get(&list).shown();
-    has(&html, "<option>Gäste</option>");
+    crew.sees(&list, "<option>Gäste</option>");
     crew.post(&format!("{list}/sheet"), &[("sheet", "Gäste")])
         .taken();
     let batch = crew.imported(&list, &[]);
@@ -226,11 +225,11 @@ fn a_spreadsheet_goes_in_by_another_sheet_and_comes_back_out() {
     // Another sheet of the file is another list, the same one is told.
     let again = crew.uploaded("delegates", "gäste.xlsx", &bytes);
     let told = "was imported already";
-    assert!(!crew.get(&again).shown().contains(told));
+    assert!(!crew.page(&again).contains(told));
     crew.post(&format!("{again}/sheet"), &[("sheet", "Gäste")])
         .taken();
-    assert!(crew.get(&again).shown().contains(told));
-    crew.post(&format!("{path}/undo"), &[]).taken();
+    assert!(crew.page(&again).contains(told));
+    crew.press(&format!("{path}/undo"));
     has(crew.done(&path), "2 removed permanently");
     assert_eq!(count(&server, "delegates"), 0);
 }
@@ -263,7 +262,7 @@ fn a_key_changes_who_is_there_and_a_device_is_joined() {
     );
     assert_eq!(seen.status, 201);
     let path = format!("/console/import/batches/{batch}");
-    crew.post(&format!("{path}/undo"), &[]).taken();
+    crew.press(&format!("{path}/undo"));
     let html = crew.done(&path);
     has(&html, "1 put back to what they were, 1 left");
     has(&html, "taken back in part");
@@ -291,7 +290,7 @@ fn devices_and_interactions_go_in_by_their_own_columns() {
     let remark: String = server.value("SELECT data ->> 'Remark' FROM interactions");
     assert_eq!(remark, "early");
     let id: i64 = server.value("SELECT id FROM interactions");
-    let html = crew.get(&format!("/console/interactions/{id}")).shown();
+    let html = crew.page(&format!("/console/interactions/{id}"));
     has(&html, &format!("import {batch}</a>"));
     has(&html, "operator@example.com");
 }
@@ -304,7 +303,7 @@ fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
         "guests.csv",
         b"Nachname/Familienname,Mail Adresse (privat),Newsletter phone\n\xa3ukasz,not-an-address,x\n",
     );
-    let html = crew.get(&list).shown();
+    let html = crew.page(&list);
     has(
         &html,
         [
@@ -315,7 +314,7 @@ fn what_is_doubtful_is_shown_and_the_encoding_can_be_changed() {
     );
     crew.post(&format!("{list}/sheet"), &[("encoding", "Windows-1250")])
         .taken();
-    let html = crew.get(&list).shown();
+    let html = crew.page(&list);
     has(&html, ["Łukasz", "<option selected>Windows-1250"]);
     crew.post(&format!("{list}/sheet"), &[("encoding", "UTF-8")])
         .refused(422, "is not UTF-8: line 2");
@@ -342,12 +341,11 @@ fn everybody_is_joined_with_an_event_that_is_made_after_the_import() {
         .device(&json!({"name": "Congress", "deviceType": "event"}));
     crew.post(&format!("{path}/join"), &[])
         .refused(422, "Choose what");
-    let html = crew.get(&path).shown();
+    let html = crew.page(&path);
     has(&html, &format!("<option value=\"{event}\">Congress"));
     crew.post(&format!("{path}/join"), &[("device", &event.to_string())])
         .taken();
-    let html = crew.done(&path);
-    has(&html, "2 attendees joined with Congress");
+    has(crew.done(&path), "2 attendees joined with Congress");
     assert_eq!(
         count(&server, "interactions WHERE interaction_type = 'join'"),
         2

@@ -23,13 +23,12 @@ fn bad_rows_are_told_and_may_be_left_out() {
     has(&html, "same as line 2");
     assert_eq!(html.matches("data-name=\"Line\"").count(), 200, "the first");
     assert_eq!(count(&server, "delegates"), 0);
-    let all = crew.get(&format!("{list}/bad")).shown();
+    let all = crew.page(&format!("{list}/bad"));
     assert_eq!(all.lines().count(), 250, "a header and all of them: {all}");
     has(&all, "251,barcode,");
     crew.imported(&list, &[("skip_bad", "on")]);
     assert_eq!(count(&server, "delegates"), 1);
-    let html = crew.get(&list).shown();
-    has(&html, "<strong>249</strong> left out");
+    crew.sees(&list, "<strong>249</strong> left out");
 }
 
 #[test]
@@ -98,8 +97,7 @@ fn the_same_file_is_not_imported_twice_by_mistake() {
     let first = crew.uploaded("delegates", "a.csv", content);
     let batch = crew.imported(&first, &[]);
     let second = crew.uploaded("delegates", "b.csv", content);
-    let html = crew.get(&second).shown();
-    has(&html, &format!("import {batch}</a>"));
+    crew.sees(&second, &format!("import {batch}</a>"));
     crew.send(&second, "import", &[])
         .refused(422, "was imported before");
     assert_eq!(count(&server, "delegates"), 1);
@@ -117,7 +115,7 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
         viewer.get(path).refused(403, "needs the role operator");
     }
     let path = format!("/console/import/batches/{batch}");
-    let html = viewer.get(&path).shown();
+    let html = viewer.page(&path);
     has(&html, "a.csv");
     lacks(&html, "Take it back");
     viewer
@@ -126,7 +124,7 @@ fn viewers_see_the_history_and_nothing_of_the_lists() {
     // An operator deletes nothing for good.
     crew.post(&format!("{path}/undo"), &[])
         .refused(403, "needs the role administrator");
-    lacks(crew.get(&path).shown(), ">Take it back<");
+    lacks(crew.page(&path), ">Take it back<");
     viewer
         .upload("delegates", "a.csv", b"first name\nAda\n")
         .refused(403, "needs the role operator");

@@ -56,11 +56,10 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
         crew.send(&list, "import", &[]).taken();
         // Until something is written: then it is stopped between two slices.
         until("something is written", || count(&server, "delegates") > 0);
-        let running = crew.get(&list).shown();
-        has(&running, "<progress");
+        crew.sees(&list, "<progress");
         bo.send(&small, "import", &[])
             .refused(422, "operator@example.com is importing many.csv");
-        crew.post(&format!("{list}/cancel"), &[]).taken();
+        crew.press(&format!("{list}/cancel"));
     });
     let html = crew.done(&list);
     has(&html, "It was stopped after row");
@@ -76,13 +75,13 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
         "the small one waits, and the rest of this"
     );
     let path = format!("/console/import/batches/{batch}");
-    let html = crew.get(&path).shown();
+    let html = crew.page(&path);
     has(&html, "interrupted");
     has(&html, &format!("href=\"{list}\""));
     // Thrown away, the file can be sent once more.
-    crew.post(&format!("{list}/discard"), &[]).taken();
+    crew.press(&format!("{list}/discard"));
     assert_eq!(kept(&server), 1);
-    let html = crew.get(&path).shown();
+    let html = crew.page(&path);
     has(&html, &format!("/console/import?batch={batch}"));
     bo.imported(&small, &[]);
     // The same file again: the rest is written.
@@ -91,11 +90,10 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     let other = crew.upload_to(&wizard, "delegates", "other.csv", b"first name\nBo\n");
     page(other).refused(422, "is not the file that import");
     let again = crew.uploaded("delegates", "many.csv", &content);
-    let html = crew.get(&again).shown();
+    let html = crew.page(&again);
     has(&html, &format!("Complete import {batch}"));
-    crew.post(&format!("{again}/resume"), &[]).taken();
-    let html = crew.done(&again);
-    has(&html, "20,000 rows are done with");
+    crew.press(&format!("{again}/resume"));
+    has(crew.done(&again), "20,000 rows are done with");
     assert_eq!(
         count(&server, "delegates WHERE barcode LIKE 'MANY-%'"),
         20_000
@@ -124,17 +122,15 @@ fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
             until("something is written", || {
                 count(&server, "delegates") > before
             });
-            crew.post(&format!("{list}/cancel"), &[]).taken();
+            crew.press(&format!("{list}/cancel"));
         });
-        let html = crew.done(&list);
-        has(&html, "It was stopped after row");
+        has(crew.done(&list), "It was stopped after row");
         list
     };
     let list = stopped("many.csv", &many(20_000));
     assert_eq!(kept(&server), 1);
-    crew.post(&format!("{list}/resume"), &[]).taken();
-    let html = crew.done(&list);
-    has(&html, "20,000 rows are done with");
+    crew.press(&format!("{list}/resume"));
+    has(crew.done(&list), "20,000 rows are done with");
     assert_eq!(count(&server, "delegates"), 20_000);
     assert_eq!((count(&server, "batches"), kept(&server)), (1, 0));
     // Taken back, it is not to be completed: its file goes.
@@ -144,7 +140,7 @@ fn the_rest_of_a_stopped_import_is_written_from_the_file_that_was_kept() {
     assert_eq!(kept(&server), 1);
     let batch: i64 = server.value("SELECT max(id) FROM batches");
     let path = format!("/console/import/batches/{batch}");
-    crew.post(&format!("{path}/undo"), &[]).taken();
+    crew.press(&format!("{path}/undo"));
     crew.done(&path);
     assert_eq!((kept(&server), count(&server, "delegates")), (0, 20_000));
     crew.get(&list).refused(404, "upload it again");
@@ -155,7 +151,7 @@ fn a_list_that_is_thrown_away_is_gone() {
     let (server, crew) = Server::with_operator();
     let list = crew.uploaded("delegates", "a.csv", b"first name\nAda\n");
     assert_eq!(kept(&server), 1);
-    crew.post(&format!("{list}/discard"), &[]).taken();
+    crew.press(&format!("{list}/discard"));
     assert_eq!(kept(&server), 0);
     crew.get(&list).refused(404, "upload it again");
     // No more than a few wait, and files of one that is full are not kept.
