@@ -1,7 +1,7 @@
 //! A server for each test: its own temporary folder, port 0, and clients with the roles a test asks
 //! for.
 
-use crate::faults::wire::PATIENCE;
+use crate::faults::{process::gatepost, wire::PATIENCE};
 use gatepost::{
     admin::{Console, Reach},
     core::{Context, settings},
@@ -23,7 +23,7 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-pub use crate::tables::{at_once, cases, has, keys, lacks, table, typed, words};
+pub use crate::tables::{Agrees, at_once, cases, has, keys, lacks, table, typed, words};
 
 /// The password of every user.
 pub const PASSWORD: &str = "correct horse";
@@ -389,6 +389,21 @@ impl Server {
         reply.json().expect("JSON")
     }
 
+    /// Writes a file beside the database: its path.
+    pub fn file(&self, name: &str, content: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).expect("a file");
+        path.to_str().expect("a name").to_owned()
+    }
+
+    /// The standard output of a command on the file, which must succeed.
+    #[track_caller]
+    pub fn done(&self, arguments: &[&str]) -> String {
+        let output = gatepost(&self.path(), arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
     /// Runs SQL on the file beside the server.
     pub fn sql(&self, sql: &str) {
         let connection = rusqlite::Connection::open(self.path()).expect("the file");
@@ -584,6 +599,12 @@ impl Caller {
     /// A new device: its id.
     pub fn device(&self, body: &Value) -> i64 {
         self.post("/device/new", body).id()
+    }
+
+    /// Posts an interaction of a delegate at a device, each by its id or by a selector.
+    pub fn scan(&self, kind: &str, delegate: impl Into<Value>, device: impl Into<Value>) -> Reply {
+        let body = json!({"delegate": delegate.into(), "device": device.into()});
+        self.interact(kind, &body)
     }
 
     /// Posts an interaction.

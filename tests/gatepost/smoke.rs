@@ -12,8 +12,7 @@ fn a_delegate_is_let_in_once() {
     let delegate = gate.delegate(&json!({"barcode": "A-1", "firstName": "Ada"}));
     let scan = json!({"delegate": "barcode:A-1", "device": "code:gate-b"});
     assert_eq!(gate.interact("check-in", &scan).code(), 741);
-    gate.interact("join", &json!({"delegate": delegate, "device": event}))
-        .is(201);
+    gate.scan("join", delegate, event).is(201);
     gate.interact("check-in", &scan).is(201);
     let again = gate.interact("check-in", &scan);
     assert_eq!((again.status, again.code()), (412, 740));

@@ -39,6 +39,20 @@ pub fn keys(object: &Value) -> String {
     keys.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
+pub trait Agrees {
+    /// Checks that an object has these properties, whatever else it has.
+    fn agrees(&self, expected: &Value);
+}
+
+impl Agrees for Value {
+    #[track_caller]
+    fn agrees(&self, expected: &Value) {
+        for (name, value) in expected.as_object().expect("an object") {
+            assert_eq!(&self[name], value, "{name} of {self}");
+        }
+    }
+}
+
 /// One text or several.
 pub trait Parts {
     fn parts(&self) -> Vec<&str>;

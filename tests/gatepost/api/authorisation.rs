@@ -399,10 +399,8 @@ fn own_read_admits_to_ones_own_records_alone() {
     let other = all.delegate(&json!({"barcode": "OTHER"}));
     let stand = all.device(&json!({"code": "stand"}));
     let gate = all.device(&json!({"code": "gate"}));
-    all.interact("own", &json!({"delegate": own, "device": stand}))
-        .is(201);
-    all.interact("check-in", &json!({"delegate": own, "device": gate}))
-        .is(201);
+    all.scan("own", own, stand).is(201);
+    all.scan("check-in", own, gate).is(201);
     // A user with a delegate has OWN_READ by default.
     let user = server.caller_as_user("own@example.org", &[], Some(own));
     for path in [

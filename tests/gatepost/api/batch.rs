@@ -138,10 +138,7 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
     assert_eq!(answers[0]["data"]["firstDelegate"]["id"], json!(a));
     assert_eq!(answers[0]["data"]["firstDevice"]["id"], json!(gate));
     // What the single call says, word for word.
-    let single = api.interact(
-        "check-in",
-        &json!({"delegate": "barcode:NOPE", "device": "code:gate"}),
-    );
+    let single = api.scan("check-in", "barcode:NOPE", "code:gate");
     assert_eq!(answers[4]["meta"], single.body["meta"]);
     let list = api.read("/interaction/list");
     let made: Vec<_> = answers

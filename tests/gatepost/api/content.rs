@@ -21,7 +21,11 @@ fn draft(path: &str, content: &str) -> Draft {
 }
 
 /// Saves a region, whatever was there.
-fn put(server: &Server, draft: Draft) {
+fn put(server: &Server, path: &str, content: &str) {
+    put_draft(server, draft(path, content));
+}
+
+fn put_draft(server: &Server, draft: Draft) {
     let draft = draft.check().expect("a good draft");
     server.write(move |tx, ctx| {
         match Region::find(tx, &draft.path)? {
@@ -36,7 +40,7 @@ fn put(server: &Server, draft: Draft) {
 
 /// A region that the file holds though nobody could save it.
 fn force(server: &Server, path: &str, content: &str) {
-    put(server, draft(path, "x"));
+    put(server, path, "x");
     let quoted = content.replace('\'', "''");
     server.sql(&format!(
         "UPDATE regions SET content = '{quoted}' WHERE path = '{path}'"
@@ -67,7 +71,7 @@ fn a_region_is_rendered_for_a_delegate_and_for_a_device() {
         &json!({"barcode": "A1", "firstName": "Ada <3", "data": {"Data": {"seat": "A-12"}}}),
     );
     api.device(&json!({"code": "hall", "name": "Hall", "startAt": "2026-11-21 09:30:00"}));
-    put(
+    put_draft(
         &server,
         Draft {
             tags: vec!["welcome".into()],
@@ -97,10 +101,8 @@ fn a_region_is_rendered_for_a_delegate_and_for_a_device() {
     assert_eq!(answer.body["meta"], json!({}));
     put(
         &server,
-        draft(
-            "/api/device-info",
-            "{{ device.name }} {{ device.startAt|date('%H:%M') }} {{ device.available }}",
-        ),
+        "/api/device-info",
+        "{{ device.name }} {{ device.startAt|date('%H:%M') }} {{ device.available }}",
     );
     assert_eq!(
         contents(&api.get("/device/code:hall/info")),
@@ -119,7 +121,8 @@ fn regions_come_in_the_order_asked_for_and_as_often() {
     for name in ["", "/a", "/b"] {
         put(
             &server,
-            draft(&format!("/api/delegate-info{name}"), &format!("[{name}]")),
+            &format!("/api/delegate-info{name}"),
+            &format!("[{name}]"),
         );
     }
     let of = "delegate/barcode:A1";
@@ -147,7 +150,7 @@ fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
         ("later", at(60), None, false),
     ];
     for (name, published_from, published_to, _) in times {
-        put(
+        put_draft(
             &server,
             Draft {
                 published_from,
@@ -156,8 +159,8 @@ fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
             },
         );
     }
-    put(&server, draft("/api/device-info/x", "x"));
-    put(&server, draft("/api/delegate-info-vip", "beside"));
+    put(&server, "/api/device-info/x", "x");
+    put(&server, "/api/delegate-info-vip", "beside");
     let of = "delegate/barcode:A1";
     let beside = ask(&api, of, "/api/delegate-info-vip");
     assert_eq!(contents(&beside), ["beside"]);
@@ -196,18 +199,14 @@ fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
 #[test]
 fn who_reads_their_own_gets_the_regions_of_their_own() {
     let (server, all) = Server::with_api();
-    put(
-        &server,
-        draft("/api/delegate-info", "{{ delegate.barcode }}"),
-    );
-    put(&server, draft("/api/device-info", "{{ device.code }}"));
+    put(&server, "/api/delegate-info", "{{ delegate.barcode }}");
+    put(&server, "/api/device-info", "{{ device.code }}");
     let own = all.delegate(&json!({"barcode": "OWN"}));
     all.delegate(&json!({"barcode": "GUEST", "owner": own}));
     all.delegate(&json!({"barcode": "OTHER"}));
     let stand = all.device(&json!({"code": "stand"}));
     let gate = all.device(&json!({"code": "gate"}));
-    all.interact("own", &json!({"delegate": own, "device": stand}))
-        .id();
+    all.scan("own", own, stand).id();
     let user = server.caller_as_user("own@example.org", &[], Some(own));
     for (path, content) in [
         (format!("/delegate/id:{own}/info"), "OWN"),
@@ -246,10 +245,8 @@ fn a_region_tells_a_client_no_more_than_the_record_does() {
     all.delegate(&json!({"barcode": "A1", "firstName": "Ada", "email": "ada@example.org", "data": {"Data": {"x": "hidden"}}}));
     put(
         &server,
-        draft(
-            "/api/delegate-info",
-            "{{ delegate.firstName }}|{{ delegate.email }}|{{ delegate.data.Data.x }}|{{ delegate|tojson }}",
-        ),
+        "/api/delegate-info",
+        "{{ delegate.firstName }}|{{ delegate.email }}|{{ delegate.data.Data.x }}|{{ delegate|tojson }}",
     );
     let limited = server.caller_seeing(&["firstName", "barcode"]);
     let reply = limited.get("/delegate/barcode:A1/info");
@@ -265,13 +262,11 @@ fn a_region_tells_a_client_no_more_than_the_record_does() {
 fn a_template_that_fails_names_region_and_line() {
     let (server, api) = Server::with_api();
     api.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
-    put(&server, draft("/api/delegate-info", "fine"));
+    put(&server, "/api/delegate-info", "fine");
     put(
         &server,
-        draft(
-            "/api/delegate-info/bad",
-            "first\n\n{{ delegate.firstName + 1 }}",
-        ),
+        "/api/delegate-info/bad",
+        "first\n\n{{ delegate.firstName + 1 }}",
     );
     let reply = ask(
         &api,
@@ -304,10 +299,7 @@ fn hostile_regions_at_once_leave_check_ins_alone() {
     .iter()
     .enumerate()
     {
-        put(
-            &server,
-            draft(&format!("/api/delegate-info/h{number}"), hostile),
-        );
+        put(&server, &format!("/api/delegate-info/h{number}"), hostile);
     }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -334,7 +326,7 @@ fn every_save_is_a_version_and_nobody_writes_over_another() {
     use gatepost::domain::content::{Version, edit::Saved};
     let server = Server::start();
     let path = "/api/delegate-info";
-    put(&server, draft(path, "one"));
+    put(&server, path, "one");
     let (ctx, seen) = (server.context(), 1);
     let save = |content: &str, seen: i64| {
         let draft = draft(path, content).check().expect("a good draft");

@@ -42,35 +42,6 @@ pub(super) fn walk<'a>(
 }
 
 #[test]
-fn every_reference_resolves_and_every_schema_is_used() {
-    let server = Server::start();
-    let document = document(&server);
-    let mut referred = BTreeSet::new();
-    walk(&document, &mut |object| {
-        if let Some(reference) = object.get("$ref").and_then(Value::as_str) {
-            referred.insert(reference);
-        }
-    });
-    for reference in &referred {
-        let pointer = reference
-            .strip_prefix('#')
-            .expect("a reference into the document");
-        assert!(
-            document.pointer(pointer).is_some(),
-            "{reference} leads nowhere"
-        );
-    }
-    for name in document["components"]["schemas"]
-        .as_object()
-        .expect("schemas")
-        .keys()
-    {
-        let reference = format!("#/components/schemas/{name}");
-        assert!(referred.contains(reference.as_str()), "{name} is not used");
-    }
-}
-
-#[test]
 fn every_documented_error_tells_its_internal_codes() {
     let server = Server::start();
     let document = document(&server);
@@ -134,90 +105,6 @@ fn every_documented_error_tells_its_internal_codes() {
             );
         }
     }
-}
-
-#[test]
-fn operations_parameters_and_tags_are_described() {
-    let server = Server::start();
-    let document = document(&server);
-    let mut ids = BTreeSet::new();
-    let tags = document["tags"].as_array().expect("tags").iter();
-    let tags: BTreeSet<&str> = strings(tags.map(|tag| &tag["name"])).into_iter().collect();
-    for (path, method, operation) in operations(&document) {
-        let id = operation["operationId"].as_str().expect("an operationId");
-        assert!(ids.insert(id), "{id} stands twice");
-        for name in ["summary", "description"] {
-            assert!(
-                operation[name]
-                    .as_str()
-                    .is_some_and(|text| !text.is_empty()),
-                "{name} of {id}"
-            );
-        }
-        for tag in operation["tags"].as_array().expect("tags") {
-            assert!(
-                tags.contains(tag.as_str().unwrap_or_default()),
-                "{tag} of {id}"
-            );
-        }
-        let parameters = operation["parameters"]
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        for parameter in &parameters {
-            let about = parameter["description"].as_str().unwrap_or_default();
-            assert!(!about.is_empty(), "{} of {id}", parameter["name"]);
-            assert!(
-                !about.contains(":selector"),
-                "{} of {id}",
-                parameter["name"]
-            );
-        }
-        let in_path = parameters
-            .iter()
-            .filter(|parameter| parameter["in"] == "path");
-        let in_path: BTreeSet<&str> = strings(in_path.map(|one| &one["name"]))
-            .into_iter()
-            .collect();
-        let named: BTreeSet<&str> = path
-            .split('{')
-            .skip(1)
-            .filter_map(|part| part.split('}').next())
-            .collect();
-        assert_eq!(in_path, named, "{method} {path}");
-    }
-}
-
-#[test]
-fn selectors_stand_as_the_spec_writes_them() {
-    let server = Server::start();
-    let document = document(&server);
-    for path in words(
-        "/delegate/{idType}:{id} /device/{idType}:{id} /interaction/id:{id} \
-         /interaction/new/{interactionType} /interaction/test/{interactionType}",
-    ) {
-        assert!(document["paths"][path].is_object(), "{path}");
-    }
-    let id_types = |path: &str| {
-        let parameters = document["paths"][path]["get"]["parameters"]
-            .as_array()
-            .expect(path)
-            .iter();
-        let found = parameters
-            .clone()
-            .find(|one| one["name"] == "idType")
-            .expect("idType");
-        strings(found["schema"]["enum"].as_array().expect("an enum").iter()).join(" ")
-    };
-    // Contract §1.
-    assert_eq!(
-        id_types("/delegate/{idType}:{id}"),
-        "id barcode rfid externalId publicId code uhfId slug"
-    );
-    assert_eq!(
-        id_types("/device/{idType}:{id}"),
-        "id code publicId externalId rfid slug"
-    );
 }
 
 #[test]
@@ -324,75 +211,49 @@ fn the_document_says_where_tokens_are_had() {
     }
 }
 
+/// What linters do not look at, nor the outline.
 #[test]
-fn null_is_allowed_beside_a_type_and_every_operation_says_who_may_call_it() {
+fn everything_is_described_and_used() {
     let server = Server::start();
     let document = document(&server);
+    let mut referred = BTreeSet::new();
     walk(&document, &mut |object| {
+        referred.extend(object.get("$ref").and_then(Value::as_str));
         assert!(
             !object.contains_key("nullable") || object.contains_key("type"),
             "{object:?}"
         );
     });
-    let public = ["token", "revokeToken", "createDeviceRequest"];
+    for name in document["components"]["schemas"]
+        .as_object()
+        .expect("schemas")
+        .keys()
+    {
+        let reference = format!("#/components/schemas/{name}");
+        assert!(referred.contains(reference.as_str()), "{name} is not used");
+    }
+    let tags = document["tags"].as_array().expect("tags").iter();
+    let tags: Vec<&Value> = tags.map(|tag| &tag["name"]).collect();
     for (path, method, operation) in operations(&document) {
-        let security = operation["security"].as_array().expect("security");
-        let id = operation["operationId"].as_str().unwrap_or_default();
-        assert_eq!(security.is_empty(), public.contains(&id), "{method} {path}");
-    }
-    let token = &document["paths"]["/oauth/v2/token"]["post"]["requestBody"]["content"];
-    let kinds: Vec<&String> = token.as_object().expect("kinds").keys().collect();
-    assert_eq!(kinds, ["application/x-www-form-urlencoded"]);
-}
-
-#[test]
-fn what_a_client_needs_to_know_is_described() {
-    let server = Server::start();
-    let document = document(&server);
-    let schemas = &document["components"]["schemas"];
-    let item = &schemas["BatchAnswer"]["items"]["properties"];
-    assert_eq!(
-        item["data"]["anyOf"][0]["$ref"],
-        "#/components/schemas/Interaction"
-    );
-    assert_eq!(item["meta"]["$ref"], "#/components/schemas/InteractionMeta");
-    for name in ["error", "note", "repeat", "replayed"] {
-        let meta = &schemas["InteractionMeta"]["properties"];
-        assert!(meta[name].is_object(), "{name}");
-    }
-    let note = &schemas["Error"]["properties"]["meta"]["properties"]["note"];
-    assert_eq!(note["$ref"], "#/components/schemas/GateNote");
-    for (device, rules) in [
-        ("Device", "AccessRules"),
-        ("DeviceInput", "AccessRulesInput"),
-    ] {
-        let access = &schemas[device]["properties"]["data"]["properties"]["Access"];
-        assert_eq!(
-            access["$ref"],
-            json!(format!("#/components/schemas/{rules}"))
-        );
-        for rule in words("ruleSet entry maxCheckIns capacity opensBefore closesAfter") {
-            assert!(schemas[rules]["properties"][rule].is_object(), "{rule}");
+        let mut described = vec![&operation["summary"], &operation["description"]];
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        described.extend(parameters.map(|parameter| &parameter["description"]));
+        for about in described {
+            let about = about.as_str().unwrap_or_default();
+            assert!(
+                !about.is_empty() && !about.contains(":selector"),
+                "{method} {path}"
+            );
         }
+        let own = operation["tags"].as_array().expect("tags");
+        assert!(own.iter().all(|tag| tags.contains(&tag)), "{method} {path}");
     }
-    assert!(schemas["Interaction"]["properties"]["id"]["nullable"].is_null());
-    assert_eq!(
-        schemas["TestedInteraction"]["properties"]["id"]["nullable"],
-        true
-    );
-    let code = &schemas["DelegateInput"]["properties"]["barcode"];
-    assert_eq!(
-        (&code["minLength"], &code["maxLength"]),
-        (&json!(1), &json!(255))
-    );
     let about = document["info"]["description"].as_str().unwrap_or_default();
-    for operator in "== != > >= < <= *= in and or not fi si ti ud st comms batch".split(' ') {
-        assert!(about.contains(&format!("`{operator}`")), "{operator}");
+    for operator in words("== != > >= < <= *= in and or not fi si ti ud st comms batch") {
+        has(about, &format!("`{operator}`"));
     }
     let webhooks = document["x-webhooks"].as_object().expect("webhooks");
     for change in gatepost::domain::webhooks::CHANGES {
         assert!(webhooks.contains_key(change.name), "{}", change.name);
     }
-    let etag = &document["paths"]["/delegate/{idType}:{id}"]["get"]["responses"]["200"]["headers"];
-    assert!(etag["ETag"].is_object());
 }

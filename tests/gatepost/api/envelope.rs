@@ -1,7 +1,7 @@
 //! Addresses and the envelope (contract §1, §2): whatever is asked, the answer has its form.
 
 use super::document_paths;
-use crate::harness::{Server, has, keys, lacks, reply, whole, words};
+use crate::harness::{Agrees, Server, cases, has, keys, lacks, reply, whole, words};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -84,8 +84,7 @@ fn ping_tells_time_name_and_version() {
     let answer = whole(api.request(Method::GET, "/ping"));
     assert_eq!(answer.header("content-type"), "application/json");
     let data = answer.reply.data();
-    assert_eq!(data["name"], "Gatepost");
-    assert_eq!(data["apiVersion"], 5);
+    data.agrees(&json!({"name": "Gatepost", "apiVersion": 5}));
     assert_eq!(data["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(answer.reply.body["meta"], json!({}));
     assert_eq!(keys(data), "time name version apiVersion");
@@ -112,7 +111,7 @@ fn both_prefixes_and_the_json_suffix_serve_the_same() {
     let event = api.event(&json!({"eventName": "Summit", "eventExternalID": "S"}));
     let device = api.device(&json!({"code": "gate"}));
     let delegate = api.delegate(&json!({"barcode": "A-1"}));
-    api.interact("check-in", &json!({"delegate": delegate, "device": device}));
+    api.scan("check-in", delegate, device);
     for path in [
         "/delegate/list".to_owned(),
         format!("/delegate/id:{delegate}"),
@@ -219,14 +218,7 @@ fn times_are_read_in_three_forms() {
     }
     let long_before = api.made("/device/new", &json!({"startAt": -1}));
     assert_eq!(long_before["startAt"], "1970-01-01T00:59:59+01:00");
-    for bad in [
-        json!("soon"),
-        json!(1.5),
-        json!(true),
-        json!([]),
-        json!("2026-02-30 00:00:00"),
-        json!(""),
-    ] {
+    for bad in cases::<Value>(json!(["soon", 1.5, true, [], "2026-02-30 00:00:00", ""])) {
         api.post("/device/new", &json!({"startAt": bad}))
             .invalid("startAt");
         api.post("/event/new", &json!({"eventEndAt": bad}))

@@ -1,6 +1,6 @@
 //! `/event/...`: a device under other names (spec: Event endpoints; contract §4).
 
-use crate::harness::{Server, keys};
+use crate::harness::{Agrees, Server, keys};
 use serde_json::json;
 
 #[test]
@@ -16,13 +16,10 @@ fn an_event_is_a_device_under_names_of_its_own() {
         "id _type eventName eventExternalID eventStartAt eventEndAt eventManagerEmail eventManagerPhone sources createdAt updatedAt"
     );
     let device = api.read(&format!("/device/id:{}", made["id"]));
-    assert_eq!(device["deviceType"], "event");
-    assert_eq!(
-        (&device["name"], &device["externalId"]),
-        (&json!("Summit"), &json!("S-26"))
-    );
-    assert_eq!(device["startAt"], "2026-11-21T00:00:00+00:00");
-    assert_eq!(device["endAt"], "2026-11-22T00:00:00+00:00");
+    device.agrees(&json!({
+            "deviceType": "event", "name": "Summit", "externalId": "S-26", "startAt": "2026-11-21T00:00:00+00:00",
+            "endAt": "2026-11-22T00:00:00+00:00",
+        }));
     assert!(device["code"].is_string() && device["publicId"].is_string());
     // The other way round.
     let other = api.device(&json!({"deviceType": "event", "name": "Fair", "externalId": "F"}));

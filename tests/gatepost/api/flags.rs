@@ -57,16 +57,8 @@ fn it_makes_no_difference_how_feedback_comes() {
         "c": {"interactionType": "feedback", "delegate": 999_999},
     }});
     api.post("/interaction/batch", &batch).is(200);
-    let list = server.folder.path().join("past.csv");
-    std::fs::write(&list, "interactionType,delegate barcode\nfeedback,B\n").expect("a list");
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .arg("--db")
-        .arg(server.path())
-        .args(["import", "interactions"])
-        .arg(&list)
-        .output()
-        .expect("it runs");
-    assert!(output.status.success(), "{output:?}");
+    let list = server.file("past.csv", "interactionType,delegate barcode\nfeedback,B\n");
+    server.done(&["import", "interactions", &list]);
     assert_eq!(
         ids.map(|id| flags(&server, id)),
         [Some("f".into()), Some("f".into()), None]

@@ -1,6 +1,6 @@
 //! Forms and shared values (spec: Form answers convention; contract §6), as clients see them.
 
-use crate::harness::{Caller, Server, cases, has};
+use crate::harness::{Agrees, Caller, Server, cases, has};
 use serde_json::{Value, json};
 
 fn lead(api: &Caller, data: &Value) -> Value {
@@ -46,11 +46,11 @@ fn a_form_is_reshaped_and_kept_as_sent() {
 #[test]
 fn what_is_no_form_stays_as_sent() {
     let (_server, api) = Server::with_api();
-    for data in [
-        json!({"answers": [{"field": "a", "answer": 1}]}),
-        json!({"form": "f", "answers": [{"field": "a", "answer": 1}], "answersData": {"mine": 1}}),
-        json!({"photo": {"$shared": 5}, "x": null}),
-    ] {
+    for data in cases::<Value>(json!([
+        {"answers": [{"field": "a", "answer": 1}]},
+        {"form": "f", "answers": [{"field": "a", "answer": 1}], "answersData": {"mine": 1}},
+        {"photo": {"$shared": 5}, "x": null},
+    ])) {
         assert_eq!(lead(&api, &data), data);
     }
     let delegate = api.delegate(&json!({}));
@@ -76,8 +76,7 @@ fn every_source_of_interactions_reshapes_alike() {
     let tested = api.made("/interaction/test/poll-vote", &body)["data"].clone();
     let item = json!({"interactionType": "poll-vote", "delegate": delegate, "data": data});
     let batch = api.made("/interaction/batch", &json!({"interactions": {"k": item}}));
-    assert_eq!(single["answersData"], json!({"a": {"b": 1}}));
-    assert_eq!(single["reportData"], json!({"L": 1}));
+    single.agrees(&json!({"answersData": {"a": {"b": 1}}, "reportData": {"L": 1}}));
     assert_eq!((&tested, &batch[0]["data"]["data"]), (&single, &single));
 }
 
@@ -116,8 +115,7 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
         list[1]["data"],
         json!({"deep": {"a/b~c": photo}, "not": {"$shared": "photo", "more": 1}})
     );
-    assert_eq!(list[2]["data"]["answersData"], json!({"p": photo}));
-    assert_eq!(list[2]["data"]["reportData"], json!({"p": photo}));
+    list[2]["data"].agrees(&json!({"answersData": {"p": photo}, "reportData": {"p": photo}}));
     assert_eq!(list[2]["data"]["answers"][0]["answer"], json!(photo));
     assert_eq!(server.count("shared_values"), 2);
     assert!(server.value::<i64>("SELECT max(length(data)) FROM interactions") < 1000);

@@ -50,13 +50,12 @@ fn an_interaction_is_recorded_as_sent() {
 fn participants_are_ids_or_selectors_under_short_or_full_names() {
     let (_server, api) = Server::with_api();
     let (gate, [a, b, _]) = cast(&api);
-    for body in [
-        json!({"delegate": a, "device": gate}),
-        json!({"firstDelegate": a, "firstDevice": gate}),
-        json!({"delegate": "barcode:A", "device": "code:gate"}),
-        json!({"firstDelegate": format!("id:{a}"), "firstDevice": format!("id:{gate}")}),
-        json!({"delegate": a, "firstDevice": "code:gate", "secondDelegate": null, "firstDelegate": null}),
-    ] {
+    for body in cases::<Value>(json!([
+        {"delegate": a, "device": gate}, {"firstDelegate": a, "firstDevice": gate},
+        {"delegate": "barcode:A", "device": "code:gate"},
+        {"firstDelegate": format!("id:{a}"), "firstDevice": format!("id:{gate}")},
+        {"delegate": a, "firstDevice": "code:gate", "secondDelegate": null, "firstDelegate": null},
+    ])) {
         let made = api.interacted("seen", &body);
         assert_eq!(made["firstDelegate"], of_type(a, "delegate"), "{body}");
         assert_eq!(made["firstDevice"], of_type(gate, "device"), "{body}");
@@ -168,15 +167,7 @@ fn recorded_at_is_kept_as_sent_whenever_it_is() {
     }
     let made = api.interacted("lead", &json!({"delegate": a, "recordedAt": null}));
     assert_eq!(made["recordedAt"], made["createdAt"]);
-    for bad in [
-        json!("soon"),
-        json!(1.5),
-        json!(true),
-        json!([]),
-        json!({}),
-        json!(i64::MAX),
-        json!(""),
-    ] {
+    for bad in cases::<Value>(json!(["soon", 1.5, true, [], {}, i64::MAX, ""])) {
         api.interact("lead", &json!({"delegate": a, "recordedAt": bad}))
             .refused(400, 1503, "recordedAt");
     }

@@ -16,7 +16,7 @@ fn a_refusal_is_kept_with_who_where_when_by_which_client_and_why() {
     api.interact("check-in", &scan).is(201);
     let again = api.interact("check-in", &scan);
     again.refused(412, 740, "");
-    let unknown = api.interact("lead", &json!({"delegate": "barcode:NOPE", "device": door}));
+    let unknown = api.scan("lead", "barcode:NOPE", door);
     unknown.refused(404, 1301, "NOPE");
     let second = api.interact("lead", &json!({"delegate": a, "secondDelegate": 999}));
     second.refused(404, 1301, "999");
@@ -94,8 +94,7 @@ fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
     );
     assert_eq!(server.count("interactions WHERE admitted"), 2);
     // It counts as being inside.
-    api.interact("check-in", &json!({"delegate": a, "device": door}))
-        .refused(412, 740, "");
+    api.scan("check-in", a, door).refused(412, 740, "");
     for (access, code) in [
         (json!({"ruleSet": "simple"}), 741),
         (json!({"capacity": 0}), 744),

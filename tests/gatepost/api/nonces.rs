@@ -1,6 +1,6 @@
 //! What makes a resend safe: nonces and idempotency keys (contract §6).
 
-use crate::harness::{Caller, Reply, Server, reply};
+use crate::harness::{Agrees, Caller, Reply, Server, cases, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -33,11 +33,11 @@ fn a_second_create_with_a_nonce_gives_the_first_one() {
     assert_eq!((again.status, again.data()), (200, made.data()));
     assert_eq!(again.body["meta"], json!({"replayed": true}));
     // Compared as parsed.
-    for same in [
-        json!({"data": {"y": [1, 2], "x": 1}, "recordedAt": 1000, "nonce": "n", "device": gate, "delegate": "barcode:A"}),
-        json!({"firstDelegate": "barcode:A", "firstDevice": gate, "nonce": "n", "recordedAt": 1000, "data": {"x": 1, "y": [1, 2]}, "secondDelegate": null}),
-        json!({"delegate": "barcode:A", "device": gate, "nonce": "n", "recordedAt": "1970-01-01T00:16:40Z", "data": {"x": 1, "y": [1, 2]}}),
-    ] {
+    for same in cases::<Value>(json!([
+        {"data": {"y": [1, 2], "x": 1}, "recordedAt": 1000, "nonce": "n", "device": gate, "delegate": "barcode:A"},
+        {"firstDelegate": "barcode:A", "firstDevice": gate, "nonce": "n", "recordedAt": 1000, "data": {"x": 1, "y": [1, 2]}, "secondDelegate": null},
+        {"delegate": "barcode:A", "device": gate, "nonce": "n", "recordedAt": "1970-01-01T00:16:40Z", "data": {"x": 1, "y": [1, 2]}},
+    ])) {
         assert_eq!(api.interact("check-in", &same), again, "{same}");
     }
     for (kind, name, value) in [
@@ -100,13 +100,7 @@ fn only_a_success_uses_a_nonce_up_and_a_test_ignores_it() {
         api.interact("lead", &json!({"delegate": "barcode:A", "nonce": nonce}))
             .is(201);
     }
-    for bad in [
-        json!(""),
-        json!("x".repeat(129)),
-        json!("a\u{0}"),
-        json!(1),
-        json!([]),
-    ] {
+    for bad in cases::<Value>(json!(["", "x".repeat(129), "a\u{0}", 1, []])) {
         api.interact("lead", &json!({"delegate": "barcode:A", "nonce": bad}))
             .invalid("nonce");
     }
@@ -132,10 +126,7 @@ fn batch_and_single_share_nonces() {
     let data = json!({"photo": "x".repeat(200)});
     let first = single("s", &data);
     let answer = item(&batch("s", &data, &json!({})), 0);
-    assert_eq!(
-        (&answer["status"], &answer["meta"]),
-        (&json!(200), &json!({"replayed": true}))
-    );
+    answer.agrees(&json!({"status": 200, "meta": {"replayed": true}}));
     assert_eq!(&answer["data"], first.data());
     let made = item(&batch("b", &data, &json!({})), 0);
     assert_eq!(made["status"], 201);

@@ -8,10 +8,6 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-fn scan(api: &Caller, kind: &str, delegate: i64, device: i64) -> Reply {
-    api.interact(kind, &json!({"delegate": delegate, "device": device}))
-}
-
 #[track_caller]
 fn passes(reply: &Reply) {
     assert_eq!(reply.status, 201, "{reply:?}");
@@ -42,33 +38,34 @@ fn people_in_a_session_are_in_its_hall_until_they_leave_either() {
         ["Talk", "Panel"].map(|name| place(&api, name, Some(hall), &json!({"entry": "single"})));
     let [a, b, c] = [(); 3].map(|()| api.delegate(&json!({})));
 
-    passes(&scan(&api, "check-in", a, talk));
+    passes(&api.scan("check-in", a, talk));
     assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 0], 1));
     // One person at two places of a hall is one person.
-    passes(&scan(&api, "check-in", a, panel));
-    passes(&scan(&api, "check-in", a, hall));
+    passes(&api.scan("check-in", a, panel));
+    passes(&api.scan("check-in", a, hall));
     assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 1], 1));
-    passes(&scan(&api, "check-in", b, panel));
+    passes(&api.scan("check-in", b, panel));
     for place in [talk, panel, hall] {
-        scan(&api, "check-in", c, place).refused(412, 744, "Hall 2 is full: 2 of 2 inside");
+        api.scan("check-in", c, place)
+            .refused(412, 744, "Hall 2 is full: 2 of 2 inside");
     }
     // Whoever is in the hall already may go on to another session of it.
-    passes(&scan(&api, "check-in", b, talk));
+    passes(&api.scan("check-in", b, talk));
     assert_eq!(counts(&server, [hall, talk, panel]), ([2, 2, 2], 2));
 
     // Leaving the hall is leaving its sessions, so that a single entry is free again.
-    passes(&scan(&api, "check-out", a, hall));
+    passes(&api.scan("check-out", a, hall));
     assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 1], 1));
-    passes(&scan(&api, "check-in", c, talk));
-    passes(&scan(&api, "check-out", b, panel));
-    passes(&scan(&api, "check-out", b, talk));
+    passes(&api.scan("check-in", c, talk));
+    passes(&api.scan("check-out", b, panel));
+    passes(&api.scan("check-out", b, talk));
     assert_eq!(counts(&server, [hall, talk, panel]), ([1, 1, 0], 1));
-    passes(&scan(&api, "check-in", a, panel));
+    passes(&api.scan("check-in", a, panel));
     // Under single entry, somebody who is in a session can be checked out of the hall.
     let single = json!({"data": {"Access": {"entry": "single"}}});
     api.patch(&format!("/device/id:{hall}"), &single);
-    passes(&scan(&api, "check-out", a, hall));
-    scan(&api, "check-out", a, hall).refused(412, 745, "");
+    passes(&api.scan("check-out", a, hall));
+    api.scan("check-out", a, hall).refused(412, 745, "");
 }
 
 #[test]
@@ -77,7 +74,7 @@ fn a_place_that_is_moved_takes_its_people_along() {
     let [one, two] = ["One", "Two"].map(|name| place(&api, name, None, &json!({})));
     let talk = place(&api, "Talk", Some(one), &json!({}));
     let a = api.delegate(&json!({}));
-    passes(&scan(&api, "check-in", a, talk));
+    passes(&api.scan("check-in", a, talk));
     let becomes = |expected: ([i64; 3], i64)| {
         until(&format!("{expected:?}"), || {
             counts(&server, [one, two, talk]) == expected
@@ -118,22 +115,23 @@ fn a_rule_set_comes_from_the_nearest_place_above_that_sets_one() {
     let door = place(&api, "Door", Some(hall), &json!({}));
     let foyer = place(&api, "Foyer", Some(event), &json!({"ruleSet": "open"}));
     let [a, b] = [(); 2].map(|()| api.delegate(&json!({})));
-    scan(&api, "check-in", a, door).refused(412, 741, "Door");
-    passes(&scan(&api, "check-in", a, foyer));
+    api.scan("check-in", a, door).refused(412, 741, "Door");
+    passes(&api.scan("check-in", a, foyer));
     // Joined anywhere above is enough; nothing but the rule set is inherited.
-    passes(&scan(&api, "join", a, event));
-    passes(&scan(&api, "check-in", a, door));
-    passes(&scan(&api, "check-in", a, door));
+    passes(&api.scan("join", a, event));
+    passes(&api.scan("check-in", a, door));
+    passes(&api.scan("check-in", a, door));
 
     // A change above binds the next scan below; rules above that nobody can read close what is below.
     let open = json!({"data": {"Access": {"ruleSet": "open"}}});
     api.patch(&format!("/device/id:{event}"), &open);
-    passes(&scan(&api, "check-in", b, door));
+    passes(&api.scan("check-in", b, door));
     server.sql(&format!(
         "UPDATE devices SET data = '{{\"Access\": {{\"ruleSet\": 7}}}}' WHERE id = {event}"
     ));
-    scan(&api, "check-in", b, door).refused(412, 743, "the rules of Expo cannot be read");
-    passes(&scan(&api, "check-out", b, door));
+    api.scan("check-in", b, door)
+        .refused(412, 743, "the rules of Expo cannot be read");
+    passes(&api.scan("check-out", b, door));
 }
 
 /// What a check-in leaves behind while the server's clock is an hour fast.
@@ -150,19 +148,19 @@ fn a_clock_that_is_put_right_keeps_nobody_inside() {
     let (server, api) = Server::with_api();
     let room = gate(&api, &json!({"capacity": 1, "entry": "single"}));
     let [a, b] = [(); 2].map(|()| api.delegate(&json!({})));
-    passes(&scan(&api, "check-in", a, room));
+    passes(&api.scan("check-in", a, room));
     an_hour_fast(&server);
-    passes(&scan(&api, "check-out", a, room));
+    passes(&api.scan("check-out", a, room));
     assert_eq!(inside(&server, room), 0);
-    passes(&scan(&api, "check-in", b, room));
+    passes(&api.scan("check-in", b, room));
     // In and out again, all within the hour that comes twice.
-    passes(&scan(&api, "check-out", b, room));
-    let entered = scan(&api, "check-in", a, room);
+    passes(&api.scan("check-out", b, room));
+    let entered = api.scan("check-in", a, room);
     passes(&entered);
     // The steward hears the time of the scan, not its place in that hour.
     let at = entered.body["data"]["recordedAt"].as_str().expect("a time");
     let told = format!("already used at Gate at {}", &at[11..16]);
-    scan(&api, "check-in", a, room).refused(412, 740, &told);
+    api.scan("check-in", a, room).refused(412, 740, &told);
     assert_eq!(inside(&server, room), 1);
 }
 
@@ -195,8 +193,8 @@ fn a_slow_clock_lets_one_ticket_in_once() {
     let (server, api) = Server::with_api();
     let room = gate(&api, &json!({"entry": "single", "capacity": 1}));
     let [a, b] = [(); 2].map(|()| api.delegate(&json!({})));
-    passes(&scan(&api, "check-in", a, room));
-    passes(&scan(&api, "check-out", a, room));
+    passes(&api.scan("check-in", a, room));
+    passes(&api.scan("check-out", a, room));
     let slow = |kind: &str, delegate: i64| {
         let at = jiff::Timestamp::now().as_second() - 180;
         let body = json!({"delegate": delegate, "device": room, "recordedAt": at});
@@ -204,12 +202,12 @@ fn a_slow_clock_lets_one_ticket_in_once() {
     };
     passes(&slow("check-in", a));
     slow("check-in", a).refused(412, 740, "");
-    scan(&api, "check-in", a, room).refused(412, 740, "");
+    api.scan("check-in", a, room).refused(412, 740, "");
     slow("check-in", b).refused(412, 744, "");
     // What a slow clock tells of leaving is of the past: it undoes no newer check-in.
     passes(&slow("check-out", a));
     slow("check-in", b).refused(412, 744, "");
-    passes(&scan(&api, "check-out", a, room));
+    passes(&api.scan("check-out", a, room));
     passes(&slow("check-in", b));
     assert_eq!(inside(&server, room), 1);
 }

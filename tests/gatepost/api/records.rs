@@ -373,12 +373,7 @@ fn a_cycle_of_parents_is_refused() {
         let low = new(json!({"id": middle}));
         let path = |id: i64| format!("/{kind}/id:{id}");
         api.patch(&path(low), &json!({code: "low"})).is(200);
-        for parent in [
-            json!(top),
-            json!(middle),
-            json!(low),
-            json!(format!("{code}:low")),
-        ] {
+        for parent in cases::<Value>(json!([top, middle, low, format!("{code}:low")])) {
             api.patch(&path(top), &json!({"parent": parent}))
                 .invalid("parent");
         }

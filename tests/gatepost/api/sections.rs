@@ -125,10 +125,7 @@ fn check_ins_go_on_while_a_record_is_validated() {
             api.patch(&format!("/delegate/id:{id}"), &body)
         });
         while !writing.is_finished() {
-            let reply = api.interact(
-                "check-in-override",
-                &json!({"delegate": delegate, "device": device}),
-            );
+            let reply = api.scan("check-in-override", delegate, device);
             assert_eq!(reply.status, 201);
             meanwhile += 1;
         }

@@ -12,10 +12,7 @@ fn default_rules_hold_where_a_device_has_none_of_its_own() {
     let plain = api.device(&json!({}));
     let own = gate(&api, &json!({"entry": "multiple"}));
     let limited = gate(&api, &json!({"maxCheckIns": 1}));
-    let check_in = |device: i64, delegate: i64| {
-        api.interact("check-in", &json!({"delegate": delegate, "device": device}))
-            .code()
-    };
+    let check_in = |device: i64, delegate: i64| api.scan("check-in", delegate, device).code();
     server.settings(&json!({"access": {"entry": "single"}}));
     let a = api.delegate(&json!({}));
     assert_eq!((check_in(plain, a), check_in(plain, a)), (0, 740));

@@ -1,6 +1,7 @@
 //! What tills do to `/tx/new`: retries and revisions in any order, at once, and bodies of any size.
 
 use super::transactions::{Till, barcodes, reply_to, told};
+use crate::faults::process;
 use crate::harness::{Server, at_once, has, reply};
 use gatepost::types::secret::{digest, hex};
 use proptest::{
@@ -204,20 +205,12 @@ fn a_body_of_eight_mebibytes_is_taken_and_costs_a_bounded_time() {
         let html = crew.page(page);
         assert!(html.len() < 100_000, "{page}: {}", html.len());
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let list = folder.path().join("sales.xlsx");
-    let export = [
-        "export".as_ref(),
-        "transactions".as_ref(),
-        "--output".as_ref(),
-        list.as_os_str(),
-    ];
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .arg("--db")
-        .arg(server.path())
-        .args(export)
-        .output()
-        .expect("it runs");
+    let list = server.file("sales.xlsx", "");
+    std::fs::remove_file(&list).expect("gone");
+    let output = process::gatepost(
+        &server.path(),
+        &["export", "transactions", "--output", &list],
+    );
     assert!(output.status.success(), "{output:?}");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     has(&told, "longer than a cell of a spreadsheet holds");
@@ -333,11 +326,7 @@ fn a_ticket_of_somebody_who_was_deleted_is_not_made_anew_without_a_word() {
     // Nor is that of somebody who was deleted for good.
     let gone = till.api.get("/delegate/barcode:B").id();
     let crew = server.administrator();
-    crew.post(
-        &format!("/console/delegates/{gone}/erase"),
-        &[("confirm", &gone.to_string())],
-    )
-    .taken();
+    crew.erase(gone);
     let anew = till.send(&till.sale("T5", &["B"]));
     assert_eq!(barcodes(&anew), [] as [&str; 0]);
     assert!(told(&anew)[0].contains("deleted for good"), "{anew:?}");

@@ -1,6 +1,6 @@
 //! The token endpoint (spec: Authentication; RFC 6749; contract §9).
 
-use crate::harness::{Caller, PASSWORD, Server, Whole, cases, keys, reply, whole, words};
+use crate::harness::{Agrees, Caller, PASSWORD, Server, Whole, cases, keys, reply, whole, words};
 use gatepost::identity::Scope;
 use reqwest::{Method, blocking::RequestBuilder};
 use serde_json::{Value, json};
@@ -13,6 +13,13 @@ const PATHS: [&str; 6] = [
     "/api/v5/oauth/v2/token.json",
     "/api/5/oauth/v2/token.json",
 ];
+
+/// A server with a client: its id and secret.
+pub fn with_client() -> (Server, String, String) {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    (server, id, secret)
+}
 
 fn endpoint(server: &Server) -> RequestBuilder {
     server.request(Method::POST, PATHS[0])
@@ -84,8 +91,7 @@ pub fn works(server: &Server, token: &Value) -> bool {
 
 #[test]
 fn a_client_gets_a_token_for_an_hour_at_every_address() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     for path in PATHS {
         let request = server
             .request(Method::POST, path)
@@ -93,10 +99,7 @@ fn a_client_gets_a_token_for_an_hour_at_every_address() {
         let answer = checked(whole(request));
         let body = granted(&answer);
         assert_eq!(keys(body), "access_token expires_in token_type scope");
-        assert_eq!(
-            (&body["expires_in"], &body["token_type"]),
-            (&json!(3600), &json!("bearer"))
-        );
+        body.agrees(&json!({"expires_in": 3600, "token_type": "bearer"}));
         assert_eq!(body["scope"], Value::Null);
         assert!(works(&server, &body["access_token"]), "{path}");
     }
@@ -106,46 +109,36 @@ fn a_client_gets_a_token_for_an_hour_at_every_address() {
 
 #[test]
 fn credentials_come_in_json_in_a_form_or_by_basic() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-    granted(&checked(whole(ask_form(&server, &*form))));
-    let grant = "grant_type=client_credentials";
-    granted(&checked(whole(
-        ask_form(&server, grant).basic_auth(&id, Some(&secret)),
-    )));
     let json = json!({"grant_type": "client_credentials"});
-    granted(&checked(whole(
-        endpoint(&server).json(&json).basic_auth(&id, Some(&secret)),
-    )));
-    // The id may stand beside Basic, another or a second secret may not.
-    let named = with(&json, &json!({"client_id": id}));
-    granted(&checked(whole(
+    let basic = |request: RequestBuilder| request.basic_auth(&id, Some(&secret));
+    let with_basic = |more: Value| basic(endpoint(&server).json(&with(&json, &more)));
+    for request in [
+        ask_form(&server, &*form),
+        basic(ask_form(&server, "grant_type=client_credentials")),
+        with_basic(json!({})),
+        // The id may stand beside Basic, another or a second secret may not.
+        with_basic(json!({"client_id": id})),
+        // An old bearer token that an app sends along is passed over.
         endpoint(&server)
-            .json(&named)
-            .basic_auth(&id, Some(&secret)),
-    )));
+            .json(&of_client(&id, &secret))
+            .bearer_auth("old"),
+    ] {
+        granted(&checked(whole(request)));
+    }
     for both in [
         json!({"client_secret": secret}),
         json!({"client_id": "other"}),
     ] {
-        let request = endpoint(&server)
-            .json(&with(&json, &both))
-            .basic_auth(&id, Some(&secret));
-        refused(&checked(whole(request)), 400, "invalid_request", "not both");
+        let answer = checked(whole(with_basic(both)));
+        refused(&answer, 400, "invalid_request", "not both");
     }
-    // An old bearer token that an app sends along is passed over.
-    granted(&checked(whole(
-        endpoint(&server)
-            .json(&of_client(&id, &secret))
-            .bearer_auth("old"),
-    )));
 }
 
 #[test]
 fn a_wrong_client_is_invalid_client() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let (other, _) = server.client(&[], &[]);
     for (id, secret) in [
         (&*id, "wrong"),
@@ -168,13 +161,8 @@ fn a_wrong_client_is_invalid_client() {
     let broken =
         ask_form(&server, "grant_type=client_credentials").header("Authorization", "Basic %%%");
     refused(&checked(whole(broken)), 401, "invalid_client", "");
-    let ctx = server.context();
     let revoked = id.clone();
-    let done = server
-        .app
-        .store
-        .write_blocking(move |tx| gatepost::identity::clients::revoke(tx, &ctx, &revoked));
-    done.expect("it is revoked");
+    server.write(move |tx, ctx| gatepost::identity::clients::revoke(tx, ctx, &revoked));
     // Whoever has the right secret is told, and nobody else.
     for (secret, about) in [(&*secret, "was revoked"), ("wrong", "unknown or revoked")] {
         let answer = ask(&server, &of_client(&id, secret));
@@ -184,8 +172,7 @@ fn a_wrong_client_is_invalid_client() {
 
 #[test]
 fn a_client_that_does_not_say_who_it_is_is_invalid_client() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let fine = of_client(&id, &secret);
     for (changes, about) in [
         (json!({"client_id": null}), "client_id is missing"),
@@ -201,8 +188,7 @@ fn a_client_that_does_not_say_who_it_is_is_invalid_client() {
 
 #[test]
 fn unknown_parameters_are_ignored() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
     for unknown in words("audience=a resource=a&resource=b x=%ff&%ff=y&=&z token_type_hint=") {
         granted(&checked(whole(ask_form(
@@ -222,8 +208,7 @@ fn unknown_parameters_are_ignored() {
 
 #[test]
 fn a_compressed_request_is_invalid() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let request = endpoint(&server)
         .json(&of_client(&id, &secret))
         .header("Content-Encoding", "gzip");
@@ -243,8 +228,7 @@ fn the_metadata_says_where_everything_is() {
     assert_eq!(answer.header("content-type"), "application/json");
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     let metadata = &answer.reply.body;
-    assert_eq!(metadata["issuer"], json!(server.url()));
-    assert_eq!(metadata["response_types_supported"], json!([]));
+    metadata.agrees(&json!({"issuer": server.url(), "response_types_supported": []}));
     // What it names is there.
     let (id, secret) = server.client(&[], &[]);
     for endpoint in ["token_endpoint", "revocation_endpoint"] {
@@ -266,8 +250,7 @@ fn the_metadata_says_where_everything_is() {
 
 #[test]
 fn a_token_is_given_back() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let client = of_client(&id, &secret);
     server.user("ada@example.org", &[], None);
     let password =
@@ -314,8 +297,7 @@ fn a_token_is_given_back() {
 
 #[test]
 fn a_malformed_request_is_told_by_what_is_missing() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let fine = of_client(&id, &secret);
     for (changes, error, about) in cases::<(Value, &str, &str)>(json!([
         [{"grant_type": null}, "invalid_request", "grant_type"],
@@ -346,29 +328,21 @@ fn a_malformed_request_is_told_by_what_is_missing() {
             "",
         );
     }
-    for body in [
-        "",
-        "{",
-        "[]",
-        "null",
-        "\"x\"",
-        "{\"grant_type\": \"a\", \"grant_type\": \"b\"}",
-    ] {
-        let request = endpoint(&server)
-            .header("Content-Type", "application/json")
-            .body(body);
-        refused(&checked(whole(request)), 400, "invalid_request", "");
+    let send = |kind: &str, body: &str| {
+        let request = endpoint(&server).header("Content-Type", kind);
+        checked(whole(request.body(body.to_owned())))
+    };
+    let twice = r#"{"grant_type": "a", "grant_type": "b"}"#;
+    for body in ["", "{", "[]", "null", "\"x\"", twice] {
+        refused(&send("application/json", body), 400, "invalid_request", "");
     }
     for other in [
         "text/plain",
         "multipart/form-data; boundary=x",
         "application/xml",
     ] {
-        let request = endpoint(&server)
-            .header("Content-Type", other)
-            .body(form.clone());
         refused(
-            &checked(whole(request)),
+            &send(other, &form),
             400,
             "invalid_request",
             "application/json",
@@ -381,12 +355,7 @@ fn scopes_are_granted_whether_named_or_not() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[Scope::ReportRead, Scope::Trusted]);
     let fine = of_client(&id, &secret);
-    for named in [
-        json!(null),
-        json!("TRUSTED"),
-        json!("TRUSTED REPORT_READ"),
-        json!(""),
-    ] {
+    for named in cases::<Value>(json!([null, "TRUSTED", "TRUSTED REPORT_READ", ""])) {
         let answer = ask(&server, &with(&fine, &json!({"scope": named})));
         assert_eq!(granted(&answer)["scope"], "REPORT_READ TRUSTED", "{named}");
     }

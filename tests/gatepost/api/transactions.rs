@@ -1,6 +1,6 @@
 //! `/tx/new`: always accepted, kept word for word, loaded as far as it goes, and never twice.
 
-use crate::harness::{Caller, Reply, Server, at_once, reply};
+use crate::harness::{Agrees, Caller, Reply, Server, at_once, reply};
 use gatepost::{domain::sales, identity::Role};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -68,8 +68,9 @@ fn a_ticket_that_was_sold_opens_the_door_of_its_product_and_of_the_event() {
     server.settings(&json!({"access": {"ruleSet": "simple"}}));
     let reply = till.send(&till.sale("TLH26", &["A1", "A2"]));
     assert_eq!((reply.status, told(&reply)), (201, vec![]));
-    assert_eq!(reply.data()["_type"], "transaction");
-    assert_eq!(reply.data()["code"], "TLH26");
+    reply
+        .data()
+        .agrees(&json!({"_type": "transaction", "code": "TLH26"}));
     assert_eq!(barcodes(&reply), ["A1", "A2"]);
     let delegate = till.api.get("/delegate/barcode:A2?fields=sources,data");
     assert_eq!(delegate.data()["sources"], json!(["tx"]));

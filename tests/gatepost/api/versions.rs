@@ -106,8 +106,7 @@ fn interactions_and_an_empty_change_leave_the_version_alone() {
     let seen = paths
         .each_ref()
         .map(|path| get(&api, path).header("etag").to_owned());
-    api.interact("check-in", &json!({"delegate": delegate, "device": device}))
-        .id();
+    api.scan("check-in", delegate, device).id();
     for (path, seen) in paths.iter().zip(&seen) {
         assert_eq!(get(&api, path).header("etag"), seen);
         let same = patch(&api, path, seen, &json!({}));

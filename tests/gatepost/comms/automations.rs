@@ -2,10 +2,7 @@
 
 use super::Post;
 use crate::harness::{lacks, typed};
-use crate::{
-    console::Crew,
-    faults::process::{gatepost, until},
-};
+use crate::{console::Crew, faults::process::until};
 use gatepost::{
     domain::messages::automations::{self, Entry},
     identity::ConsoleRole,
@@ -126,15 +123,13 @@ fn where_who_and_when_are_looked_at() {
     );
     let vip =
         api.delegate(&json!({"firstName": "Vic", "phone": "+49 40 777777", "delegateType": "vip"}));
-    api.interact("check-in", &json!({"delegate": post.ada, "device": room}))
-        .id();
+    api.scan("check-in", post.ada, room).id();
     api.interact(
         "check-in",
         &json!({"delegate": vip, "device": other, "data": {"seat": "12"}}),
     )
     .id();
-    api.interact("lead", &json!({"delegate": vip, "device": room}))
-        .id();
+    api.scan("lead", vip, room).id();
     // An app was offline for two hours.
     let then = gatepost::types::Timestamp::now().0 / 1_000 - 7_200;
     api.interact(
@@ -179,11 +174,8 @@ fn what_is_imported_deleted_or_brought_back_sends_nothing() {
         "interactionType,firstDelegate,recordedAt\norder-cleared,barcode:ADA-1,2026-11-21 09:00:00\n",
     )
     .expect("a list");
-    let imported = gatepost(
-        &post.server.path(),
-        &["import", "interactions", list.to_str().expect("a name")],
-    );
-    assert!(imported.status.success(), "{imported:?}");
+    post.server
+        .done(&["import", "interactions", list.to_str().expect("a name")]);
     let texts = texts(&post);
     assert_eq!(texts.len(), 2, "{texts:?}");
 }

@@ -1,7 +1,7 @@
 //! Texts: what providers are called with, and what becomes of a call that is cut.
 
 use super::{PASSWORD, Post, provider::Act};
-use crate::harness::has;
+use crate::harness::{Agrees, has};
 use gatepost::domain::messages::gateways::presets::PRESETS;
 use serde_json::{Value, json};
 
@@ -18,8 +18,7 @@ fn a_text_goes_to_the_provider() {
     assert_eq!(call.line.trim_end(), "POST /sms HTTP/1.1");
     assert_eq!(call.header("authorization"), format!("Bearer {PASSWORD}"));
     let body: Value = serde_json::from_str(&call.body).expect("JSON");
-    assert_eq!(body["to"], "+4940123456");
-    assert_eq!(body["text"], "Hello Ada, your order is ready. Summit");
+    body.agrees(&json!({"to": "+4940123456", "text": "Hello Ada, your order is ready. Summit"}));
 }
 
 #[test]

@@ -66,8 +66,7 @@ fn tell(server: &Server, waiting: &str, code: &str) -> Page {
 
 #[test]
 fn an_authenticator_app_is_on_once_a_code_confirms_it() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let path = "/console/account/second-factor";
     crew.post(path, &[("password", "wrong")])
         .refused(422, "Your password is wrong");
@@ -120,8 +119,7 @@ fn an_authenticator_app_is_on_once_a_code_confirms_it() {
 
 #[test]
 fn a_code_opens_once_and_so_does_each_recovery_code() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (app, used, codes) = set_up(&crew);
     let email = "viewer@example.com";
     let key = waiting(&server, email);
@@ -148,8 +146,7 @@ fn a_code_opens_once_and_so_does_each_recovery_code() {
 
 #[test]
 fn an_app_asks_for_the_code_too() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (app, used, codes) = set_up(&crew);
     let (id, secret) = server.client(&[], &[]);
     let tried = |totp: Option<&str>, more: &[(&str, &str)]| {
@@ -195,8 +192,7 @@ fn an_app_asks_for_the_code_too() {
 
 #[test]
 fn guesses_at_codes_count_in_apps_and_in_the_console_together() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (app, ..) = set_up(&crew);
     let (id, secret) = server.client(&[], &[]);
     let tried = |totp: &str| {
@@ -225,8 +221,7 @@ fn guesses_at_codes_count_in_apps_and_in_the_console_together() {
 
 #[test]
 fn a_new_password_of_the_crew_is_hard_to_guess() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     for weak in ["password", "12345678", "viewer@example.com"] {
         let fields = [("old", PASSWORD), ("password", weak), ("again", weak)];
         crew.post("/console/account/password", &fields)
@@ -237,8 +232,7 @@ fn a_new_password_of_the_crew_is_hard_to_guess() {
 
 #[test]
 fn of_the_same_code_sent_many_times_at_once_one_opens() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (app, _, codes) = set_up(&crew);
     for code in [next_code(&app), codes[0].clone()] {
         let keys: Vec<String> = (0..6)
@@ -251,8 +245,7 @@ fn of_the_same_code_sent_many_times_at_once_one_opens() {
 
 #[test]
 fn guesses_at_codes_are_few_even_all_at_once() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (app, ..) = set_up(&crew);
     let key = waiting(&server, "viewer@example.com");
     let refusals = at_once(40, |n| tell(&server, &key, &format!("x{n:05}")).html);
@@ -267,8 +260,7 @@ fn guesses_at_codes_are_few_even_all_at_once() {
 
 #[test]
 fn a_sign_in_that_waits_for_its_code_ends_with_the_old_password() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (app, ..) = set_up(&crew);
     let key = waiting(&server, "viewer@example.com");
     let fields = [
@@ -282,8 +274,7 @@ fn a_sign_in_that_waits_for_its_code_ends_with_the_old_password() {
 
 #[test]
 fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let (_, _, old) = set_up(&crew);
     let renew = "/console/account/recovery";
     crew.post(renew, &[("password", "wrong")])
@@ -318,8 +309,7 @@ fn recovery_codes_are_renewed_and_kept_as_a_file_by_their_owner_alone() {
 
 #[test]
 fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let other = Crew::sign_in(&server, "viewer@example.com");
     let path = "/console/account/password";
     let form = |old: &'static str, new: &'static str, again: &'static str| {
@@ -357,8 +347,7 @@ fn ones_own_password_needs_the_old_one_and_ends_other_sessions() {
 
 #[test]
 fn ones_own_sessions_are_listed_and_ended() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let bob = server.operator();
     let others = [(); 3].map(|()| Crew::sign_in(&server, "viewer@example.com"));
     let html = crew.page("/console/account");

@@ -387,22 +387,15 @@ fn what_a_killed_server_began_is_ended_by_the_next() {
 fn a_backup_in_the_serving_process_leaves_its_locks_alone() {
     let (server, crew) = Server::with_administrator();
     crew.press(&format!("{HERE}/now"));
-    let run = |args: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"));
-        let output = command.arg("--db").arg(server.path()).args(args).output();
-        let output = output.expect("it runs");
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("text")
-    };
     // Another process that closes the file takes its log away, unless our lock tells it not to; what
     // is written then would be in no file at all.
     let log = server.folder.path().join("gatepost.db-wal");
-    run(&["user", "list"]);
+    server.done(&["user", "list"]);
     assert!(log.exists());
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
-    has(run(&["export", "delegates"]), "Ada");
+    has(server.done(&["export", "delegates"]), "Ada");
 }
 
 #[test]

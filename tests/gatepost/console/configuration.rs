@@ -2,7 +2,7 @@
 //! publishing, who has the version, and going back.
 
 use super::{Crew, Page, access::field};
-use crate::harness::{Caller, Server, has, lacks, typed, words};
+use crate::harness::{Agrees, Caller, Server, has, lacks, typed, words};
 use gatepost::{identity::clients, types::DeviceId};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -149,39 +149,21 @@ fn a_draft_reaches_apps_when_it_is_published_and_not_before() {
     let page = crew.page(PAGE);
     has(
         &page,
-        "Version 2 is in force, published just now by operator@example.com",
+        [
+            "Version 2 is in force, published just now by operator@example.com",
+            "<strong data-live=\"confirmed\">0</strong> of 1 confirmed version 2",
+            "has version 1",
+        ],
     );
-    has(
-        &page,
-        "<strong data-live=\"confirmed\">0</strong> of 1 confirmed version 2",
-    );
-    has(&page, "has version 1");
     crew.sees(&format!("/console/devices/{device}"), "not confirmed");
     let second = pinged(&phone, 1);
-    assert_eq!(second["configVersion"], 2);
-    assert_eq!(second["configConfirmed"], false);
+    second.agrees(&json!({"configVersion": 2, "configConfirmed": false}));
     let settings = &second["settings"];
-    assert_eq!(
-        settings["availableFeatures"],
-        json!([
-            "check-in",
-            "check-out",
-            "lead",
-            "delegate-search",
-            "ping",
-            "ping-info",
-            "own-thing"
-        ])
-    );
-    assert_eq!(settings["allowRejected"], true);
-    assert_eq!(settings["enabledAt"], "2026-11-21T09:00:00+00:00");
-    assert_eq!(settings["forced"], json!(["allowRejected", "uiMode"]));
-    assert_eq!(settings["uiMode"], "dark");
-    assert_eq!(settings["columns"], 3);
-    assert_eq!(
-        settings["deviceHierarchy"],
-        json!([["event"], ["location", "room"], ["session"]])
-    );
+    settings.agrees(&json!({
+            "availableFeatures": ["check-in", "check-out", "lead", "delegate-search", "ping", "ping-info", "own-thing"],
+            "allowRejected": true, "enabledAt": "2026-11-21T09:00:00+00:00", "forced": ["allowRejected", "uiMode"],
+            "uiMode": "dark", "columns": 3, "deviceHierarchy": [["event"], ["location", "room"], ["session"]],
+        }));
     assert_eq!(pinged(&phone, 2)["configConfirmed"], true);
     let page = crew.page(&format!("/console/devices/{device}"));
     has(&page, "confirmed</span> version 2");
@@ -212,8 +194,7 @@ fn the_nearest_setting_reaches_the_app() {
     crew.configure(&[("code", "a:b/c")], &own).taken();
     crew.publish().taken();
     let (own, of_type) = (pinged(&phone, 1), pinged(&other, 1));
-    assert_eq!(own["settings"]["delegateType"], "vip");
-    assert_eq!(own["settings"]["uiMode"], "dark");
+    own["settings"].agrees(&json!({"delegateType": "vip", "uiMode": "dark"}));
     assert_eq!(of_type["settings"]["delegateType"], "guest");
     assert_eq!(of_type["settings"]["uiMode"], Value::Null);
     assert_eq!(own["settings"]["allowRejected"], false);
@@ -344,8 +325,7 @@ fn who_has_the_version_is_told_live() {
 
 #[test]
 fn viewers_stay_outside() {
-    let server = Server::start();
-    let viewer = server.viewer();
+    let (_server, viewer) = Server::with_viewer();
     viewer.get(PAGE).refused(403, "needs the role operator");
     viewer
         .post(&format!("{PAGE}/publish"), &[("seen", "")])

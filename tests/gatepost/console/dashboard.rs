@@ -21,8 +21,7 @@ fn whoever_is_in_two_places_is_one_person() {
     let [hall, room] = [(); 2].map(|()| api.device(&json!({})));
     let [ada, bob] = [(); 2].map(|()| api.delegate(&json!({})));
     let pass = |kind: &str, delegate: i64, device: i64| {
-        api.interact(kind, &json!({"delegate": delegate, "device": device}))
-            .data();
+        api.scan(kind, delegate, device).data();
     };
     let shows = |wanted: &str| {
         until(&format!("{wanted} are inside"), || {

@@ -2,7 +2,7 @@
 //! restoring, and shutting an app out.
 
 use super::{Crew, Page, access::field};
-use crate::harness::{Server, has, lacks, table, typed};
+use crate::harness::{Agrees, Server, has, lacks, table, typed};
 use gatepost::{
     identity::{Role, clients},
     types::DeviceId,
@@ -59,12 +59,10 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
         ),
     ));
     let shown = api.read(&format!("/event/{event}"));
-    assert_eq!(shown["eventName"], "Nordlicht");
-    assert_eq!(shown["eventExternalID"], "NORD-26");
-    assert_eq!(shown["eventStartAt"], "2026-11-21 09:00:00");
-    assert_eq!(shown["eventEndAt"], "2026-11-22 18:00:30");
-    assert_eq!(shown["eventManagerEmail"], "grace@example.com");
-    assert_eq!(shown["sources"], json!(["admin"]));
+    shown.agrees(&json!({
+            "eventName": "Nordlicht", "eventExternalID": "NORD-26", "eventStartAt": "2026-11-21 09:00:00",
+            "eventEndAt": "2026-11-22 18:00:30", "eventManagerEmail": "grace@example.com", "sources": ["admin"],
+        }));
     let form = crew.page(&format!("/console/devices/new?parent={event}&type=session"));
     let parent = field(&form, "parent");
     assert_eq!(parent, format!("Nordlicht (#{event})"));
@@ -101,8 +99,7 @@ fn an_event_and_a_session_under_it_are_made_and_stand_in_the_tree() {
 
 #[test]
 fn a_large_branch_is_loaded_when_it_is_opened() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let api = server.caller_with_all();
     let event = api.device(&json!({"name": "Nordlicht", "deviceType": "event"}));
     let room = api.device(&json!({"name": "Hall", "deviceType": "room", "parent": event}));
@@ -138,8 +135,7 @@ fn a_large_branch_is_loaded_when_it_is_opened() {
 
 #[test]
 fn a_search_finds_by_name_code_and_type_in_any_script() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let api = server.caller_with_all();
     api.device(&json!({"name": "Größe Süd", "code": "gate-s", "deviceType": "room"}));
     api.device(&json!({"name": "Ost", "code": "gate-o", "deviceType": "session"}));
@@ -188,11 +184,10 @@ fn the_access_form_writes_what_the_api_shows_and_gates_obey() {
     form.push(("publicId", public.as_str().expect("text")));
     crew.edit(gate, &form).taken();
     let shown = api.read(&format!("/device/id:{gate}"));
-    assert_eq!(
-        shown["data"],
-        json!({"Data": {"floor": 2}, "Access": {"entry": "single", "maxCheckIns": 3, "opensBefore": 5_256_000}})
-    );
-    assert_eq!(shown["code"], "gate-b");
+    shown.agrees(&json!({
+            "data": {"Data": {"floor": 2}, "Access": {"entry": "single", "maxCheckIns": 3, "opensBefore": 5_256_000}},
+            "code": "gate-b",
+        }));
     let page = crew.page(&format!("/console/devices/{gate}"));
     has(
         &page,
@@ -455,15 +450,14 @@ fn each_role_may_do_its_part() {
     let path = format!("/console/devices/{device}");
     let viewer = server.viewer();
     lacks(viewer.page(&path), ["/edit", "/delete"]);
-    viewer
-        .get(&format!("{path}/edit"))
-        .refused(403, "needs the role operator");
+    let needed = "needs the role operator";
+    viewer.get(&format!("{path}/edit")).refused(403, needed);
     viewer
         .post(&format!("{path}/delete"), &[])
-        .refused(403, "needs the role operator");
+        .refused(403, needed);
     viewer
         .post("/console/devices/new", &[("name", "x")])
-        .refused(403, "needs the role operator");
+        .refused(403, needed);
     let operator = server.operator();
     operator.press(&format!("{path}/delete"));
     operator

@@ -231,8 +231,7 @@ impl Server {
 
 #[test]
 fn only_operators_let_apps_in() {
-    let server = Server::start();
-    let viewer = server.viewer();
+    let (server, viewer) = Server::with_viewer();
     viewer.get(PAGE).refused(403, "operator");
     viewer
         .get("/console/discovery/stream")

@@ -218,8 +218,7 @@ fn no_form_fails_when_nothing_is_filled_in() {
 
 #[test]
 fn what_no_route_takes_is_told_on_a_page() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let is_page = |page: &Page, status: u16, about: &str| {
         page.refused(status, about);
         assert!(page.html.starts_with("<!doctype html>"), "{page:?}");

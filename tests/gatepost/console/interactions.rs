@@ -53,25 +53,18 @@ fn event_with(gate: &Caller) -> (i64, i64) {
 
 #[test]
 fn the_tail_shows_what_comes_in_and_nothing_twice() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let gate = server.caller_with_all();
     event_with(&gate);
     let html = crew.page("/console/interactions");
     has(&html, "Nothing yet");
     let mut stream = crew.stream_of(&html);
     let mut leads = crew.stream_of(&crew.page("/console/interactions?type=lead"));
-    gate.interact(
-        "check-in",
-        &json!({"delegate": "barcode:A-1", "device": "code:hall"}),
-    );
+    gate.scan("check-in", "barcode:A-1", "code:hall");
     let told = event(&mut stream);
     assert!(told.starts_with("event: lines\n"), "{told}");
     has(&told, ["Ada Lovelace", "Hall A"]);
-    gate.interact(
-        "check-in",
-        &json!({"delegate": "barcode:B-1", "device": "code:stage"}),
-    );
+    gate.scan("check-in", "barcode:B-1", "code:stage");
     let told = event(&mut stream);
     let (refused, first) = (
         told.find("refused").expect("it"),
@@ -82,10 +75,7 @@ fn the_tail_shows_what_comes_in_and_nothing_twice() {
     // A page made now has both: a stream that goes on from it begins with what is new.
     let html = crew.page("/console/interactions");
     let mut later = crew.stream_of(&html);
-    gate.interact(
-        "lead",
-        &json!({"delegate": "barcode:B-1", "device": "code:hall"}),
-    );
+    gate.scan("lead", "barcode:B-1", "code:hall");
     let told = event(&mut later);
     assert_eq!(told.matches("data-name=\"What\"").count(), 3, "{told}");
     // The filtered one slept through the rest.
@@ -97,30 +87,20 @@ fn the_tail_shows_what_comes_in_and_nothing_twice() {
 
 #[test]
 fn filters_narrow_the_list_and_pages_lead_all_the_way_back() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let gate = server.caller_with_all();
     let (hall, stage) = event_with(&gate);
     for _ in 0..60 {
-        gate.interact(
-            "check-in",
-            &json!({"delegate": "barcode:A-1", "device": hall}),
-        );
+        gate.scan("check-in", "barcode:A-1", hall);
     }
     gate.interact(
         "lead",
         &json!({"delegate": "barcode:B-1", "device": hall, "data": {"visit": {"stars": 5}}}),
     );
     for _ in 0..3 {
-        gate.interact(
-            "check-in",
-            &json!({"delegate": "barcode:B-1", "device": stage}),
-        );
+        gate.scan("check-in", "barcode:B-1", stage);
     }
-    gate.interact(
-        "check-in",
-        &json!({"delegate": "barcode:NOBODY", "device": hall}),
-    );
+    gate.scan("check-in", "barcode:NOBODY", hall);
     assert_eq!(crew.lines(""), 50);
     assert_eq!(crew.lines("?refused=on"), 4);
     assert_eq!(crew.lines("?type=lead"), 1);
@@ -164,18 +144,11 @@ fn filters_narrow_the_list_and_pages_lead_all_the_way_back() {
 
 #[test]
 fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let gate = server.caller_with_all();
     let (_, stage) = event_with(&gate);
-    gate.interact(
-        "check-in",
-        &json!({"delegate": "barcode:A-1", "device": stage}),
-    );
-    gate.interact(
-        "check-in",
-        &json!({"delegate": "barcode:=1+1", "device": stage}),
-    );
+    gate.scan("check-in", "barcode:A-1", stage);
+    gate.scan("check-in", "barcode:=1+1", stage);
     server.sql("UPDATE refusals SET at = at - 86400000 WHERE code = 1301");
     let lines = |query: &str| {
         let html = crew.page(&format!("/console/interactions/refusals{query}"));
@@ -209,8 +182,7 @@ fn refusals_are_found_by_reason_device_and_time_and_taken_away_as_csv() {
 
 #[test]
 fn conflicts_say_what_the_gate_did_and_what_the_rules_say() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     crew.sees("/console/interactions/conflicts", "No conflicts");
     let gate = server.caller_with_all();
     event_with(&gate);

@@ -154,6 +154,13 @@ impl Server {
         self.crew(ConsoleRole::Administrator)
     }
 
+    /// Starts a server on a fresh file; a viewer.
+    pub fn with_viewer() -> (Self, Crew) {
+        let server = Self::start();
+        let crew = server.viewer();
+        (server, crew)
+    }
+
     /// Starts a server on a fresh file; an operator.
     pub fn with_operator() -> (Self, Crew) {
         let server = Self::start();
@@ -208,6 +215,14 @@ impl Crew {
     #[track_caller]
     pub fn sees(&self, path: &str, parts: impl Parts) {
         has(self.page(path), parts);
+    }
+
+    /// Deletes an attendee permanently.
+    #[track_caller]
+    pub fn erase(&self, delegate: i64) {
+        let fields = [("confirm", &*delegate.to_string())];
+        self.post(&format!("/console/delegates/{delegate}/erase"), &fields)
+            .taken();
     }
 
     /// A page that can be shown.

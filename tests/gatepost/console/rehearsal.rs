@@ -300,11 +300,8 @@ fn what_was_erased_after_the_snapshot_comes_back_in_no_form() {
     )
     .data();
     // Scanned by a code that is theirs no more: the refusal names nobody but by that.
-    api.interact(
-        "check-in",
-        &json!({"delegate": "barcode:quetzal-ticket", "device": hall}),
-    )
-    .refused(404, 1301, "");
+    api.scan("check-in", "barcode:quetzal-ticket", hall)
+        .refused(404, 1301, "");
     api.interact(
         "feedback",
         &json!({"delegate": gone, "data": {"said": "Quetzalcoatl"}}),
@@ -312,9 +309,7 @@ fn what_was_erased_after_the_snapshot_comes_back_in_no_form() {
     .id();
     let stays = api.delegate(&json!({"barcode": "K", "parent": gone}));
     take_snapshot(&crew);
-    let confirmed = [("confirm", &*gone.to_string())];
-    crew.post(&format!("/console/delegates/{gone}/erase"), &confirmed)
-        .taken();
+    crew.erase(gone);
     // Its code is somebody else's by now.
     api.patch(
         &format!("/delegate/id:{stays}"),

@@ -211,8 +211,7 @@ fn sign_in_leads_back_to_where_one_wanted_to_go_and_nowhere_else() {
 
 #[test]
 fn a_session_ends_at_sign_out_and_with_its_user() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let again = Crew::sign_in(&server, "viewer@example.com");
     crew.page("/console");
     assert_eq!(crew.press("/console/sign-out"), "/console/sign-in");
@@ -229,8 +228,7 @@ fn a_session_ends_at_sign_out_and_with_its_user() {
 
 #[test]
 fn every_answer_forbids_scripts_and_frames_from_elsewhere() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (_server, crew) = Server::with_viewer();
     for path in words("/console /console/sign-in /console/nothing /console/static/console.css") {
         let answer = crew.request(Method::GET, path).send().expect("an answer");
         let policy = answer.headers()[header::CONTENT_SECURITY_POLICY]
@@ -256,8 +254,7 @@ fn without_tls_the_console_is_for_this_machine_alone() {
 
 #[test]
 fn the_console_answers_under_its_own_names_alone() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let by = |host: &str, path: &str| {
         page(crew.request(Method::GET, path).header(header::HOST, host)).status
     };

@@ -41,8 +41,12 @@ fn an_import_that_was_killed_while_it_linked_is_completed_or_taken_back() {
     let half = ROWS / 2;
     assert!(site.count(links) < half, "it was killed too late");
     // What somebody set since stays.
-    let own = site.file("own.csv", "barcode,parent\n2998,barcode:1\n");
-    site.done(&["import", "delegates", &own, "--key", "barcode"]);
+    site.import(
+        "delegates",
+        "own.csv",
+        "barcode,parent\n2998,barcode:1\n",
+        &["--key", "barcode"],
+    );
     let told = site.told(&["import", "--resume", "1"]);
     assert_eq!(told["imported"], json!(0), "{told}");
     assert_eq!(site.count(links), half - 1);
@@ -52,13 +56,13 @@ fn an_import_that_was_killed_while_it_linked_is_completed_or_taken_back() {
     site.told(&["import", "--undo", "2"]);
     let told = site.told(&["import", "--undo", "1"]);
     assert_eq!(told["left"], json!(0), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
 
     let (site, list) = prepared();
     kill_while_linking(&site, &list);
     let told = site.told(&["import", "--undo", "1"]);
     assert_eq!(told["left"], json!(0), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn a_completed_import_leaves_out_what_was_bad_when_it_began() {
     // It was told then.
     let told = site.told(&["import", "--resume", "1"]);
     assert_eq!(told["badRows"], json!(0), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), ROWS + 1);
+    assert_eq!(site.rows("delegates"), ROWS + 1);
 }
 
 #[test]

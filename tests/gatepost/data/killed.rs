@@ -12,8 +12,7 @@ const ROUNDS: usize = 4;
 /// A file in which half of the list's delegates are there already, some of them joined.
 fn prepared() -> (Site, String) {
     let site = Site::new();
-    let devices = site.file("devices.csv", "code,name\nhall,Hall\n");
-    site.done(&["import", "devices", &devices]);
+    site.import("devices", "devices.csv", "code,name\nhall,Hall\n", &[]);
     let mut first = String::from("barcode,First name,Diet\n");
     let mut list = String::from("barcode,First name,Last name,Diet\n");
     for n in 0..ROWS {
@@ -22,8 +21,7 @@ fn prepared() -> (Site, String) {
         }
         let _ = writeln!(list, "T{n:05},,Last {n},diet {n}");
     }
-    let first = site.file("first.csv", first);
-    site.done(&["import", "delegates", &first]);
+    site.import("delegates", "first.csv", first, &[]);
     let list = site.file("list.csv", list);
     (site, list)
 }

@@ -4,27 +4,11 @@ use super::Site;
 use crate::harness::{cases, has};
 use serde_json::{Value, json};
 
-fn apply(site: &Site, document: &Value, options: &[&str]) -> std::process::Output {
-    let file = site.file("config.json", document.to_string());
-    site.run(&[&["config", "apply", &file][..], options].concat())
-}
-
-#[track_caller]
-fn applied(site: &Site, document: &Value, options: &[&str]) {
-    let output = apply(site, document, options);
-    assert!(output.status.success(), "{output:?}");
-}
-
-fn exported(site: &Site) -> Value {
-    serde_json::from_str(&site.done(&["config", "export"])).expect("JSON")
-}
-
 #[test]
 fn a_row_that_does_not_fit_is_a_bad_row() {
     let site = Site::new();
     let schema = json!({"properties": {"meal": {"enum": ["vegan", "none"]}}, "required": ["meal"]});
-    applied(
-        &site,
+    site.applied(
         &json!({"sections": {"delegate": {"Catering": schema}}}),
         &[],
     );
@@ -37,7 +21,7 @@ fn a_row_that_does_not_fit_is_a_bad_row() {
         told.contains("data.Catering.meal") && told.contains('3'),
         "{told}"
     );
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
     site.run(&["import", "delegates", &list, "--skip-bad"]);
     assert_eq!(
         site.text("SELECT group_concat(barcode) FROM delegates"),
@@ -57,25 +41,29 @@ fn the_configuration_document_stays() {
     let whole: Value = serde_json::from_str(CONFIGURATION).expect("JSON");
     let sites = [(); 2].map(|()| {
         let site = Site::new();
-        let hall = site.file("hall.csv", "name,code,deviceType\nHall,hall,room\n");
-        site.done(&["import", "devices", &hall]);
+        site.import(
+            "devices",
+            "hall.csv",
+            "name,code,deviceType\nHall,hall,room\n",
+            &[],
+        );
         site
     });
     let [site, other] = &sites;
-    applied(site, &whole, &["--prune", "--dry-run"]);
-    assert_eq!(site.count("SELECT count(*) FROM sections"), 0);
-    applied(site, &whole, &["--prune"]);
-    let out = exported(site);
+    site.applied(&whole, &["--prune", "--dry-run"]);
+    assert_eq!(site.rows("sections"), 0);
+    site.applied(&whole, &["--prune"]);
+    let out = site.configuration();
     for (key, value) in whole.as_object().expect("an object") {
         assert_eq!(&out[key], value, "{key}");
     }
     assert_eq!(out, whole);
-    applied(other, &out, &["--prune"]);
-    assert_eq!(exported(other), out);
+    other.applied(&out, &["--prune"]);
+    assert_eq!(other.configuration(), out);
     // The same document again changes nothing, and the audit log has no entry for it.
-    let audited = other.count("SELECT count(*) FROM audit");
-    applied(other, &out, &[]);
-    assert_eq!(other.count("SELECT count(*) FROM audit"), audited);
+    let audited = other.rows("audit");
+    other.applied(&out, &[]);
+    assert_eq!(other.rows("audit"), audited);
 }
 
 #[test]
@@ -85,37 +73,28 @@ fn what_a_document_does_not_name_is_left_unless_pruned() {
         "settings": {"name": "A", "publicUrl": "https://a.example"},
         "sections": {"delegate": {"One": {}, "Two": {}}},
     });
-    applied(&site, &first, &[]);
-    applied(
-        &site,
-        &json!({"sections": {"delegate": {"Three": {}}}}),
-        &[],
-    );
+    site.applied(&first, &[]);
+    site.applied(&json!({"sections": {"delegate": {"Three": {}}}}), &[]);
     let names = |site: &Site| {
-        let out = exported(site);
+        let out = site.configuration();
         let sections = out["sections"]["delegate"].as_object().expect("sections");
         sections.keys().cloned().collect::<Vec<_>>()
     };
     assert_eq!(names(&site), ["One", "Three", "Two"]);
-    applied(
-        &site,
-        &json!({"sections": {"delegate": {"Two": null}}}),
-        &[],
-    );
+    site.applied(&json!({"sections": {"delegate": {"Two": null}}}), &[]);
     assert_eq!(names(&site), ["One", "Three"]);
-    applied(
-        &site,
+    site.applied(
         &json!({"settings": {"name": "B"}, "sections": {"delegate": {"One": {"type": "object"}}}}),
         &["--prune"],
     );
     assert_eq!(names(&site), ["One"]);
-    assert_eq!(exported(&site)["settings"], json!({"name": "B"}));
+    assert_eq!(site.configuration()["settings"], json!({"name": "B"}));
 }
 
 #[test]
 fn a_document_is_applied_whole_or_not_at_all() {
     let site = Site::new();
-    applied(&site, &json!({"settings": {"name": "A"}}), &[]);
+    site.applied(&json!({"settings": {"name": "A"}}), &[]);
     for (part, about) in cases::<(Value, &str)>(json!([
         [{"sections": {"delegate": {"X": {"type": "nonsense"}}}}, "sections: delegate: X"],
         [{"sections": {"event": {}}}, "sections"],
@@ -128,12 +107,7 @@ fn a_document_is_applied_whole_or_not_at_all() {
     ])) {
         let mut document = part;
         document["settings"] = json!({"name": "B"});
-        let output = apply(&site, &document, &[]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && told.contains(about),
-            "{about}: {told}"
-        );
+        has(site.apply_refused(&document), about);
     }
     for (setting, about) in cases::<(Value, &str)>(json!([
         [{"publicUrl": "gate"}, "publicUrl"],
@@ -145,14 +119,9 @@ fn a_document_is_applied_whole_or_not_at_all() {
         [{"outgoing": {"allow": true}}, "outgoing"],
         [{"doorsOpenedAt": 1}, "doorsOpenedAt"],
     ])) {
-        let output = apply(&site, &json!({"settings": setting}), &[]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && told.contains(about),
-            "{about}: {told}"
-        );
+        has(site.apply_refused(&json!({"settings": setting})), about);
     }
-    assert_eq!(exported(&site)["settings"], json!({"name": "A"}));
+    assert_eq!(site.configuration()["settings"], json!({"name": "A"}));
 }
 
 #[test]
@@ -161,11 +130,7 @@ fn a_long_list_is_validated_row_by_row() {
 
     let site = Site::new();
     let schema = json!({"properties": {"seat": {"pattern": "^[0-9]+$"}}});
-    applied(
-        &site,
-        &json!({"sections": {"delegate": {"Place": schema}}}),
-        &[],
-    );
+    site.applied(&json!({"sections": {"delegate": {"Place": schema}}}), &[]);
     let mut list = String::from("barcode,Place.seat\n");
     for number in 0..350 {
         let seat = if number == 200 { "none" } else { "" };
@@ -175,7 +140,7 @@ fn a_long_list_is_validated_row_by_row() {
     let told = site.refused(&["import", "delegates", &list]);
     has(&told, "data.Place.seat");
     site.run(&["import", "delegates", &list, "--skip-bad"]);
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 349);
+    assert_eq!(site.rows("delegates"), 349);
     let seats = "SELECT count(DISTINCT json_extract(data, '$.Place.seat')) FROM delegates";
     assert_eq!(site.count(seats), 349);
 }

@@ -13,18 +13,20 @@ fn an_export_holds_what_a_search_finds() {
     );
     site.done(&["import", "devices", &devices]);
     let hall = site.count("SELECT id FROM devices WHERE code = 'hall'");
-    let list = site.file(
+    site.import(
+        "delegates",
         "list.csv",
         "barcode,Last name,Diet\nA1,Müller,vegan\nA2,Lovelace,\nA3,Obermüller,all\n",
+        &["--device", &hall.to_string()],
     );
-    site.done(&["import", "delegates", &list, "--device", &hall.to_string()]);
-    let later = site.file("later.csv", "barcode,Last name\nB1,Müllerin\n");
-    site.done(&["import", "delegates", &later]);
-    let scans = site.file(
-        "scans.csv",
-        "interactionType,delegate barcode,device code,recordedAt\nseen,A1,hall,1795248000\nlead,A2,hall,1795248060\n",
+    site.import(
+        "delegates",
+        "later.csv",
+        "barcode,Last name\nB1,Müllerin\n",
+        &[],
     );
-    site.done(&["import", "interactions", &scans]);
+    site.import("interactions", "scans.csv",
+        "interactionType,delegate barcode,device code,recordedAt\nseen,A1,hall,1795248000\nlead,A2,hall,1795248060\n", &[]);
     for (what, search, found) in cases::<(&str, Value, Vec<&str>)>(json!([
         ["delegates", {"*=": ["lastName", "MÜLL"]}, ["A1", "A3", "B1"]],
         ["delegates", {"ud": ["Data.Diet", "==", "vegan"]}, ["A1"]],
@@ -60,11 +62,12 @@ fn an_export_holds_what_a_search_finds() {
 #[test]
 fn keys_with_a_dot_are_searched_as_a_list() {
     let site = Site::new();
-    let list = site.file(
+    site.import(
+        "delegates",
         "list.csv",
         "barcode,Order no.,Tel. priv.\nA1,77,1\nA2,78,1\n",
+        &[],
     );
-    site.done(&["import", "delegates", &list]);
     let search = r#"{"ud":[["Data","Order no."],"==","77"]}"#;
     let found = site.done(&[
         "export",

@@ -1,7 +1,7 @@
 //! Spreadsheets and CSV files as clients send them.
 
 use super::Site;
-use crate::harness::has;
+use crate::harness::{Agrees, has};
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
 use serde_json::json;
 use std::io::{Cursor, Read, Write};
@@ -66,16 +66,10 @@ fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
     ]);
     assert_eq!((&told["imported"], &told["rows"]), (&json!(2), &json!(2)));
     let found = site.exported("delegates");
-    assert_eq!(found[0]["barcode"], json!("00123"));
-    assert_eq!(found[0]["firstName"], json!("Ada"));
-    assert_eq!(found[0]["phone"], json!("4930555123456"));
-    assert_eq!(
-        found[0]["data"],
-        json!({
-            "Data": {"Prénom 2": "=1+1", "Menü": "1.5", "When": "2026-11-21 09:02:00", "Paid": "true", "Sum": "3"},
-            "Badge": {"Farbe": "red"},
-        })
-    );
+    found[0].agrees(&json!({
+            "barcode": "00123", "firstName": "Ada", "phone": "4930555123456",
+            "data": { "Data": {"Prénom 2": "=1+1", "Menü": "1.5", "When": "2026-11-21 09:02:00", "Paid": "true", "Sum": "3"}, "Badge": {"Farbe": "red"}, },
+        }));
     assert_eq!(found[1]["barcode"], json!("456"));
     assert!(found[1].get("data").is_none());
     // Lines are rows of the sheet.
@@ -131,7 +125,7 @@ fn sheets_of_one_book_are_lists_of_their_own() {
     // The first sheet is the same one by its name and without.
     let again = site.refused(&["import", "delegates", &path]);
     has(&again, "imported already (import 1)");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+    assert_eq!(site.rows("delegates"), 2);
 }
 
 #[test]
@@ -180,8 +174,7 @@ fn a_formula_whose_result_was_not_saved_makes_a_bad_row() {
         sheet.write_string(0, column, header).unwrap();
     }
     let book = book.save_to_buffer().unwrap();
-    let path = site.file("computed.xlsx", &book);
-    site.done(&["import", "delegates", &path, "--dry-run"]);
+    site.import("delegates", "computed.xlsx", &book, &["--dry-run"]);
     // As libraries write it that compute nothing; what a formula made empty is empty.
     let unsaved = with_sheet(&book, |xml| {
         has(&xml, ["<v>4711</v>", "<v>nothing</v>"]);
@@ -267,8 +260,7 @@ fn a_list_in_any_encoding_and_with_any_delimiter_goes_in() {
     }
     for (name, bytes) in lists {
         let site = Site::new();
-        let file = site.file(name, bytes);
-        site.done(&["import", "delegates", &file]);
+        site.import("delegates", name, bytes, &[]);
         let found = "SELECT first_name || ' ' || last_name || ' ' || email FROM delegates";
         assert_eq!(site.text(found), "Jürgen Weiß j@example.org", "{name}");
     }
@@ -293,7 +285,7 @@ fn a_list_may_come_through_a_pipe() {
     std::io::Write::write_all(&mut input, b"barcode\nA\nB\n").unwrap();
     drop(input);
     assert!(child.wait().unwrap().success());
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+    assert_eq!(site.rows("delegates"), 2);
 }
 
 #[test]
@@ -302,29 +294,27 @@ fn sessions_with_rooms_and_rules_go_in() {
     let list = "code,Bezeichnung,Typ,Beginn,Ende,Verfügbar,parent,Access.capacity,Access.entry\n\
                 hall,Saal 1,room,,,ja,,120,single\n\
                 s1,Eröffnung,session,21.11.2026 09:00,21.11.2026 10:30,nein,code:hall,,\n";
-    let list = site.file("sessions.csv", list);
-    site.done(&["import", "devices", &list]);
+    site.import("devices", "sessions.csv", list, &[]);
     let found = site.exported("devices");
     assert_eq!(
         found[0]["data"],
         json!({"Access": {"capacity": 120, "entry": "single"}})
     );
     assert_eq!(found[1]["startAt"], json!("2026-11-21T09:00:00+00:00"));
-    assert_eq!(found[1]["available"], json!(false));
-    assert_eq!(found[1]["parent"], json!("code:hall"));
+    found[1].agrees(&json!({"available": false, "parent": "code:hall"}));
 }
 
 /// What happened is stored whatever the rules say, and the gates know of it from then on.
 #[test]
 fn scans_from_elsewhere_are_history() {
     let site = Site::new();
-    let devices = site.file(
+    site.import(
+        "devices",
         "devices.csv",
         "code,Access.ruleSet,Access.entry,available\ngate,simple,single,no\n",
+        &[],
     );
-    site.done(&["import", "devices", &devices]);
-    let delegates = site.file("delegates.csv", "barcode\nA\nB\n");
-    site.done(&["import", "delegates", &delegates]);
+    site.import("delegates", "delegates.csv", "barcode\nA\nB\n", &[]);
     let scans = site.file(
         "scans.csv",
         "Action,Ticket code,Scanned at,Temperature\ncheck-in,A,1795248120,36.6\ncheck-in,A,2026-11-21 09:05,\ncheck-in,B,2026-11-21T09:06:00Z,\ncheck-out,B,2026-11-21T09:07:00Z,\n",
@@ -332,11 +322,11 @@ fn scans_from_elsewhere_are_history() {
     let told = site.told(&["import", "interactions", &scans, "--device", "code:gate"]);
     assert_eq!(told["created"], json!(4));
     assert_eq!(
-        site.count("SELECT count(*) FROM interactions WHERE admitted = 1 AND first_device_id = 1"),
+        site.rows("interactions WHERE admitted = 1 AND first_device_id = 1"),
         4
     );
     assert_eq!(site.count("SELECT inside FROM occupancy"), 1);
-    assert_eq!(site.count("SELECT count(*) FROM conflicts"), 0);
+    assert_eq!(site.rows("conflicts"), 0);
     assert_eq!(
         site.count("SELECT device_id FROM batches ORDER BY id DESC LIMIT 1"),
         1
@@ -356,5 +346,5 @@ fn scans_from_elsewhere_are_history() {
             "line 4, column \"device\": firstDevice: there is no device",
         ],
     );
-    assert_eq!(site.count("SELECT count(*) FROM interactions"), 4);
+    assert_eq!(site.rows("interactions"), 4);
 }

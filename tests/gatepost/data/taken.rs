@@ -1,7 +1,7 @@
 //! Taking an import back beside a server: what was changed or used since stays.
 
 use super::{lines, run};
-use crate::harness::{Server, has};
+use crate::harness::{Agrees, Server, has};
 use serde_json::{Value, json};
 
 #[test]
@@ -33,11 +33,7 @@ fn what_was_changed_or_used_since_stays() {
     let batch = told["batch"].to_string();
     api.patch("/delegate/barcode:T1", &json!({"company": "Changed"}))
         .is(200);
-    api.interact(
-        "check-in",
-        &json!({"delegate": "barcode:T2", "device": gate}),
-    )
-    .is(201);
+    api.scan("check-in", "barcode:T2", gate).is(201);
     api.delete("/delegate/barcode:T3").is(204);
 
     let output = run(&db, &["import", "--undo", &batch, "--json"]);
@@ -49,10 +45,7 @@ fn what_was_changed_or_used_since_stays() {
             .expect("a line"),
     )
     .expect("JSON");
-    assert_eq!(
-        (&told["removed"], &told["restored"], &told["left"]),
-        (&json!(17), &json!(1), &json!(3))
-    );
+    told.agrees(&json!({"removed": 17, "restored": 1, "left": 3}));
     let reasons = told["leftAsTheyAre"].to_string();
     has(
         &reasons,
@@ -67,8 +60,9 @@ fn what_was_changed_or_used_since_stays() {
     api.get("/delegate/barcode:T2").is(200);
     api.get("/delegate/barcode:T4").refused(404, 1301, "T4");
     let restored = api.get(&format!("/delegate/id:{known}"));
-    assert_eq!(restored.data()["company"], json!("Before"));
-    assert_eq!(restored.data()["sources"], json!(["api"]));
+    restored
+        .data()
+        .agrees(&json!({"company": "Before", "sources": ["api"]}));
     assert!(
         restored.data().get("firstInteractions").is_none(),
         "its join is gone"
@@ -94,18 +88,18 @@ fn what_was_changed_or_used_since_stays() {
 #[test]
 fn devices_and_interactions_are_taken_back() {
     let site = super::Site::new();
-    let delegates = site.file("delegates.csv", "barcode\nA\nB\n");
-    site.done(&["import", "delegates", &delegates]);
+    site.import("delegates", "delegates.csv", "barcode\nA\nB\n", &[]);
     let before = site.dump();
-    let devices = site.file("devices.csv", "code,parent\nhall,\nroom,code:hall\n");
-    site.done(&["import", "devices", &devices]);
-    let with_devices = site.dump();
-    let scans = site.file(
-        "scans.csv",
-        "type,delegate,second delegate,device\ncheck-in,barcode:A,,code:room\njoin,barcode:A,,code:room\nconnect,barcode:A,barcode:B,\nconnect,barcode:B,barcode:A,\n",
+    site.import(
+        "devices",
+        "devices.csv",
+        "code,parent\nhall,\nroom,code:hall\n",
+        &[],
     );
-    site.done(&["import", "interactions", &scans]);
-    assert_eq!(site.count("SELECT count(*) FROM interactions"), 5);
+    let with_devices = site.dump();
+    site.import("interactions", "scans.csv",
+        "type,delegate,second delegate,device\ncheck-in,barcode:A,,code:room\njoin,barcode:A,,code:room\nconnect,barcode:A,barcode:B,\nconnect,barcode:B,barcode:A,\n", &[]);
+    assert_eq!(site.rows("interactions"), 5);
     let told = site.refused(&["import", "--undo", "2"]);
     has(
         &told,
@@ -139,7 +133,7 @@ fn gates_scan_while_a_list_goes_in() {
     );
     let mut scans = 0;
     while child.try_wait().expect("a child").is_none() {
-        let answer = api.interact("check-in", &json!({"delegate": guest, "device": gate}));
+        let answer = api.scan("check-in", guest, gate);
         assert_eq!(answer.status, 201, "{answer:?}");
         scans += 1;
     }

@@ -2,7 +2,7 @@
 //! applied, and what was on its way can be sent again.
 
 use super::wire::{Wire, post, request};
-use crate::harness::{Caller, Server, cases};
+use crate::harness::{Agrees, Caller, Server, cases};
 use serde_json::{Map, Value, json};
 
 const ITEMS: usize = 10_000;
@@ -54,10 +54,7 @@ fn a_batch_with_one_bad_item_stores_all_others() {
         assert_eq!(answers.len(), ITEMS);
         for (n, answer) in answers.iter().enumerate() {
             let expected = if n == place { status } else { 201 };
-            assert_eq!(
-                (&answer["key"], &answer["status"]),
-                (&json!(n.to_string()), &json!(expected))
-            );
+            answer.agrees(&json!({"key": n.to_string(), "status": expected}));
         }
         assert_eq!(answers[place]["meta"]["error"]["internalCode"], code);
         assert_eq!(stored(&server), ALL_OTHERS);

@@ -118,8 +118,7 @@ fn damage_is_seen() {
     ] {
         let delegate = gate.delegate(&json!({"barcode": barcode}));
         for kind in kinds {
-            gate.interact(kind, &json!({"delegate": delegate, "device": device}))
-                .id();
+            gate.scan(kind, delegate, device).id();
         }
     }
     let file = Connection::open(server.path()).expect("the file");

@@ -47,15 +47,12 @@ pub fn bad_files(good: &[u8]) -> Vec<Bad> {
     let mut foreign = with(68, b"OTHR");
     foreign.truncate(page);
     let text = b"Name,Barcode\nAda,A-1\n".repeat(30);
+    let (garbage, zeros) = (vec![0xa5; page], vec![0; 2 * page]);
     let bad = |what, told, bytes| Bad { what, told, bytes };
     vec![
         bad("foreign", "another application", with(68, b"OTHR")),
         bad("foreign, cut off", "another application", foreign),
-        bad(
-            "of no application",
-            "another application",
-            with(68, &[0; 4]),
-        ),
+        bad("unmarked", "another application", with(68, &[0; 4])),
         bad("newer", "schema version 4096", with(60, &[0, 0, 16, 0])),
         bad("nothing", "is empty", Vec::new()),
         bad("text", "not a SQLite file", text),
@@ -68,20 +65,16 @@ pub fn bad_files(good: &[u8]) -> Vec<Bad> {
         bad("half of it", "cut off", cut(middle)),
         bad("the last page missing", "cut off", cut(good.len() - page)),
         bad("the last byte missing", "cut off", cut(good.len() - 1)),
-        bad(
-            "garbage in the middle",
-            "damaged",
-            with(middle, &vec![0xa5; page]),
-        ),
+        bad("garbage in the middle", "damaged", with(middle, &garbage)),
         bad(
             "garbage after the header",
             "damaged",
-            with(100, &vec![0xa5; page - 100]),
+            with(100, &garbage[100..]),
         ),
         bad(
             "zeros at the end",
             "damaged",
-            with(good.len() - 2 * page, &vec![0; 2 * page]),
+            with(good.len() - 2 * page, &zeros),
         ),
     ]
 }
@@ -463,10 +456,7 @@ fn a_fresh_file_and_what_stands_beside_it_are_for_its_owner_alone() {
     for suffix in ["", "-wal", "-shm"] {
         let mut path = server.path().into_os_string();
         path.push(suffix);
-        let mode = std::fs::metadata(&path)
-            .expect("a file")
-            .permissions()
-            .mode();
+        let mode = fs::metadata(&path).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());
     }
 }

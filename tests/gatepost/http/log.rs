@@ -2,7 +2,7 @@
 
 use super::Venue;
 use crate::faults::process::{GATEPOST, until};
-use crate::harness::{has, lacks, words};
+use crate::harness::{Agrees, has, lacks, words};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -31,12 +31,10 @@ fn every_request_is_a_line_without_secrets() {
     let found = venue.get(&mut wire, path);
     let id = found.header("x-request-id").expect("an id");
     let line_of = line(&venue, id);
-    assert_eq!(line_of["method"], "GET");
-    assert_eq!(line_of["path"], "/api/v5/delegate/barcode:…");
-    assert_eq!(line_of["status"], 200);
-    assert_eq!(line_of["address"], "127.0.0.1");
-    assert_eq!(line_of["level"], "INFO");
-    assert_eq!(line_of["target"], "gatepost::access");
+    line_of.agrees(&json!({
+            "method": "GET", "path": "/api/v5/delegate/barcode:…", "status": 200, "address": "127.0.0.1",
+            "level": "INFO", "target": "gatepost::access",
+        }));
     assert!(
         line_of["client"]
             .as_str()

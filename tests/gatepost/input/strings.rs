@@ -1,7 +1,7 @@
 //! Text that would be something else where text is pasted together.
 
 use super::{Venue, told};
-use crate::harness::whole;
+use crate::harness::{Agrees, whole};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -115,10 +115,7 @@ fn keys_and_values_in_data_keep_what_they_were_given() {
         venue.all.interact("lead", &lead).is(200);
         let batch = json!({"interactions": {text: {"interactionType": "lead", "delegate": made["id"], "data": {"x": {"$shared": text}}}}, "sharedValues": {text: text}});
         let answers = venue.all.made("/interaction/batch", &batch);
-        assert_eq!(
-            (&answers[0]["key"], &answers[0]["status"]),
-            (&json!(text), &json!(201))
-        );
+        answers[0].agrees(&json!({"key": text, "status": 201}));
     }
     venue.goes_on();
 }

@@ -3,7 +3,7 @@
 use super::{Server, asking};
 use crate::{
     faults::process::until,
-    harness::{at_once, cases, has, reply, whole},
+    harness::{Agrees, at_once, cases, has, keys, reply, whole},
 };
 use gatepost::{
     domain::discovery::{clear, list},
@@ -14,11 +14,6 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
-
-fn names(value: &Value) -> Vec<&str> {
-    let object = value.as_object().expect("an object");
-    object.keys().map(String::as_str).collect()
-}
 
 #[test]
 fn an_app_asks_is_added_and_signs_in() {
@@ -35,20 +30,10 @@ fn an_app_asks_is_added_and_signs_in() {
     assert_eq!(first.header("cache-control"), "no-store");
     let record = first.reply.data();
     assert_eq!(
-        names(record),
-        [
-            "id",
-            "_type",
-            "code",
-            "secret",
-            "agent",
-            "createdAt",
-            "updatedAt",
-            "apiUrl"
-        ]
+        keys(record),
+        "id _type code secret agent createdAt updatedAt apiUrl"
     );
-    assert_eq!(record["apiUrl"], "https://gate.example.org/api/v5");
-    assert_eq!(record["agent"], "GateApp/3.1");
+    record.agrees(&json!({"apiUrl": "https://gate.example.org/api/v5", "agent": "GateApp/3.1"}));
     assert_eq!(record["secret"], body["secret"]);
     // It polls, also when the page is closed.
     server.ask(&body).is(200);
@@ -67,9 +52,9 @@ fn an_app_asks_is_added_and_signs_in() {
     let app = server.caller_of(text("clientId"), text("clientSecret"));
     let device = server.caller_with_all();
     let device = device.get(&format!("/device/id:{}", given["deviceId"]));
-    assert_eq!(device.data()["deviceType"], "regoapp");
-    assert_eq!(device.data()["code"], "42");
-    assert_eq!(device.data()["sources"], json!(["discovery"]));
+    device
+        .data()
+        .agrees(&json!({"deviceType": "regoapp", "code": "42", "sources": ["discovery"]}));
     assert!(device.data()["deviceTags"].is_null());
     app.get("/device/code:42").is(200);
 }
@@ -77,22 +62,16 @@ fn an_app_asks_is_added_and_signs_in() {
 #[test]
 fn what_is_given_is_what_the_preferred_type_needs() {
     use Role::{DelegateRead, DelegateWrite, DeviceRead, InteractionWrite};
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let gate = || vec![DelegateRead, DeviceRead, InteractionWrite];
+    let upload = vec![InteractionWrite];
     let uploading = vec![DelegateWrite, InteractionWrite];
     let writing = vec![DelegateRead, DelegateWrite, DeviceRead, InteractionWrite];
     for (at, (preferred, write, device_type, tags, roles)) in [
         (None, false, "regoapp", None, gate()),
         (Some("checkin"), false, "regoapp", None, gate()),
         (Some("accesscontrol"), true, "regoapp", None, writing),
-        (
-            Some("upload"),
-            false,
-            "regoapp",
-            None,
-            vec![InteractionWrite],
-        ),
+        (Some("upload"), false, "regoapp", None, upload),
         (Some("upload"), true, "regoapp", None, uploading),
         (Some("leads"), false, "mobileapp", Some("leads"), gate()),
     ]
@@ -119,8 +98,7 @@ fn what_is_given_is_what_the_preferred_type_needs() {
 
 #[test]
 fn a_code_is_somebodys_until_it_is_free() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let stranger = |code: &str| json!({"code": code, "secret": "another one"});
     let taken = |code: &str| {
         server
@@ -168,8 +146,7 @@ fn a_code_is_somebodys_until_it_is_free() {
 
 #[test]
 fn a_body_that_does_not_fit_is_refused_by_name() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     for (body, named) in cases::<(Value, &str)>(json!([
         [{"secret": "a secret"}, "code"],
         [{"code": "1"}, "secret"],
@@ -191,8 +168,7 @@ fn a_body_that_does_not_fit_is_refused_by_name() {
 
 #[test]
 fn ten_wait_from_one_address_and_two_hundred_in_all() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     for code in 0..10 {
         server.ask(&asking(&code.to_string())).is(201);
     }
@@ -227,8 +203,7 @@ fn ten_wait_from_one_address_and_two_hundred_in_all() {
 
 #[test]
 fn guesses_at_secrets_are_throttled() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     server.ask(&asking("42"));
     let guess =
         |guess: usize| server.ask(&json!({"code": "42", "secret": format!("guess no. {guess}")}));
@@ -285,8 +260,7 @@ fn credentials_are_shown_for_ten_minutes_and_then_gone_for_good() {
 
 #[test]
 fn a_clock_that_is_put_back_shows_no_credentials_for_longer() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     server.add(server.ask(&body).id(), false).expect("it waits");
     assert!(server.ask(&body).data()["clientSecret"].is_string());
@@ -297,21 +271,14 @@ fn a_clock_that_is_put_back_shows_no_credentials_for_longer() {
 
 #[test]
 fn credentials_that_were_missed_are_given_out_again_and_are_others() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     let id = server.ask(&body).id();
     let client = server.add(id, false).expect("it waits");
     let first = server.ask(&body).data()["clientSecret"].clone();
     server.sql("UPDATE device_requests SET shown_until = 1, salt = NULL");
     assert!(server.ask(&body).data()["clientSecret"].is_null());
-    let again = || {
-        let ctx = server.context();
-        let store = &server.app.store;
-        store
-            .write_blocking(move |tx| clear::give_again(tx, &ctx, id))
-            .expect("it is written")
-    };
+    let again = || server.write(move |tx, ctx| clear::give_again(tx, ctx, id));
     assert!(again().is_some_and(|until| until > Timestamp::now()));
     let second = server.ask(&body).data()["clientSecret"].clone();
     assert!(second.is_string() && second != first);
@@ -328,8 +295,7 @@ fn credentials_that_were_missed_are_given_out_again_and_are_others() {
 
 #[test]
 fn a_secret_that_was_rotated_meanwhile_is_not_overwritten() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     let client = server.add(server.ask(&body).id(), false).expect("it waits");
     assert!(server.ask(&body).data()["clientSecret"].is_string());
@@ -342,8 +308,7 @@ fn a_secret_that_was_rotated_meanwhile_is_not_overwritten() {
 
 #[test]
 fn two_who_add_one_request_at_once_make_one_device() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let id = server.ask(&asking("42")).id();
     let added: Vec<_> = at_once(4, |_| server.add(id, false));
     assert_eq!(added.iter().flatten().count(), 1, "{added:?}");
@@ -354,10 +319,8 @@ fn two_who_add_one_request_at_once_make_one_device() {
 
 #[test]
 fn a_code_of_something_else_is_not_taken_over() {
-    let server = Server::start();
-    server
-        .caller_with_all()
-        .device(&json!({"code": "hall", "name": "Great hall", "deviceType": "room"}));
+    let (server, api) = Server::with_api();
+    api.device(&json!({"code": "hall", "name": "Great hall", "deviceType": "room"}));
     server.open_discovery();
     let id = server.ask(&asking("hall")).id();
     let ctx = server.context();
@@ -373,8 +336,7 @@ fn a_code_of_something_else_is_not_taken_over() {
 
 #[test]
 fn the_page_is_told_who_asks_and_who_got_what() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = json!({"code": "42", "secret": "gatepost", "preferredType": "leads"});
     let id = server.ask(&body).id();
     let waiting = || {
@@ -417,8 +379,7 @@ fn the_page_is_told_who_asks_and_who_got_what() {
 
 #[test]
 fn what_was_decided_is_audited_without_secrets() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     server.add(server.ask(&body).id(), false).expect("it waits");
     let secret = server.ask(&body).data()["clientSecret"].clone();

@@ -18,6 +18,13 @@ impl Server {
         self.console.discovery.window.extend(Instant::now());
     }
 
+    /// A server whose Discovery page is open.
+    fn discovering() -> Self {
+        let server = Self::start();
+        server.open_discovery();
+        server
+    }
+
     /// What an app is answered that asks to be let in.
     fn ask(&self, body: &Value) -> Reply {
         reply(

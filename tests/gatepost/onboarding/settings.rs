@@ -1,7 +1,8 @@
 //! What apps are to do: versions, confirmation, overrides, what an app may set by itself.
 
 use super::{Server, ping};
-use crate::harness::{cases, has};
+use crate::faults::process::gatepost;
+use crate::harness::{Agrees, cases, has};
 use gatepost::{
     domain::apps::{Document, configuration},
     types::Zone,
@@ -75,10 +76,7 @@ fn a_version_is_unconfirmed_until_the_app_names_it() {
     );
     assert_eq!(holder().confirmed_at, None);
     let data = app.made("/device/ping", &ping(1));
-    assert_eq!(
-        (&data["configConfirmed"], &data["configVersion"]),
-        (&json!(false), &json!(2))
-    );
+    data.agrees(&json!({"configConfirmed": false, "configVersion": 2}));
     assert_eq!(data["settings"]["allowRejected"], true);
     for spelling in ["enableAt", "enabledAt"] {
         assert_eq!(data["settings"][spelling], "2026-11-21T08:00:00+00:00");
@@ -164,11 +162,7 @@ fn an_app_keeps_what_it_sets_by_itself() {
     ])) {
         put(value).invalid(named);
     }
-    for body in [
-        json!({}),
-        json!({"value": []}),
-        json!({"value": {}, "more": 1}),
-    ] {
+    for body in cases::<Value>(json!([{}, {"value": []}, {"value": {}, "more": 1}])) {
         app.put("/device-config", &body).invalid("");
     }
     let after: String = server.value(&format!(
@@ -231,8 +225,7 @@ fn the_logo_is_at_an_address_that_needs_no_token() {
     server.sql("INSERT INTO logo VALUES (1, 'image/png', x'89504E47', 77)");
     server.settings(&json!({"name": "Nordlicht"}));
     let data = app.made("/device/ping", &ping(1));
-    assert_eq!(data["logo"], "https://gate.example.org/logo?v=77");
-    assert_eq!(data["name"], "Nordlicht");
+    data.agrees(&json!({"logo": "https://gate.example.org/logo?v=77", "name": "Nordlicht"}));
     let shown = picture("/logo?v=77");
     assert_eq!(shown.reply.status, 200);
     assert_eq!(shown.header("content-type"), "image/png");
@@ -242,22 +235,16 @@ fn the_logo_is_at_an_address_that_needs_no_token() {
 fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
     let server = Server::start();
     let (app, _) = server.app_of("42");
-    let run = |arguments: &[&str]| {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-            .current_dir(server.folder.path())
-            .args(arguments)
-            .output()
-            .expect("it runs");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), output.stdout, told)
-    };
     let exported = || -> Value {
-        let (_, stdout, _) = run(&["config", "export"]);
-        serde_json::from_slice::<Value>(&stdout).expect("JSON")["appConfig"].clone()
+        let text = server.done(&["config", "export"]);
+        serde_json::from_str::<Value>(&text).expect("JSON")["appConfig"].clone()
     };
     let apply = |document: &Value, options: &[&str]| {
-        std::fs::write(server.folder.path().join("c.json"), document.to_string()).expect("a file");
-        run(&[&["config", "apply", "c.json"], options].concat())
+        let file = server.file("c.json", &document.to_string());
+        gatepost(
+            &server.path(),
+            &[&["config", "apply", &file], options].concat(),
+        )
     };
     let version = || {
         server
@@ -269,8 +256,8 @@ fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
     let fresh = exported();
     assert_eq!(fresh["default"]["allowRejected"], false);
     // What is in force already is no new version.
-    assert_eq!(apply(&json!({"appConfig": fresh}), &[]).0, Some(0));
-    assert_eq!(apply(&json!({"settings": {}}), &[]).0, Some(0));
+    assert!(apply(&json!({"appConfig": fresh}), &[]).status.success());
+    assert!(apply(&json!({"settings": {}}), &[]).status.success());
     assert_eq!(version(), 1);
     let document = json!({
         "settings": {"timeZone": "Europe/Berlin"},
@@ -279,22 +266,22 @@ fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
             "byDevice": {"42": {"allowRejected": true}},
         },
     });
-    assert_eq!(apply(&document, &["--dry-run"]).0, Some(0));
+    assert!(apply(&document, &["--dry-run"]).status.success());
     assert_eq!(version(), 1);
-    assert_eq!(apply(&document, &[]).0, Some(0));
+    assert!(apply(&document, &[]).status.success());
     assert_eq!(version(), 2);
     let data = app.made("/device/ping", &ping(1));
     assert_eq!(data["configVersion"], 2);
-    assert_eq!(data["settings"]["uiMode"], "dark");
-    assert_eq!(data["settings"]["allowRejected"], true);
+    data["settings"].agrees(&json!({"uiMode": "dark", "allowRejected": true}));
     assert_eq!(
         data["settings"]["enableAt"], "2026-11-21T09:00:00+01:00",
         "in the zone that the same document set"
     );
     // What is wrong is named, and nothing of the document is in force then.
     let wrong = json!({"settings": {"name": "X"}, "appConfig": {"byType": {"regoapp": {"forced": "uiMode"}}}});
-    let (code, _, told) = apply(&wrong, &[]);
-    assert_eq!(code, Some(1));
+    let refused = apply(&wrong, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&refused.stderr);
     has(&told, "appConfig.byType.regoapp.forced");
     assert_eq!((version(), server.app.settings().name()), (2, "Gatepost"));
     // Without --prune what is not named stays.

@@ -1,6 +1,5 @@
 //! A person who has left something everywhere, among neighbours who have too.
 
-use super::gatepost;
 use crate::harness::{Caller, PASSWORD, Server, reply};
 use gatepost::identity::{ConsoleRole, Role, Scope, password, users};
 use reqwest::Method;
@@ -120,37 +119,24 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         &json!({"owner": id, "parent": id}),
     )
     .data();
-    let list = server.folder.path().join(format!("{tag}.csv"));
     let row = format!("barcode,Notes\n{barcode},{}\n", words.plain("imported"));
-    std::fs::write(&list, row).expect("a list");
-    let list = list.to_str().expect("a name");
-    let imported = gatepost(
-        &server.path(),
-        &["import", "delegates", list, "--key", "barcode"],
-    );
-    assert!(imported.status.success(), "{imported:?}");
+    let list = server.file(&format!("{tag}.csv"), &row);
+    server.done(&["import", "delegates", &list, "--key", "barcode"]);
 
     // What happened: passed, refused, admitted, deleted, in batches with shared values, answers, nonces.
     let scan = json!({"delegate": format!("barcode:{barcode}"), "device": hall, "nonce": words.plain("nonce"),
                       "data": {"photo": words.odd("Photo")}});
     api.interact("check-in", &scan).id();
-    api.interact(
-        "check-in",
-        &json!({"delegate": format!("barcode:{barcode}"), "device": hall}),
-    )
-    .refused(412, 740, "");
-    api.interact(
-        "check-in",
-        &json!({"delegate": format!("barcode:{old_barcode}"), "device": hall}),
-    )
-    .refused(404, 1301, "");
+    api.scan("check-in", format!("barcode:{barcode}"), hall)
+        .refused(412, 740, "");
+    api.scan("check-in", format!("barcode:{old_barcode}"), hall)
+        .refused(404, 1301, "");
     // Apps try a code as several types, and scanners add to it.
     for scanned in [
         format!("rfid:{old_barcode}"),
         format!("barcode:{old_barcode}\r"),
     ] {
-        api.interact("check-in", &json!({"delegate": scanned, "device": hall}))
-            .refused(404, 1301, "");
+        api.scan("check-in", scanned, hall).refused(404, 1301, "");
     }
     api
         .interact("lead", &json!({"delegate": other, "secondDelegate": format!("barcode:{old_barcode}"), "device": hall}))
@@ -177,17 +163,12 @@ pub fn fill(server: &Server, tag: &str) -> Person {
         )
         .id();
     api.delete(&format!("/interaction/id:{gone}")).is(204);
-    let past = server.folder.path().join(format!("{tag}-past.csv"));
     let row = format!(
         "interactionType,delegate,device,data\nlead,id:{id},id:{hall},\"{{\"\"said\"\": \"\"{}\"\"}}\"\n",
         words.plain("past")
     );
-    std::fs::write(&past, row).expect("a list");
-    let imported = gatepost(
-        &server.path(),
-        &["import", "interactions", past.to_str().expect("a name")],
-    );
-    assert!(imported.status.success(), "{imported:?}");
+    let past = server.file(&format!("{tag}-past.csv"), &row);
+    server.done(&["import", "interactions", &past]);
 
     // What the crew did about them: a note, a lost badge, two records made one.
     let crew = server.crew_once(ConsoleRole::Administrator);

@@ -21,11 +21,7 @@ impl Site {
         let server = Server::start();
         let person = fill(&server, "huitzil");
         let backup = server.folder.path().join("backup.db");
-        let made = gatepost(
-            &server.path(),
-            &["backup", "--output", backup.to_str().expect("a name")],
-        );
-        assert!(made.status.success(), "{made:?}");
+        server.done(&["backup", "--output", backup.to_str().expect("a name")]);
         let myself = Caller::with_token(&server, &person.token);
         myself.delete("/delegate/myself").is(204);
         let since = server.caller_with_all();

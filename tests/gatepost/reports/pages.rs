@@ -159,10 +159,10 @@ fn what_is_wrong_is_told_beside_the_form_and_nothing_is_lost() {
         all.extend_from_slice(changes);
         let refused = send(&crew, NEW, &fields(&all));
         refused.refused(422, about);
-        let typed = changes[0].1;
+        let kept = changes[0].1;
         assert!(
-            refused.html.contains(typed),
-            "what was typed is lost: {typed}"
+            refused.html.contains(kept),
+            "what was typed is lost: {kept}"
         );
     }
     assert!(stored(&server, "test", "other").is_none());
@@ -215,8 +215,7 @@ fn shipped_reports_are_there_and_come_back_when_asked_for() {
 
 #[test]
 fn times_are_drawn_as_a_line_and_names_as_bars() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     let times =
         "SELECT '2026-11-21 09:' || column1 || ':00' AS at, column2 AS people, -column2 AS less
         FROM (VALUES ('00', 3), ('15', 9), ('45', 6))";
@@ -242,8 +241,7 @@ fn times_are_drawn_as_a_line_and_names_as_bars() {
 
 #[test]
 fn a_page_shows_the_first_rows_of_many_and_the_file_has_all() {
-    let server = Server::start();
-    let crew = server.viewer();
+    let (server, crew) = Server::with_viewer();
     server.put(&report(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i, hex(zeroblob(40)) AS x FROM n",
     ));

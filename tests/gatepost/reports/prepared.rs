@@ -1,52 +1,21 @@
 //! Reports prepared at the office: `gatepost config` and what a report must be.
 
-use crate::faults::process::{gatepost, told};
+use crate::data::Site;
 use crate::harness::{cases, has, lacks};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
-struct Office {
-    folder: tempfile::TempDir,
-    db: PathBuf,
-}
-
-impl Office {
-    fn open() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let db = folder.path().join("gatepost.db");
-        Self { folder, db }
-    }
-
-    fn apply(&self, document: &Value, options: &[&str]) -> std::process::Output {
-        let file = self.folder.path().join("config.json");
-        std::fs::write(&file, document.to_string()).expect("written");
-        let file = file.to_str().expect("a name");
-        gatepost(
-            &self.db,
-            &[&["config", "apply", file][..], options].concat(),
-        )
-    }
-
-    #[track_caller]
-    fn refused(&self, document: &Value) -> String {
-        let output = self.apply(document, &[]);
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
-        String::from_utf8(output.stderr).expect("text")
-    }
-}
-
-fn reports(db: &Path) -> Vec<Value> {
-    let document = told(db, &["config", "export"]);
+fn reports(site: &Site) -> Vec<Value> {
+    let document = site.configuration();
     document["reports"].as_array().expect("reports").clone()
 }
 
-fn audit(db: &Path) -> Vec<String> {
-    let connection = rusqlite::Connection::open(db).expect("the file");
-    let mut statement = connection
-        .prepare("SELECT action FROM audit WHERE record_type = 'report' ORDER BY id")
-        .expect("a statement");
-    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
-    rows.map(|row| row.expect("a row")).collect()
+fn audit(site: &Site) -> Vec<String> {
+    let actions = "SELECT coalesce(group_concat(action), '') FROM (SELECT action FROM audit
+                   WHERE record_type = 'report' ORDER BY id)";
+    site.text(actions)
+        .split(',')
+        .map(ToOwned::to_owned)
+        .collect()
 }
 
 fn full() -> Value {
@@ -61,49 +30,39 @@ fn full() -> Value {
 
 #[test]
 fn reports_go_round_through_the_configuration() {
-    let office = Office::open();
-    told(&office.db, &["client", "add", "gate", "--json"]);
-    let mut first = told(&office.db, &["config", "export"]);
+    let office = Site::new();
+    office.told(&["client", "add", "gate"]);
+    let mut first = office.configuration();
     first["reports"] = json!([full()]);
-    assert!(office.apply(&first, &["--prune"]).status.success());
-    assert_eq!(reports(&office.db), [full()]);
-    let another = Office::open();
-    let document = told(&office.db, &["config", "export"]);
-    assert!(another.apply(&document, &["--prune"]).status.success());
-    assert_eq!(reports(&another.db), [full()]);
-    let before = audit(&another.db).len();
+    office.applied(&first, &["--prune"]);
+    assert_eq!(reports(&office), [full()]);
+    let another = Site::new();
+    let document = office.configuration();
+    another.applied(&document, &["--prune"]);
+    assert_eq!(reports(&another), [full()]);
+    let before = audit(&another).len();
     // The same again changes nothing; what is not named stays without --prune.
-    assert!(another.apply(&document, &[]).status.success());
-    assert!(another.apply(&json!({"reports": []}), &[]).status.success());
+    another.applied(&document, &[]);
+    another.applied(&json!({"reports": []}), &[]);
     assert_eq!(
-        (reports(&another.db), audit(&another.db).len()),
+        (reports(&another), audit(&another).len()),
         (vec![full()], before)
     );
     let mut changed = full();
     changed["label"] = json!("Guests");
-    assert!(
-        another
-            .apply(&json!({"reports": [changed]}), &["--dry-run"])
-            .status
-            .success()
-    );
-    assert_eq!(reports(&another.db), [full()]);
-    assert!(
-        another
-            .apply(&json!({"reports": [changed]}), &[])
-            .status
-            .success()
-    );
-    assert_eq!(reports(&another.db), [changed]);
+    another.applied(&json!({"reports": [changed]}), &["--dry-run"]);
+    assert_eq!(reports(&another), [full()]);
+    another.applied(&json!({"reports": [changed]}), &[]);
+    assert_eq!(reports(&another), [changed]);
     first["reports"] = json!([]);
-    assert!(another.apply(&first, &["--prune"]).status.success());
-    assert!(reports(&another.db).is_empty());
-    assert_eq!(audit(&another.db)[before..], ["update", "delete"]);
+    another.applied(&first, &["--prune"]);
+    assert!(reports(&another).is_empty());
+    assert_eq!(audit(&another)[before..], ["update", "delete"]);
 }
 
 #[test]
 fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
-    let office = Office::open();
+    let office = Site::new();
     for (changes, about) in cases::<(Value, &str)>(json!([
         [{"query": "SELECT email FROM users"}, "prohibited"],
         [{"query": "DELETE FROM delegates"}, "it is a view"],
@@ -134,16 +93,13 @@ fn what_cannot_be_run_is_not_stored_and_nothing_beside_it() {
             bad[key] = value.clone();
         }
         let document = json!({"settings": {"name": "Other"}, "reports": [bad]});
-        let refused = office.refused(&document);
-        assert!(refused.contains(about), "no {about:?} in {refused}");
+        let refused = office.apply_refused(&document);
+        has(&refused, about);
         // The name that the file goes by in the sandbox is nobody's business.
         lacks(&refused, "file_");
     }
-    let twice = office.refused(&json!({"reports": [full(), full()]}));
+    let twice = office.apply_refused(&json!({"reports": [full(), full()]}));
     has(&twice, "board/people-1: stands there twice");
-    assert_eq!(reports(&office.db).len(), 6);
-    assert_eq!(
-        told(&office.db, &["config", "export"])["settings"],
-        json!({})
-    );
+    assert_eq!(reports(&office).len(), 6);
+    assert_eq!(office.configuration()["settings"], json!({}));
 }

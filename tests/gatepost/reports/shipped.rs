@@ -4,7 +4,7 @@
 use super::with;
 use crate::{
     faults::process::{Served, gatepost, told, write_demo},
-    harness::{Caller, Server, has},
+    harness::{Agrees, Caller, Server, has},
 };
 use gatepost::{domain::reports, identity::Scope};
 use serde_json::{Value, json};
@@ -102,21 +102,15 @@ fn leads_come_with_their_answers() {
         .iter()
         .find(|row| row["taken_by"] == "Sam Seller")
         .expect("his lead");
-    assert_eq!(one["sponsor"], "Acme");
-    assert_eq!(one["lead"], "Gil Guest");
-    assert_eq!(
-        one["answers"],
-        "Interested in: A demo; Rating: 5; Topics: [\"a\",\"b\"]"
-    );
+    one.agrees(&json!({
+        "sponsor": "Acme", "lead": "Gil Guest",
+        "answers": "Interested in: A demo; Rating: 5; Topics: [\"a\",\"b\"]",
+    }));
     let other = leads
         .iter()
         .find(|row| row["recorded_at"] == "2026-11-21 10:00:00");
     let other = other.expect("the other lead");
-    assert_eq!(
-        (&other["lead"], &other["taken_by"]),
-        (&json!("Gil Guest"), &json!(""))
-    );
-    assert_eq!(other["answers"], "{\"note\":\"x\"}");
+    other.agrees(&json!({"lead": "Gil Guest", "taken_by": "", "answers": "{\"note\":\"x\"}"}));
     let of = format!("sponsor={sponsor}");
     assert_eq!(rows(&server, &reader, "leads", &of).len(), 2);
 }

@@ -47,11 +47,7 @@ fn what_waits_of_somebody_who_is_erased_is_never_sent() {
     let keeps = "SELECT count(*) FROM webhook_attempts WHERE answer LIKE '%Quetzalcoatl%'";
     crate::faults::process::until("answers are kept", || server.value::<i64>(keeps) > 0);
     let crew = server.administrator();
-    crew.post(
-        &format!("/console/delegates/{id}/erase"),
-        &[("confirm", &id.to_string())],
-    )
-    .taken();
+    crew.erase(id);
     let before = receiver.came().len();
     let at = format!(
         "/console/webhooks/{}",

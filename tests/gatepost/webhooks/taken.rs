@@ -143,16 +143,8 @@ fn changes_of_records_are_told_as_they_stand() {
 fn records_that_an_import_makes_are_told_one_by_one() {
     let (server, receiver) = (server(), Receiver::start());
     let import = |name: &str, list: &str, args: &[&str]| {
-        let path = server.folder.path().join(name);
-        std::fs::write(&path, list).expect("a list");
-        let output = Command::new(env!("CARGO_BIN_EXE_gatepost"))
-            .arg("--db")
-            .arg(server.path())
-            .args(["import", "delegates", path.to_str().expect("a name")])
-            .args(args)
-            .output()
-            .expect("the binary runs");
-        assert!(output.status.success(), "{output:?}");
+        let path = server.file(name, list);
+        server.done(&[&["import", "delegates", &path], args].concat());
     };
     // What came before the webhook is none of its business.
     import("before.csv", "barcode,Name\nX,Xu\n", &[]);

@@ -1,5 +1,6 @@
 //! A lost badge, from the console to the gate; QR codes.
 
+use crate::faults::process::gatepost;
 use crate::harness::{Server, has, lacks, typed};
 use reqwest::Method;
 use serde_json::json;
@@ -111,21 +112,11 @@ fn an_import_cannot_give_out_a_blocked_code() {
         &typed("value=LOST-1&reason=reported lost&new="),
     )
     .taken();
-    let list = server.folder.path().join("list.csv");
-    std::fs::write(&list, "First name,Barcode\nEve,LOST-1\n").expect("a file");
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .args([
-            "import",
-            "delegates",
-            list.to_str().expect("a path"),
-            "--db",
-        ])
-        .arg(server.path())
-        .output()
-        .expect("it runs");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned()
-        + &String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let list = server.file("list.csv", "First name,Barcode\nEve,LOST-1\n");
+    let output = gatepost(&server.path(), &["import", "delegates", &list]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told = [output.stderr, output.stdout].concat();
+    let told = String::from_utf8_lossy(&told);
     has(&told, "\"LOST-1\" is blocked");
     assert_eq!(server.count("delegates"), 1);
 }

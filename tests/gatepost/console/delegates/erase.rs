@@ -45,11 +45,8 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
     .taken();
     let scan = json!({"delegate": "barcode:zyxw-badge-1", "device": hall, "nonce": "zyxw-nonce", "data": {"photo": "Xochimilco"}});
     api.interact("check-in", &scan).id();
-    api.interact(
-        "check-in",
-        &json!({"delegate": "barcode:zyxw-badge-1", "device": hall}),
-    )
-    .refused(412, 740, "already checked in");
+    api.scan("check-in", "barcode:zyxw-badge-1", hall)
+        .refused(412, 740, "already checked in");
     let batch = json!({
         "sharedValues": {"face": "Quetzalcoatl"},
         "interactions": {
@@ -78,11 +75,8 @@ fn who_is_deleted_for_good_is_gone_from_everything() {
         &typed("value=zyxw-badge-1&reason=reported lost&new=zyxw-badge-2"),
     )
     .taken();
-    api.interact(
-        "check-in",
-        &json!({"delegate": "barcode:zyxw-badge-1", "device": hall}),
-    )
-    .refused(404, 1301, "reported lost");
+    api.scan("check-in", "barcode:zyxw-badge-1", hall)
+        .refused(404, 1301, "reported lost");
     server.user("zyxw@example.com", &[Role::DelegateRead], Some(id));
     assert_eq!(server.traces(&WORDS), WORDS, "all of it is there");
 
@@ -143,9 +137,7 @@ fn a_merged_record_goes_with_the_person() {
     let path = format!("/console/delegates/{id}/merge");
     let form = super::fields(&crew.page(&format!("{path}?with={double}")), "/merge");
     super::send(&crew, &path, &form).taken();
-    let confirmed = [("confirm", &*id.to_string())];
-    crew.post(&format!("/console/delegates/{id}/erase"), &confirmed)
-        .taken();
+    crew.erase(id);
     assert_eq!(server.count("delegates"), 0);
     assert_eq!(server.traces(&WORDS), Vec::<&str>::new());
 }

@@ -50,7 +50,7 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
     let crew = server.operator();
     // That there is no note is remembered for the next scan, until there is one.
     let foyer = api.device(&json!({"code": "foyer"}));
-    let none = api.interact("check-in", &json!({"delegate": ada, "device": foyer}));
+    let none = api.scan("check-in", ada, foyer);
     assert_eq!((none.status, &none.body["meta"]), (201, &json!({})));
     let path = format!("/console/delegates/{ada}/note");
     crew.post(

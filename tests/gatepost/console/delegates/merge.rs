@@ -26,8 +26,7 @@ fn two_records_become_one_with_all_that_both_did() {
         ("join", double, foyer),
         ("check-in", double, foyer),
     ] {
-        api.interact(kind, &json!({"delegate": delegate, "device": device}))
-            .id();
+        api.scan(kind, delegate, device).id();
     }
     let inside = |device: i64| {
         server.value::<i64>(&format!(
@@ -76,28 +75,16 @@ fn two_records_become_one_with_all_that_both_did() {
     assert_eq!(server.value::<i64>(&previous), double);
     // One person is inside once, and what the other record was allowed the kept one is.
     assert_eq!((inside(hall), inside(foyer)), (1, 1));
-    api.interact("check-in", &json!({"delegate": ada, "device": foyer}))
+    api.scan("check-in", ada, foyer)
         .refused(412, 740, "already used at Foyer");
-    api.interact("check-out", &json!({"delegate": ada, "device": foyer}))
-        .id();
-    api.interact("check-in", &json!({"delegate": ada, "device": foyer}))
-        .id();
+    api.scan("check-out", ada, foyer).id();
+    api.scan("check-in", ada, foyer).id();
     assert_eq!(inside(foyer), 1);
     let left = format!("SELECT count(*) FROM interactions WHERE first_delegate_id = {double}");
     assert_eq!(server.value::<i64>(&left), 0);
     let html = crew.page(&format!("/console/delegates/{ada}"));
     has(&html, ["VIP", "<strong>Merged</strong>"]);
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .args(["check", "--db"])
-        .arg(server.path())
-        .output()
-        .expect("it runs");
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    server.done(&["check"]);
 }
 
 #[test]

@@ -101,13 +101,8 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
     let [ada, adam, grace, li] = people(&server);
     let api = server.caller_with_all();
     let hall = api.device(&json!({"name": "Hall"}));
-    api.interact("check-in", &json!({"delegate": ada, "device": hall}))
-        .id();
-    api.interact(
-        "check-in-override",
-        &json!({"delegate": grace, "device": hall}),
-    )
-    .id();
+    api.scan("check-in", ada, hall).id();
+    api.scan("check-in-override", grace, hall).id();
     api.delete(&format!("/delegate/id:{li}")).is(204);
     let crew = server.operator();
     assert_eq!(found(&crew, &format!("device={hall}")), [ada, grace]);
@@ -122,8 +117,7 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
     );
     // A check-in counts at the places above, too, as on their pages.
     let booth = api.device(&json!({"name": "Booth", "parent": stage}));
-    api.interact("check-in", &json!({"delegate": adam, "device": booth}))
-        .id();
+    api.scan("check-in", adam, booth).id();
     assert_eq!(found(&crew, &format!("device={stage}")), [adam]);
     assert_eq!(
         found(&crew, &format!("device={stage}&been=no")),

@@ -76,8 +76,7 @@ fn one_list_is_dealt_with_at_a_time_and_a_stopped_one_is_completed() {
     );
     let path = format!("/console/import/batches/{batch}");
     let html = crew.page(&path);
-    has(&html, "interrupted");
-    has(&html, &format!("href=\"{list}\""));
+    has(&html, ["interrupted", &format!("href=\"{list}\"")]);
     // Thrown away, the file can be sent once more.
     crew.press(&format!("{list}/discard"));
     assert_eq!(kept(&server), 1);
