@@ -3,9 +3,8 @@
 use crate::{
     console::page,
     faults::process::{GATEPOST, Served},
-    harness::Server,
+    harness::{Server, has, lacks},
 };
-use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::Value;
 use std::{
@@ -93,8 +92,7 @@ fn exists(server: &Server, path: &str) -> bool {
 
 #[test]
 fn pages_of_the_console_lead_to_what_explains_them() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let dashboard = page(crew.request(Method::GET, "/console")).shown();
     let mut links = BTreeSet::new();
     for path in values(&dashboard, "href") {
@@ -130,19 +128,17 @@ fn the_readme_refers_to_files_that_exist() {
 fn the_search_finds_sections_of_every_page() {
     let server = Server::start();
     let html = get(&server, "/handbook/search?q=Fingerprint+SELF-signed");
-    assert!(html.contains("href=\"/handbook/operate#https\""), "{html}");
-    assert!(html.contains("prints its SHA-256 fingerprint"), "{html}");
+    has(&html, "href=\"/handbook/operate#https\"");
+    has(&html, "prints its SHA-256 fingerprint");
     for query in ["", "?q=", "?q=%20", "?q=zzzz+%3Cb%3E", "?other=1"] {
         let html = get(&server, &format!("/handbook/search{query}"));
-        assert!(
-            html.contains("No matches") && !html.contains("<b>"),
-            "{html}"
-        );
+        has(&html, "No matches");
+        lacks(&html, "<b>");
     }
     // Sections whose heading has the words come first.
     let html = get(&server, "/handbook/search?q=webhooks");
     let first = html.split("class=\"card hit\"").nth(1).expect("a match");
-    assert!(first.contains("/handbook/integrate#webhooks"), "{first}");
+    has(first, "/handbook/integrate#webhooks");
 }
 
 /// `server/listener.rs: serve` is a function of a file below `src`; `tests/run` is a file.
@@ -220,8 +216,7 @@ fn the_commands_of_the_first_page_work() {
         }
         assert!(!out.contains("internalCode"), "{block}{out}");
         if out.contains("check-in") {
-            let again = run(&commands, &mut known);
-            assert!(again.contains("already used at Gate B"), "{again}");
+            has(run(&commands, &mut known), "already used at Gate B");
         }
         printed.push(out);
     }

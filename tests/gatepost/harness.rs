@@ -1,22 +1,29 @@
 //! A server for each test: its own temporary folder, port 0, and clients with the roles a test asks
 //! for.
 
-use crate::faults::wire::PATIENCE;
+use crate::faults::{process::gatepost, wire::PATIENCE};
 use gatepost::{
     admin::{Console, Reach},
     core::{Context, settings},
-    db::{Durability, Store},
+    db::{Durability, Store, Tx},
     identity::{App, Role, Roles, Scope, clients, password, users},
     server,
-    types::DelegateId,
+    types::{DelegateId, error::Result},
 };
 use reqwest::{
     Method, StatusCode,
     blocking::{Client, ClientBuilder, RequestBuilder},
 };
 use serde_json::{Value, json};
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread::JoinHandle};
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, RwLock},
+    thread::JoinHandle,
+};
 use tokio::sync::oneshot;
+
+pub use crate::tables::{Agrees, at_once, cases, has, keys, lacks, table, typed, words};
 
 /// The password of every user.
 pub const PASSWORD: &str = "correct horse";
@@ -40,13 +47,42 @@ pub fn plain() -> Client {
     http().build().expect("a client")
 }
 
+/// Where a server listens and the client that calls it there; a restart changes both.
+#[derive(Clone)]
+struct Line(Arc<RwLock<(SocketAddr, Client)>>);
+
+impl Line {
+    fn to(address: SocketAddr) -> Self {
+        Self(Arc::new(RwLock::new((address, plain()))))
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.0.read().expect("a lock").0
+    }
+
+    /// Replaces the client: idle connections would hold up a shutdown.
+    fn redirect(&self, address: SocketAddr) {
+        *self.0.write().expect("a lock") = (address, plain());
+    }
+
+    /// `path` is the whole path, or an absolute address.
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let (address, http) = &*self.0.read().expect("a lock");
+        let url = if path.starts_with('/') {
+            format!("http://{address}{path}")
+        } else {
+            path.to_owned()
+        };
+        http.request(method, url)
+    }
+}
+
 /// A running server.
 pub struct Server {
     pub app: App,
     pub console: Arc<Console>,
     pub folder: tempfile::TempDir,
-    pub http: Client,
-    address: SocketAddr,
+    line: Line,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -77,6 +113,35 @@ impl Reply {
     pub fn data(&self) -> &Value {
         assert!((200..300).contains(&self.status), "{self:?}");
         &self.body["data"]
+    }
+
+    /// `data` of a list.
+    pub fn list(&self) -> &Vec<Value> {
+        self.data().as_array().expect("a list")
+    }
+
+    /// Checks the status.
+    #[track_caller]
+    pub fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{self:?}");
+    }
+
+    /// Checks a property of `data`, of a success.
+    #[track_caller]
+    pub fn shows(&self, name: &str, value: impl Into<Value>) {
+        assert_eq!(self.data()[name], value.into(), "{name} of {self:?}");
+    }
+
+    /// Checks that `data`, of a success, has no such property.
+    #[track_caller]
+    pub fn without(&self, name: &str) {
+        assert_eq!(self.data().get(name), None, "{name} of {self:?}");
+    }
+
+    /// Checks that a malformed value was refused and named.
+    #[track_caller]
+    pub fn invalid(&self, about: &str) {
+        self.refused(400, 1100, about);
     }
 
     /// `data.id`, of a success.
@@ -121,6 +186,13 @@ impl Server {
         Self::start_with(None)
     }
 
+    /// Starts a server on a fresh file; a caller with every role.
+    pub fn with_api() -> (Self, Caller) {
+        let server = Self::start();
+        let api = server.caller_with_all();
+        (server, api)
+    }
+
     /// Starts a server on a fresh file, with a `--public-url`.
     pub fn start_with(public_url: Option<&str>) -> Self {
         Self::begin(public_url, Reach::default(), "127.0.0.1:0")
@@ -158,8 +230,7 @@ impl Server {
             app,
             console,
             folder,
-            http: plain(),
-            address,
+            line: Line::to(address),
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -182,14 +253,13 @@ impl Server {
             "127.0.0.1:0",
             server::Options::default(),
         );
-        self.address = address;
+        self.line.redirect(address);
         self.stop = Some(stop);
         self.thread = Some(thread);
     }
 
     fn stop(&mut self) {
-        // Idle connections would hold the shutdown up.
-        self.http = plain();
+        self.line.redirect(self.address());
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
@@ -205,17 +275,17 @@ impl Server {
 
     /// The server's address, without a path.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.address())
     }
 
     /// The server's socket address.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.line.address()
     }
 
-    /// A request without a token; `path` is the whole path.
+    /// A request without a token; `path` is the whole path, or an absolute address.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.url()))
+        self.line.request(method, path)
     }
 
     /// A new client with roles and scopes: its id and secret.
@@ -229,24 +299,19 @@ impl Server {
 
     /// A new client: its id and secret.
     pub fn new_client(&self, new: clients::NewClient) -> (String, String) {
-        let ctx = self.context();
-        let made = self
-            .app
-            .store
-            .write_blocking(move |tx| {
-                clients::create(
-                    tx,
-                    &ctx,
-                    &new,
-                    &gatepost::domain::delegates::property_names(),
-                )
-            })
-            .expect("a client");
+        let made = self.write(move |tx, ctx| {
+            clients::create(
+                tx,
+                ctx,
+                &new,
+                &gatepost::domain::delegates::property_names(),
+            )
+        });
         (made.client_id, made.client_secret)
     }
 
     /// A caller whose client has every role and sees only these properties of delegates.
-    pub fn caller_seeing(&self, properties: &[&str]) -> Caller<'_> {
+    pub fn caller_seeing(&self, properties: &[&str]) -> Caller {
         let (id, secret) = self.new_client(clients::NewClient {
             roles: Role::ALL.iter().copied().collect(),
             visible_properties: Some(properties.iter().map(ToString::to_string).collect()),
@@ -257,7 +322,6 @@ impl Server {
 
     /// A new user with the password [`PASSWORD`].
     pub fn user(&self, email: &str, roles: &[Role], delegate: Option<i64>) {
-        let ctx = self.context();
         let new = users::NewUser {
             email: email.to_owned(),
             password: Some(password::hash(PASSWORD).expect("a hash")),
@@ -265,21 +329,18 @@ impl Server {
             roles: roles.iter().copied().collect::<Roles>(),
             delegate: delegate.map(DelegateId),
         };
-        self.app
-            .store
-            .write_blocking(move |tx| users::create(tx, &ctx, &new))
-            .expect("a user");
+        self.write(move |tx, ctx| users::create(tx, ctx, &new));
     }
 
     /// A new user who has signed in through a client that has every role and scope.
-    pub fn caller_as_user(&self, email: &str, roles: &[Role], delegate: Option<i64>) -> Caller<'_> {
+    pub fn caller_as_user(&self, email: &str, roles: &[Role], delegate: Option<i64>) -> Caller {
         self.user(email, roles, delegate);
         let (id, secret) = self.client(Role::ALL, Scope::ALL);
         self.sign_in(&id, &secret, email)
     }
 
     /// A user with the password [`PASSWORD`] who signs in through a client.
-    pub fn sign_in(&self, id: &str, secret: &str, email: &str) -> Caller<'_> {
+    pub fn sign_in(&self, id: &str, secret: &str, email: &str) -> Caller {
         let token = self.token(&json!({
             "grant_type": "password", "client_id": id, "client_secret": secret,
             "username": email, "password": PASSWORD,
@@ -289,12 +350,8 @@ impl Server {
 
     /// Changes settings, as an administrator does.
     pub fn settings(&self, changes: &Value) {
-        let ctx = self.context();
         let changes = changes.as_object().expect("an object").clone();
-        self.app
-            .store
-            .write_blocking(move |tx| settings::save(tx, &ctx, &changes))
-            .expect("settings");
+        self.write(move |tx, ctx| settings::save(tx, ctx, &changes));
     }
 
     /// The context of an administrator.
@@ -303,25 +360,22 @@ impl Server {
     }
 
     /// A caller whose client has these roles.
-    pub fn caller(&self, roles: &[Role]) -> Caller<'_> {
+    pub fn caller(&self, roles: &[Role]) -> Caller {
         let (id, secret) = self.client(roles, &[]);
         self.caller_of(&id, &secret)
     }
 
     /// A caller with every role that a client can have.
-    pub fn caller_with_all(&self) -> Caller<'_> {
+    pub fn caller_with_all(&self) -> Caller {
         self.caller(Role::ALL)
     }
 
     /// A caller with a client's credentials.
-    pub fn caller_of(&self, id: &str, secret: &str) -> Caller<'_> {
+    pub fn caller_of(&self, id: &str, secret: &str) -> Caller {
         let token = self.token(&json!({
             "grant_type": "client_credentials", "client_id": id, "client_secret": secret,
         }));
-        Caller {
-            server: self,
-            token: token["access_token"].as_str().expect("a token").into(),
-        }
+        Caller::with_token(self, token["access_token"].as_str().expect("a token"))
     }
 
     /// What the token endpoint answers to a request that it grants.
@@ -335,6 +389,21 @@ impl Server {
         reply.json().expect("JSON")
     }
 
+    /// Writes a file beside the database: its path.
+    pub fn file(&self, name: &str, content: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).expect("a file");
+        path.to_str().expect("a name").to_owned()
+    }
+
+    /// The standard output of a command on the file, which must succeed.
+    #[track_caller]
+    pub fn done(&self, arguments: &[&str]) -> String {
+        let output = gatepost(&self.path(), arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
     /// Runs SQL on the file beside the server.
     pub fn sql(&self, sql: &str) {
         let connection = rusqlite::Connection::open(self.path()).expect("the file");
@@ -342,6 +411,27 @@ impl Server {
             .busy_timeout(std::time::Duration::from_secs(5))
             .expect("a timeout");
         connection.execute_batch(sql).expect(sql);
+    }
+
+    /// Writes as an administrator does.
+    #[track_caller]
+    pub fn write<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Tx<'_>, &Context) -> Result<T> + Send + 'static,
+    ) -> T {
+        let ctx = self.context();
+        let written = self.app.store.write_blocking(move |tx| job(tx, &ctx));
+        written.expect("a write")
+    }
+
+    /// How many rows there are: of a table, or of what comes after `FROM`.
+    pub fn count(&self, from: &str) -> i64 {
+        self.value(&format!("SELECT count(*) FROM {from}"))
+    }
+
+    /// One text from the file.
+    pub fn text(&self, sql: &str) -> String {
+        self.value(sql)
     }
 
     /// One value from the file.
@@ -402,25 +492,33 @@ impl Drop for Server {
 
 /// Somebody with a token.
 #[derive(Clone)]
-pub struct Caller<'a> {
-    pub server: &'a Server,
+pub struct Caller {
+    line: Line,
     pub token: Arc<str>,
 }
 
-impl<'a> Caller<'a> {
+impl Caller {
     /// A caller with a token that is at hand.
-    pub fn with_token(server: &'a Server, token: &str) -> Self {
+    pub fn with_token(server: &Server, token: &str) -> Self {
         Self {
-            server,
+            line: server.line.clone(),
             token: token.into(),
         }
     }
 
     /// A request with the token; `path` comes after `/api/v5`.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.server
-            .request(method, &format!("/api/v5{path}"))
-            .bearer_auth(&self.token)
+        let request = self.line.request(method, &format!("/api/v5{path}"));
+        request.bearer_auth(&self.token)
+    }
+
+    /// Follows a link.
+    pub fn follow(&self, link: &str) -> Reply {
+        reply(
+            self.line
+                .request(Method::GET, link)
+                .bearer_auth(&self.token),
+        )
     }
 
     pub fn get(&self, path: &str) -> Reply {
@@ -443,14 +541,70 @@ impl<'a> Caller<'a> {
         reply(self.request(Method::DELETE, path))
     }
 
+    /// Sends requests, one a row: `METHOD /path`, the body or null, the status that is answered, and for a refusal the
+    /// internal code and a part of the message.
+    #[track_caller]
+    pub fn answers(&self, rows: &Value) {
+        for row in rows.as_array().expect("rows") {
+            let line = row[0].as_str().and_then(|line| line.split_once(' '));
+            let (method, path) = line.expect("METHOD /path");
+            let request = self.request(method.parse().expect("a method"), path);
+            let reply = if row[1].is_null() {
+                reply(request)
+            } else {
+                reply(request.json(&row[1]))
+            };
+            assert_eq!(row[2], reply.status, "{row}: {reply:?}");
+            if let Some(code) = row.get(3) {
+                assert_eq!(*code, reply.code(), "{row}: {reply:?}");
+                reply.refused(reply.status, reply.code(), row[4].as_str().expect("a text"));
+            }
+        }
+    }
+
+    /// What a record shows, or a list.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> Value {
+        self.get(path).data().clone()
+    }
+
+    /// What a new record shows.
+    #[track_caller]
+    pub fn made(&self, path: &str, body: &Value) -> Value {
+        self.post(path, body).data().clone()
+    }
+
+    /// What a record shows after a change.
+    #[track_caller]
+    pub fn patched(&self, path: &str, body: &Value) -> Value {
+        self.patch(path, body).data().clone()
+    }
+
+    /// What a new interaction shows.
+    #[track_caller]
+    pub fn interacted(&self, kind: &str, body: &Value) -> Value {
+        self.interact(kind, body).data().clone()
+    }
+
     /// A new delegate: its id.
     pub fn delegate(&self, body: &Value) -> i64 {
         self.post("/delegate/new", body).id()
     }
 
+    /// A new event: its id.
+    pub fn event(&self, body: &Value) -> i64 {
+        self.post("/event/new", body).id()
+    }
+
     /// A new device: its id.
     pub fn device(&self, body: &Value) -> i64 {
         self.post("/device/new", body).id()
+    }
+
+    /// Posts an interaction of a delegate at a device, each by its id or by a selector.
+    pub fn scan(&self, kind: &str, delegate: impl Into<Value>, device: impl Into<Value>) -> Reply {
+        let body = json!({"delegate": delegate.into(), "device": device.into()});
+        self.interact(kind, &body)
     }
 
     /// Posts an interaction.

@@ -27,4 +27,5 @@ mod people;
 mod reports;
 mod schemathesis;
 mod smoke;
+mod tables;
 mod webhooks;

@@ -54,18 +54,16 @@ checks.negative_data_rejection.enabled = false
 "#;
 
 /// Records, so that not every answer is a 404.
-fn fill(caller: &Caller<'_>) {
-    set_mail_up(caller.server);
-    let device = caller.device(&json!({"name": "Gate B", "code": "gate-b"}));
+fn fill(server: &Server, api: &Caller) {
+    set_mail_up(server);
+    let device = api.device(&json!({"name": "Gate B", "code": "gate-b"}));
     for number in 1..=20 {
         let barcode = format!("TICKET-{number:04}");
-        let delegate = caller.delegate(&json!({"barcode": barcode, "firstName": "Ada"}));
+        let delegate = api.delegate(&json!({"barcode": barcode, "firstName": "Ada"}));
         let body = json!({"delegate": delegate, "device": device, "data": {"a": number}});
-        caller.interact("check-in", &body).id();
+        api.interact("check-in", &body).id();
     }
-    caller
-        .post("/event/new", &json!({"eventName": "Summit"}))
-        .id();
+    api.event(&json!({"eventName": "Summit"}));
     for (path, content) in [
         ("/api/delegate-info", "{{ delegate.firstName }}"),
         ("/api/device-info", "{{ device.name }}"),
@@ -79,7 +77,7 @@ fn fill(caller: &Caller<'_>) {
             published_to: None,
         };
         let region = region.check().expect("a good draft");
-        let (ctx, store) = (caller.server.context(), &caller.server.app.store);
+        let (ctx, store) = (server.context(), &server.app.store);
         store
             .write_blocking(move |tx| content::create(tx, &ctx, &region))
             .expect("a region");
@@ -91,15 +89,10 @@ fn set_mail_up(server: &Server) {
     let gateway = json!({"kind": "smtp", "host": "127.0.0.1", "port": 9, "security": "none",
         "from": "Summit <summit@example.org>"});
     let gateway: gateways::Definition = serde_json::from_value(gateway).expect("a definition");
-    let ctx = server.context();
-    server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            let secret = gateways::Secret::Keep;
-            gateways::save(tx, &ctx, Channel::Email, Some(&gateway), &secret)
-        })
-        .expect("a gateway");
+    server.write(move |tx, ctx| {
+        let secret = gateways::Secret::Keep;
+        gateways::save(tx, ctx, Channel::Email, Some(&gateway), &secret)
+    });
 }
 
 /// Runs it with a token on all operations but some; tells what it found, when that is anything.
@@ -175,7 +168,7 @@ fn assert_conforms(server: &Server, token: &str, but: &[&str]) {
 fn every_answer_to_a_client_is_as_the_document_says() {
     let server = Server::start();
     server.console.discovery.window.extend(Instant::now());
-    fill(&server.caller_with_all());
+    fill(&server, &server.caller_with_all());
     let (id, secret) = server.client(Role::ALL, Scope::ALL);
     let token = server.caller_of(&id, &secret).token;
     assert_conforms(&server, &token, &[]);
@@ -183,11 +176,10 @@ fn every_answer_to_a_client_is_as_the_document_says() {
 
 #[test]
 fn every_answer_to_a_user_is_as_the_document_says() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     server.console.discovery.window.extend(Instant::now());
-    fill(&caller);
-    let delegate = caller.delegate(&json!({"barcode": "OWN"}));
+    fill(&server, &api);
+    let delegate = api.delegate(&json!({"barcode": "OWN"}));
     let roles = [
         Role::DelegateRead,
         Role::DeviceRead,
@@ -197,5 +189,5 @@ fn every_answer_to_a_user_is_as_the_document_says() {
     let user = server.caller_as_user("ada@example.org", &roles, Some(delegate));
     // With that one the user would be gone, and its token.
     assert_conforms(&server, &user.token, &["deleteMyself"]);
-    assert_eq!(user.get("/delegate/myself").status, 200);
+    user.get("/delegate/myself").is(200);
 }

@@ -5,25 +5,18 @@ use serde_json::json;
 
 #[test]
 fn a_delegate_is_let_in_once() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
-    let event = gate
-        .post("/event/new", &json!({"eventName": "Summit"}))
-        .id();
+    let (_server, gate) = Server::with_api();
+    let event = gate.event(&json!({"eventName": "Summit"}));
     gate.device(&json!({"name": "Gate B", "code": "gate-b", "parent": event,
         "data": {"Access": {"ruleSet": "simple", "entry": "single"}}}));
     let delegate = gate.delegate(&json!({"barcode": "A-1", "firstName": "Ada"}));
     let scan = json!({"delegate": "barcode:A-1", "device": "code:gate-b"});
     assert_eq!(gate.interact("check-in", &scan).code(), 741);
-    assert_eq!(
-        gate.interact("join", &json!({"delegate": delegate, "device": event}))
-            .status,
-        201
-    );
-    assert_eq!(gate.interact("check-in", &scan).status, 201);
+    gate.scan("join", delegate, event).is(201);
+    gate.interact("check-in", &scan).is(201);
     let again = gate.interact("check-in", &scan);
     assert_eq!((again.status, again.code()), (412, 740));
     assert!(again.message().starts_with("already used at Gate B at "));
-    assert_eq!(gate.interact("check-out", &scan).status, 201);
-    assert_eq!(gate.interact("check-in", &scan).status, 201);
+    gate.interact("check-out", &scan).is(201);
+    gate.interact("check-in", &scan).is(201);
 }

@@ -1,6 +1,6 @@
 //! Who changed what (contract §3 and issue: audit of every change to a mutable record).
 
-use crate::harness::Server;
+use crate::harness::{Server, has, lacks, table};
 use serde_json::{Value, json};
 
 /// The audit of a type of record: actor, action, id, before and after.
@@ -30,42 +30,25 @@ fn audit(server: &Server, record_type: &str) -> Vec<(String, String, i64, Value,
 
 #[test]
 fn every_change_leaves_who_what_before_and_after() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    for (new, path, name, record_type, taken) in [
-        (
-            "/delegate/new",
-            "/delegate/id:",
-            "firstName",
-            "delegate",
-            "barcode",
-        ),
-        ("/device/new", "/device/id:", "name", "device", "code"),
-        (
-            "/event/new",
-            "/event/",
-            "eventName",
-            "event",
-            "eventExternalID",
-        ),
-    ] {
-        caller.post(new, &json!({taken: "T"}));
-        let made = caller.post(new, &json!({name: "One"})).data().clone();
+    let (server, api) = Server::with_api();
+    for [new, path, name, record_type, taken] in table(
+        "/delegate/new | /delegate/id: | firstName | delegate | barcode
+         /device/new   | /device/id:   | name      | device   | code
+         /event/new    | /event/       | eventName | event    | eventExternalID",
+    ) {
+        api.post(new, &json!({taken: "T"}));
+        let made = api.made(new, &json!({name: "One"}));
         let id = made["id"].as_i64().expect("an id");
         let path = format!("{path}{id}");
-        caller.patch(&path, &json!({name: "Two"}));
+        api.patch(&path, &json!({name: "Two"}));
         // What changes nothing, or fails, leaves nothing.
-        caller.patch(&path, &json!({name: "Two"}));
-        caller.patch(&path, &json!({}));
-        assert_eq!(
-            caller
-                .patch(&path, &json!({name: "Three", taken: "T"}))
-                .status,
-            409
-        );
-        assert_eq!(caller.patch(&path, &json!({"typo": 1})).status, 400);
-        let last = caller.get(&path).data().clone();
-        caller.delete(&path);
+        api.patch(&path, &json!({name: "Two"}));
+        api.patch(&path, &json!({}));
+        api.patch(&path, &json!({name: "Three", taken: "T"}))
+            .is(409);
+        api.patch(&path, &json!({"typo": 1})).is(400);
+        let last = api.read(&path);
+        api.delete(&path);
         let rows: Vec<_> = audit(&server, record_type)
             .into_iter()
             .filter(|row| row.2 == id)
@@ -87,20 +70,12 @@ fn every_change_leaves_who_what_before_and_after() {
 
 #[test]
 fn interactions_are_in_the_audit_when_they_are_deleted() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
-    let made = caller
-        .interact("lead", &json!({"delegate": delegate, "data": {"x": 1}}))
-        .data()
-        .clone();
+    let (server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
+    let made = api.interacted("lead", &json!({"delegate": delegate, "data": {"x": 1}}));
     assert!(audit(&server, "interaction").is_empty());
-    assert_eq!(
-        caller
-            .delete(&format!("/interaction/id:{}", made["id"]))
-            .status,
-        204
-    );
+    api.delete(&format!("/interaction/id:{}", made["id"]))
+        .is(204);
     let rows = audit(&server, "interaction");
     assert_eq!(rows.len(), 1);
     assert_eq!((&*rows[0].1, &rows[0].4), ("delete", &Value::Null));
@@ -117,26 +92,27 @@ fn clients_users_and_settings_are_audited_without_their_secrets() {
     server.settings(&json!({"name": "Summit"}));
     server.settings(&json!({"name": "Fair"}));
     let rows: String = server.value("SELECT group_concat(record_type || action || ifnull(before, '') || ifnull(after, '')) FROM audit");
-    for expected in [
-        "clientcreate",
-        "usercreate",
-        "settingsupdate",
-        "ada@example.org",
-        "Summit",
-        "Fair",
-    ] {
-        assert!(rows.contains(expected), "{expected} in {rows}");
-    }
-    for hidden in [&*secret, "argon2", "secret", crate::harness::PASSWORD] {
-        assert!(!rows.contains(hidden), "{hidden} in {rows}");
-    }
+    has(
+        &rows,
+        [
+            "clientcreate",
+            "usercreate",
+            "settingsupdate",
+            "ada@example.org",
+            "Summit",
+            "Fair",
+        ],
+    );
+    lacks(
+        &rows,
+        [&*secret, "argon2", "secret", crate::harness::PASSWORD],
+    );
 }
 
 #[test]
 fn a_user_is_named_as_such() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({}));
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({}));
     let user = server.caller_as_user("ada@example.org", &[], Some(id));
     user.patch("/delegate/myself", &json!({"firstName": "Ada"}));
     let rows = audit(&server, "delegate");

@@ -152,13 +152,13 @@ impl Operation {
         }
     }
 
-    fn called_by(&self, caller: &Caller<'_>) -> Reply {
-        reply(self.request(caller.server).bearer_auth(&caller.token))
+    fn called_by(&self, server: &Server, api: &Caller) -> Reply {
+        reply(self.request(server).bearer_auth(&api.token))
     }
 
     #[track_caller]
-    fn admits(&self, caller: &Caller<'_>, who: &str) {
-        let reply = self.called_by(caller);
+    fn admits(&self, server: &Server, api: &Caller, who: &str) {
+        let reply = self.called_by(server, api);
         assert!(
             ![401, 403].contains(&reply.status),
             "{} by {who}: {reply:?}",
@@ -169,8 +169,8 @@ impl Operation {
 
     /// 403, naming every role that would pass.
     #[track_caller]
-    fn forbids(&self, caller: &Caller<'_>, roles: &[Role]) {
-        let reply = self.called_by(caller);
+    fn forbids(&self, server: &Server, api: &Caller, roles: &[Role]) {
+        let reply = self.called_by(server, api);
         reply.refused(403, 1202, "");
         for role in roles {
             assert!(
@@ -183,7 +183,7 @@ impl Operation {
 }
 
 /// A caller without roles whose client is bound to a device.
-fn bound(server: &Server) -> Caller<'_> {
+fn bound(server: &Server) -> Caller {
     let device = server.caller(&[DeviceWrite]).device(&json!({}));
     let (id, secret) = server.new_client(NewClient {
         device: Some(DeviceId(device)),
@@ -209,8 +209,7 @@ fn every_operation_has_a_row_and_every_row_an_operation() {
 
 #[test]
 fn without_a_valid_token_there_is_401_whatever_is_sent() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let expired = server.caller_with_all();
     server.sql("UPDATE tokens SET expires_at = 1 WHERE id = (SELECT max(id) FROM tokens)");
     for operation in operations(&server) {
@@ -218,7 +217,7 @@ fn without_a_valid_token_there_is_401_whatever_is_sent() {
             continue;
         }
         let request = || operation.request(&server);
-        let basic = format!("Basic {}", caller.token);
+        let basic = format!("Basic {}", api.token);
         let broken = request()
             .body("{ not json")
             .header("Content-Type", "text/plain");
@@ -226,10 +225,7 @@ fn without_a_valid_token_there_is_401_whatever_is_sent() {
             ("no token", request()),
             ("garbage", request().bearer_auth("garbage")),
             ("an empty one", request().header("Authorization", "Bearer ")),
-            (
-                "no scheme",
-                request().header("Authorization", &*caller.token),
-            ),
+            ("no scheme", request().header("Authorization", &*api.token)),
             ("another scheme", request().header("Authorization", basic)),
             ("an expired one", request().bearer_auth(&expired.token)),
             ("a broken body", broken),
@@ -256,10 +252,10 @@ fn every_role_but_the_right_one_gets_403_and_the_right_one_alone_passes() {
         let Roles(passing) = operation.access else {
             continue;
         };
-        operation.forbids(&server.caller(&all_but(passing)), passing);
-        operation.forbids(&server.caller(&[]), passing);
+        operation.forbids(&server, &server.caller(&all_but(passing)), passing);
+        operation.forbids(&server, &server.caller(&[]), passing);
         for role in passing.iter().filter(|role| **role != OwnRead) {
-            operation.admits(&server.caller(&[*role]), role.name());
+            operation.admits(&server, &server.caller(&[*role]), role.name());
         }
     }
 }
@@ -286,19 +282,23 @@ fn any_token_passes_where_no_role_is_needed() {
                     (401, &json!("invalid_client"))
                 );
             }
-            Public => reply(operation.request(&server)).refused(400, 1100, ""),
+            Public => reply(operation.request(&server)).invalid(""),
             AnyToken => {
-                operation.admits(&client, "a client without roles");
-                operation.admits(&user, "a user without roles");
+                operation.admits(&server, &client, "a client without roles");
+                operation.admits(&server, &user, "a user without roles");
             }
             UserToken => {
-                operation.admits(&user, "a user without roles");
-                operation.called_by(&client).refused(401, 1201, "user");
+                operation.admits(&server, &user, "a user without roles");
+                operation
+                    .called_by(&server, &client)
+                    .refused(401, 1201, "user");
             }
             DeviceToken => {
-                operation.admits(&bound, "a client of a device");
+                operation.admits(&server, &bound, "a client of a device");
                 for other in [&client, &user] {
-                    operation.called_by(other).refused(403, 1202, "device");
+                    operation
+                        .called_by(&server, other)
+                        .refused(403, 1202, "device");
                 }
             }
             Roles(_) | Scopes(..) => {}
@@ -326,16 +326,18 @@ fn a_scope_is_the_clients_and_some_need_a_user_beside_it() {
             let named = scopes.iter().any(|scope| passing.contains(scope));
             let trusted = scopes.contains(&Scope::Trusted);
             if named && !with_user {
-                operation.admits(&client, "a client with the scope");
+                operation.admits(&server, &client, "a client with the scope");
             } else {
                 let about = if named { "user" } else { passing[0].name() };
-                operation.called_by(&client).refused(403, 1202, about);
+                operation
+                    .called_by(&server, &client)
+                    .refused(403, 1202, about);
             }
             let lists = passing.contains(&Scope::ReportList);
             if named && (lists || !trusted) {
-                operation.admits(&user, "a user through a client with the scope");
+                operation.admits(&server, &user, "a user through a client with the scope");
             } else {
-                let refused = operation.called_by(&user);
+                let refused = operation.called_by(&server, &user);
                 refused.refused(403, 1202, passing[0].name());
                 // What is of no use through a user is not named as if it helped.
                 let told = refused.body.to_string().contains("TRUSTED");
@@ -355,17 +357,23 @@ fn trusted_passes_everywhere_but_where_a_user_is_needed() {
     for operation in operations(&server) {
         match operation.access {
             Public => {}
-            UserToken => operation.called_by(&trusted).refused(401, 1201, "user"),
-            DeviceToken => operation.called_by(&trusted).refused(403, 1202, "device"),
-            AnyToken => operation.admits(&trusted, "TRUSTED"),
+            UserToken => operation
+                .called_by(&server, &trusted)
+                .refused(401, 1201, "user"),
+            DeviceToken => operation
+                .called_by(&server, &trusted)
+                .refused(403, 1202, "device"),
+            AnyToken => operation.admits(&server, &trusted, "TRUSTED"),
             Roles(passing) => {
-                operation.admits(&trusted, "TRUSTED");
-                operation.forbids(&reports, passing);
+                operation.admits(&server, &trusted, "TRUSTED");
+                operation.forbids(&server, &reports, passing);
             }
             Scopes(_, true) => {
-                operation.called_by(&trusted).refused(403, 1202, "user");
+                operation
+                    .called_by(&server, &trusted)
+                    .refused(403, 1202, "user");
             }
-            Scopes(_, false) => operation.admits(&trusted, "TRUSTED"),
+            Scopes(_, false) => operation.admits(&server, &trusted, "TRUSTED"),
         }
     }
 }
@@ -379,43 +387,38 @@ fn a_users_token_has_the_users_roles_and_not_the_clients() {
     for operation in operations(&server) {
         match operation.access {
             Public => {}
-            AnyToken | UserToken => operation.admits(&nobody, "a user without roles"),
-            DeviceToken => operation.called_by(&nobody).refused(403, 1202, "device"),
+            AnyToken | UserToken => operation.admits(&server, &nobody, "a user without roles"),
+            DeviceToken => operation
+                .called_by(&server, &nobody)
+                .refused(403, 1202, "device"),
             Roles(passing) => {
-                operation.forbids(&nobody, passing);
+                operation.forbids(&server, &nobody, passing);
                 if operation.path.starts_with("/changes") {
-                    operation
-                        .called_by(&everybody)
-                        .refused(403, 1202, "client's own token");
+                    operation.called_by(&server, &everybody).refused(
+                        403,
+                        1202,
+                        "client's own token",
+                    );
                 } else {
-                    operation.admits(&everybody, "a user with every role");
+                    operation.admits(&server, &everybody, "a user with every role");
                 }
             }
             // The scopes are the client's.
-            Scopes(..) => operation.admits(&nobody, "a user without roles"),
+            Scopes(..) => operation.admits(&server, &nobody, "a user without roles"),
         }
     }
 }
 
 #[test]
 fn own_read_admits_to_ones_own_records_alone() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     let own = all.delegate(&json!({"barcode": "OWN"}));
     let guest = all.delegate(&json!({"barcode": "GUEST", "owner": own}));
     let other = all.delegate(&json!({"barcode": "OTHER"}));
     let stand = all.device(&json!({"code": "stand"}));
     let gate = all.device(&json!({"code": "gate"}));
-    assert_eq!(
-        all.interact("own", &json!({"delegate": own, "device": stand}))
-            .status,
-        201
-    );
-    assert_eq!(
-        all.interact("check-in", &json!({"delegate": own, "device": gate}))
-            .status,
-        201
-    );
+    all.scan("own", own, stand).is(201);
+    all.scan("check-in", own, gate).is(201);
     // A user with a delegate has OWN_READ by default.
     let user = server.caller_as_user("own@example.org", &[], Some(own));
     for path in [
@@ -501,18 +504,13 @@ fn the_document_says_what_each_operation_requires() {
 fn a_client_that_is_revoked_is_out_at_once() {
     let server = Server::start();
     let (id, secret) = server.client(&[DelegateRead], &[]);
-    let caller = server.caller_of(&id, &secret);
-    assert_eq!(caller.get("/delegate/list").status, 200);
-    let ctx = server.context();
-    server
-        .app
-        .store
-        .write_blocking(move |tx| gatepost::identity::clients::revoke(tx, &ctx, &id))
-        .expect("it is revoked");
-    let refused = whole(caller.request(Method::GET, "/delegate/list"));
+    let api = server.caller_of(&id, &secret);
+    api.get("/delegate/list").is(200);
+    server.write(move |tx, ctx| gatepost::identity::clients::revoke(tx, ctx, &id));
+    let refused = whole(api.request(Method::GET, "/delegate/list"));
     refused.reply.refused(401, 1204, "revoked");
     assert_ne!(refused.header("www-authenticate"), "");
     // A token that expired meanwhile tells it, too.
     server.sql("UPDATE tokens SET expires_at = 1");
-    caller.get("/ping").refused(401, 1204, "revoked");
+    api.get("/ping").refused(401, 1204, "revoked");
 }

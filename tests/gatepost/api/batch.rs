@@ -1,6 +1,6 @@
 //! `/interaction/batch` (spec: Interaction endpoints, rule 5; contract §6).
 
-use crate::harness::{Server, reply};
+use crate::harness::{Server, cases, keys, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 /// is not to stand still for ever.
 #[test]
 fn an_item_that_no_body_may_hold_fails_alone() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"barcode": "A"}));
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"barcode": "A"}));
     let item = |data: &str| {
         format!(r#"{{"interactionType":"lead","delegate":"barcode:A","data":{{"x":{data}}}}}"#)
     };
@@ -31,7 +30,7 @@ fn an_item_that_no_body_may_hold_fails_alone() {
         .collect();
     let body = format!(r#"{{"interactions":{{{}}}}}"#, listed.join(","));
     let send = |key: &str| {
-        let request = caller
+        let request = api
             .request(Method::POST, "/interaction/batch")
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", key);
@@ -39,9 +38,7 @@ fn an_item_that_no_body_may_hold_fails_alone() {
     };
     let sent = send("1");
     let told: Vec<_> = sent
-        .data()
-        .as_array()
-        .expect("an array")
+        .list()
         .iter()
         .map(|answer| {
             let code = &answer["meta"]["error"]["internalCode"];
@@ -53,7 +50,7 @@ fn an_item_that_no_body_may_hold_fails_alone() {
         .map(|(_, status, code)| (Some(*status), *code));
     assert_eq!(told, expected);
     assert_eq!(send("1").body, sent.body, "sent again");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 3);
+    assert_eq!(server.count("interactions"), 3);
 
     // What they share belongs to the whole.
     for value in ["9223372036854775808", &nested(64)] {
@@ -61,19 +58,18 @@ fn an_item_that_no_body_may_hold_fails_alone() {
             r#"{{"interactions":{{"a":{}}},"sharedValues":{{"s":{value}}}}}"#,
             item("1")
         );
-        let request = caller
+        let request = api
             .request(Method::POST, "/interaction/batch")
             .header("Content-Type", "application/json");
-        reply(request.body(body)).refused(400, 1100, "sharedValues");
+        reply(request.body(body)).invalid("sharedValues");
     }
 }
 
 #[test]
 fn a_batch_answers_what_the_single_calls_would_in_order() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({"barcode": "A"}));
-    let gate = caller
+    let (_server, api) = Server::with_api();
+    let a = api.delegate(&json!({"barcode": "A"}));
+    let gate = api
         .device(&json!({"name": "Gate", "code": "gate", "data": {"Access": {"entry": "single"}}}));
     let scan =
         json!({"interactionType": "check-in", "delegate": "barcode:A", "device": "code:gate"});
@@ -96,16 +92,16 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
         "no object": [1],
         "é \" \\ \n": with("interactionType", json!("lead")),
     }});
-    let answers = caller.post("/interaction/batch", &batch);
+    let answers = api.post("/interaction/batch", &batch);
     assert_eq!((answers.status, &answers.body["meta"]), (200, &json!({})));
-    let answers = answers.data().as_array().expect("an array").clone();
-    let keys: Vec<&Value> = answers.iter().map(|answer| &answer["key"]).collect();
+    let answers = answers.list().clone();
+    let listed: Vec<&Value> = answers.iter().map(|answer| &answer["key"]).collect();
     let sent: Vec<&String> = batch["interactions"]
         .as_object()
         .expect("an object")
         .keys()
         .collect();
-    assert_eq!(json!(keys), json!(sent));
+    assert_eq!(json!(listed), json!(sent));
     let told: Vec<_> = answers
         .iter()
         .map(|answer| {
@@ -133,8 +129,7 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
         ]
     );
     for answer in &answers {
-        let keys: Vec<&String> = answer.as_object().expect("an object").keys().collect();
-        assert_eq!(keys, ["key", "status", "data", "meta"]);
+        assert_eq!(keys(answer), "key status data meta");
         if answer["status"] != 201 {
             assert_eq!(answer["data"], json!({}));
             assert_eq!(answer["meta"]["error"]["code"], answer["status"]);
@@ -143,12 +138,9 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
     assert_eq!(answers[0]["data"]["firstDelegate"]["id"], json!(a));
     assert_eq!(answers[0]["data"]["firstDevice"]["id"], json!(gate));
     // What the single call says, word for word.
-    let single = caller.interact(
-        "check-in",
-        &json!({"delegate": "barcode:NOPE", "device": "code:gate"}),
-    );
+    let single = api.scan("check-in", "barcode:NOPE", "code:gate");
     assert_eq!(answers[4]["meta"], single.body["meta"]);
-    let list = caller.get("/interaction/list").data().clone();
+    let list = api.read("/interaction/list");
     let made: Vec<_> = answers
         .iter()
         .filter(|answer| answer["status"] == 201)
@@ -159,52 +151,43 @@ fn a_batch_answers_what_the_single_calls_would_in_order() {
 
 #[test]
 fn a_key_that_stands_twice_is_refused() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
     let item = json!({"interactionType": "lead", "delegate": a});
     let body = format!("{{\"interactions\": {{\"k\": {item}, \"k\": {item}}}}}");
-    let request = caller
+    let request = api
         .request(Method::POST, "/interaction/batch")
         .header("content-type", "application/json");
-    reply(request.body(body)).refused(400, 1100, "k");
-    assert_eq!(caller.get("/interaction/list").data(), &json!([]));
+    reply(request.body(body)).invalid("k");
+    assert_eq!(api.get("/interaction/list").data(), &json!([]));
 }
 
 #[test]
 fn what_is_no_batch_is_refused_whole() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    for (body, named) in [
-        (json!({}), "interactions"),
-        (json!({"interactions": null}), "interactions"),
-        (json!({"interactions": [1]}), "interactions"),
-        (json!({"interactions": "x"}), "interactions"),
-        (
-            json!({"interactions": {}, "sharedValues": [1]}),
-            "sharedValues",
-        ),
-        (json!({"interactions": {}, "typo": 1}), "typo"),
-    ] {
-        caller
-            .post("/interaction/batch", &body)
-            .refused(400, 1100, named);
+    let (_server, api) = Server::with_api();
+    for (body, named) in cases::<(Value, &str)>(json!([
+        [{}, "interactions"],
+        [{"interactions": null}, "interactions"],
+        [{"interactions": [1]}, "interactions"],
+        [{"interactions": "x"}, "interactions"],
+        [{"interactions": {}, "sharedValues": [1]}, "sharedValues"],
+        [{"interactions": {}, "typo": 1}, "typo"],
+    ])) {
+        api.post("/interaction/batch", &body).invalid(named);
     }
     assert_eq!(
-        caller
-            .post("/interaction/batch", &json!({"interactions": {}}))
+        api.post("/interaction/batch", &json!({"interactions": {}}))
             .data(),
         &json!([])
     );
     let none = json!({"interactions": {}, "sharedValues": {}});
-    assert_eq!(caller.post("/interaction/batch", &none).data(), &json!([]));
+    assert_eq!(api.post("/interaction/batch", &none).data(), &json!([]));
 }
 
 #[test]
 fn one_poison_item_of_ten_thousand_fails_alone_and_one_more_is_too_many() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
     let mut items: serde_json::Map<String, Value> = (0..10_000)
         .map(|index| {
             (
@@ -214,77 +197,62 @@ fn one_poison_item_of_ten_thousand_fails_alone_and_one_more_is_too_many() {
         })
         .collect();
     items["k5000"] = json!({"interactionType": "lead", "delegate": 999});
-    let answers = caller.post("/interaction/batch", &json!({"interactions": items}));
-    let statuses = answers
-        .data()
-        .as_array()
-        .expect("an array")
-        .iter()
-        .map(|answer| &answer["status"]);
+    let answers = api.post("/interaction/batch", &json!({"interactions": items}));
+    let statuses = answers.list().iter().map(|answer| &answer["status"]);
     assert_eq!(
         statuses.clone().filter(|status| **status == 201).count(),
         9_999
     );
     assert_eq!(answers.data()[5000]["status"], 404);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM interactions"),
-        9_999
-    );
+    assert_eq!(server.count("interactions"), 9_999);
     items.insert(
         "more".into(),
         json!({"interactionType": "lead", "delegate": a}),
     );
-    caller
-        .post("/interaction/batch", &json!({"interactions": items}))
-        .refused(400, 1100, "10000");
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM interactions"),
-        9_999
-    );
+    api.post("/interaction/batch", &json!({"interactions": items}))
+        .invalid("10000");
+    assert_eq!(server.count("interactions"), 9_999);
 }
 
 #[test]
 fn items_are_judged_in_order_in_one_go() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
-    let gate = caller.device(&json!({"data": {"Access": {"ruleSet": "simple", "maxCheckIns": 1}}}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
+    let gate = api.device(&json!({"data": {"Access": {"ruleSet": "simple", "maxCheckIns": 1}}}));
     let item = |kind: &str| json!({"interactionType": kind, "delegate": a, "device": gate});
     let batch = json!({"interactions": {"0": item("check-in"), "1": item("join"), "2": item("check-in"), "3": item("check-in")}});
-    let answers = caller.post("/interaction/batch", &batch).data().clone();
+    let answers = api.made("/interaction/batch", &batch);
     let codes: Vec<_> = (0..4)
         .map(|index| answers[index]["meta"]["error"]["internalCode"].as_i64())
         .collect();
     assert_eq!(codes, [Some(741), None, None, Some(740)]);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM refusals"), 2);
+    assert_eq!(server.count("refusals"), 2);
 }
 
 #[test]
 fn all_of_an_items_data_may_be_a_shared_value() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let item = |name: &str| json!({"interactionType": "lead", "delegate": delegate, "data": {"$shared": name}});
     let batch = json!({
         "sharedValues": {"card": {"k": [1]}, "text": "x"},
         "interactions": {"a": item("card"), "b": item("nope"), "c": item("text")},
     });
-    let answers = caller.post("/interaction/batch", &batch);
+    let answers = api.post("/interaction/batch", &batch);
     let codes: Vec<_> = (0..3)
         .map(|at| answers.data()[at]["meta"]["error"]["internalCode"].clone())
         .collect();
     assert_eq!(codes, [json!(null), json!(1503), json!(1503)]);
-    let listed = caller.get("/interaction/list");
+    let listed = api.get("/interaction/list");
     assert_eq!(listed.data()[0]["data"], json!({"k": [1]}));
     // Whoever brings no shared values refers to none: what was meant would be lost.
-    let alone = caller.post(
+    let alone = api.post(
         "/interaction/batch",
         &json!({"interactions": {"a": item("card")}}),
     );
     let code = &alone.data()[0]["meta"]["error"]["internalCode"];
     assert_eq!(*code, json!(1503), "{}", alone.body);
     let data = json!({"delegate": delegate, "data": {"$shared": "card"}});
-    caller
-        .interact("lead", &data)
+    api.interact("lead", &data)
         .refused(400, 1503, "no shared value");
 }

@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-fn page(caller: &Caller<'_>, since: &str, more: &str) -> Reply {
+fn page(caller: &Caller, since: &str, more: &str) -> Reply {
     let since = match since {
         "" => String::new(),
         cursor => format!("&since={cursor}"),
@@ -34,7 +34,7 @@ struct Copy {
 }
 
 impl Copy {
-    fn follow(&mut self, caller: &Caller<'_>, limit: usize) {
+    fn follow(&mut self, caller: &Caller, limit: usize) {
         loop {
             let found = page(caller, &self.cursor, &format!("limit={limit}"));
             for change in found.data().as_array().expect("changes") {
@@ -62,7 +62,7 @@ impl Copy {
     }
 
     /// What the lists of the API show, without what other records tell.
-    fn of_lists(caller: &Caller<'_>) -> BTreeMap<(String, i64), Value> {
+    fn of_lists(caller: &Caller) -> BTreeMap<(String, i64), Value> {
         let mut records = BTreeMap::new();
         for name in ["delegate", "device", "interaction"] {
             for record in caller
@@ -90,7 +90,7 @@ impl Copy {
     }
 
     #[track_caller]
-    fn equals_the_lists(&self, caller: &Caller<'_>) {
+    fn equals_the_lists(&self, caller: &Caller) {
         let mut own = self.records.clone();
         own.retain(|(name, _), _| !["blocked-code", "transaction"].contains(&&**name));
         assert_eq!(own, Self::of_lists(caller));

@@ -1,6 +1,6 @@
 //! Regions, rendered for a delegate or a device (spec: Content region; contract §8).
 
-use crate::harness::{Caller, Reply, Server};
+use crate::harness::{Caller, Reply, Server, has, words};
 use gatepost::{
     domain::content::{self, Draft, Region},
     identity::{Role, clients::NewClient},
@@ -21,26 +21,26 @@ fn draft(path: &str, content: &str) -> Draft {
 }
 
 /// Saves a region, whatever was there.
-fn put(server: &Server, draft: Draft) {
-    let (ctx, draft) = (server.context(), draft.check().expect("a good draft"));
-    server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            match Region::find(tx, &draft.path)? {
-                Some(region) => {
-                    content::save(tx, &ctx, region.version, &draft)?;
-                }
-                None => content::create(tx, &ctx, &draft)?,
+fn put(server: &Server, path: &str, content: &str) {
+    put_draft(server, draft(path, content));
+}
+
+fn put_draft(server: &Server, draft: Draft) {
+    let draft = draft.check().expect("a good draft");
+    server.write(move |tx, ctx| {
+        match Region::find(tx, &draft.path)? {
+            Some(region) => {
+                content::save(tx, ctx, region.version, &draft)?;
             }
-            Ok(())
-        })
-        .expect("a region");
+            None => content::create(tx, ctx, &draft)?,
+        }
+        Ok(())
+    });
 }
 
 /// A region that the file holds though nobody could save it.
 fn force(server: &Server, path: &str, content: &str) {
-    put(server, draft(path, "x"));
+    put(server, path, "x");
     let quoted = content.replace('\'', "''");
     server.sql(&format!(
         "UPDATE regions SET content = '{quoted}' WHERE path = '{path}'"
@@ -57,21 +57,21 @@ fn contents(reply: &Reply) -> Vec<&str> {
         .collect()
 }
 
-fn ask(caller: &Caller<'_>, of: &str, regions: &str) -> Reply {
+fn ask(api: &Caller, of: &str, regions: &str) -> Reply {
     let query = percent_encoding::utf8_percent_encode(regions, percent_encoding::NON_ALPHANUMERIC);
-    caller.get(&format!("/{of}/info?region={query}"))
+    api.get(&format!("/{of}/info?region={query}"))
 }
 
 #[test]
 fn a_region_is_rendered_for_a_delegate_and_for_a_device() {
     let server = Server::start();
     server.settings(&json!({"name": "Lyngby Days", "timeZone": "Europe/Copenhagen"}));
-    let caller = server.caller_with_all();
-    caller.delegate(
+    let api = server.caller_with_all();
+    api.delegate(
         &json!({"barcode": "A1", "firstName": "Ada <3", "data": {"Data": {"seat": "A-12"}}}),
     );
-    caller.device(&json!({"code": "hall", "name": "Hall", "startAt": "2026-11-21 09:30:00"}));
-    put(
+    api.device(&json!({"code": "hall", "name": "Hall", "startAt": "2026-11-21 09:30:00"}));
+    put_draft(
         &server,
         Draft {
             tags: vec!["welcome".into()],
@@ -84,7 +84,7 @@ fn a_region_is_rendered_for_a_delegate_and_for_a_device() {
         },
     );
     server.sql("UPDATE regions SET published_from = 1763000000000, created_at = 1763000000000, updated_at = 1763000000000");
-    let answer = caller.get("/delegate/barcode:A1/info");
+    let answer = api.get("/delegate/barcode:A1/info");
     assert_eq!(
         answer.data(),
         &json!({"regions": [{
@@ -101,48 +101,45 @@ fn a_region_is_rendered_for_a_delegate_and_for_a_device() {
     assert_eq!(answer.body["meta"], json!({}));
     put(
         &server,
-        draft(
-            "/api/device-info",
-            "{{ device.name }} {{ device.startAt|date('%H:%M') }} {{ device.available }}",
-        ),
+        "/api/device-info",
+        "{{ device.name }} {{ device.startAt|date('%H:%M') }} {{ device.available }}",
     );
     assert_eq!(
-        contents(&caller.get("/device/code:hall/info")),
+        contents(&api.get("/device/code:hall/info")),
         ["Hall 09:30 True"]
     );
     assert_eq!(
-        contents(&caller.get("/device/code:hall/info.json?region=")),
+        contents(&api.get("/device/code:hall/info.json?region=")),
         ["Hall 09:30 True"]
     );
 }
 
 #[test]
 fn regions_come_in_the_order_asked_for_and_as_often() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"barcode": "A1"}));
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"barcode": "A1"}));
     for name in ["", "/a", "/b"] {
         put(
             &server,
-            draft(&format!("/api/delegate-info{name}"), &format!("[{name}]")),
+            &format!("/api/delegate-info{name}"),
+            &format!("[{name}]"),
         );
     }
     let of = "delegate/barcode:A1";
     let asked =
         " /api/delegate-info/b , /api/delegate-info\t,/api/delegate-info/a,/api/delegate-info/b";
     assert_eq!(
-        contents(&ask(&caller, of, asked)),
+        contents(&ask(&api, of, asked)),
         ["[/b]", "[]", "[/a]", "[/b]"]
     );
-    assert_eq!(contents(&ask(&caller, of, "  ")), ["[]"]);
+    assert_eq!(contents(&ask(&api, of, "  ")), ["[]"]);
 }
 
 #[test]
 fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"barcode": "A1"}));
-    caller.device(&json!({"code": "hall"}));
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"barcode": "A1"}));
+    api.device(&json!({"code": "hall"}));
     let now = Timestamp::now().0;
     let at = |seconds: i64| Some(Timestamp(now + seconds * 1000));
     let times = [
@@ -153,7 +150,7 @@ fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
         ("later", at(60), None, false),
     ];
     for (name, published_from, published_to, _) in times {
-        put(
+        put_draft(
             &server,
             Draft {
                 published_from,
@@ -162,70 +159,54 @@ fn a_path_outside_its_prefix_or_not_published_is_refused_by_name() {
             },
         );
     }
-    put(&server, draft("/api/device-info/x", "x"));
-    put(&server, draft("/api/delegate-info-vip", "beside"));
+    put(&server, "/api/device-info/x", "x");
+    put(&server, "/api/delegate-info-vip", "beside");
     let of = "delegate/barcode:A1";
-    let beside = ask(&caller, of, "/api/delegate-info-vip");
+    let beside = ask(&api, of, "/api/delegate-info-vip");
     assert_eq!(contents(&beside), ["beside"]);
     for (name, _, _, given) in times {
         let path = format!("/api/delegate-info/{name}");
-        let reply = ask(&caller, of, &path);
+        let reply = ask(&api, of, &path);
         if given {
             assert_eq!(contents(&reply), [name]);
         } else {
             reply.refused(400, 1801, &path);
         }
     }
-    for path in [
-        "/api/delegate-information",
-        "/api/delegate-info/none",
-        "/api/device-info/x",
-        "/api/delegate-info/open,/api/delegate-info/over",
-        "/api/delegate-info/open,,",
-        "/api/delegate-info/OPEN",
-        "x",
-    ] {
-        ask(&caller, of, path).refused(400, 1801, "region");
+    for path in words(
+        "/api/delegate-information /api/delegate-info/none /api/device-info/x \
+         /api/delegate-info/open,/api/delegate-info/over /api/delegate-info/open,, \
+         /api/delegate-info/OPEN x",
+    ) {
+        ask(&api, of, path).refused(400, 1801, "region");
     }
     // The one that is meant where none is named, too.
-    caller
-        .get("/delegate/barcode:A1/info")
+    api.get("/delegate/barcode:A1/info")
         .refused(400, 1801, "/api/delegate-info");
-    caller
-        .get("/device/code:hall/info")
+    api.get("/device/code:hall/info")
         .refused(400, 1801, "/api/device-info");
-    ask(&caller, "device/code:hall", "/api/delegate-info/open").refused(400, 1801, "region");
-    ask(&caller, of, &["/api/delegate-info/open"; 21].join(",")).refused(400, 1100, "at most 20");
-    caller
-        .get("/delegate/barcode:nobody/info")
+    ask(&api, "device/code:hall", "/api/delegate-info/open").refused(400, 1801, "region");
+    ask(&api, of, &["/api/delegate-info/open"; 21].join(",")).invalid("at most 20");
+    api.get("/delegate/barcode:nobody/info")
         .refused(404, 1301, "nobody");
-    caller
-        .get("/device/code:nothing/info")
+    api.get("/device/code:nothing/info")
         .refused(404, 1401, "nothing");
-    caller
-        .get("/delegate/nose:A1/info")
-        .refused(400, 1101, "nose");
-    caller
-        .get("/delegate/barcode:A1/info?regions=x")
-        .refused(400, 1100, "regions");
+    api.get("/delegate/nose:A1/info").refused(400, 1101, "nose");
+    api.get("/delegate/barcode:A1/info?regions=x")
+        .invalid("regions");
 }
 
 #[test]
 fn who_reads_their_own_gets_the_regions_of_their_own() {
-    let server = Server::start();
-    let all = server.caller_with_all();
-    put(
-        &server,
-        draft("/api/delegate-info", "{{ delegate.barcode }}"),
-    );
-    put(&server, draft("/api/device-info", "{{ device.code }}"));
+    let (server, all) = Server::with_api();
+    put(&server, "/api/delegate-info", "{{ delegate.barcode }}");
+    put(&server, "/api/device-info", "{{ device.code }}");
     let own = all.delegate(&json!({"barcode": "OWN"}));
     all.delegate(&json!({"barcode": "GUEST", "owner": own}));
     all.delegate(&json!({"barcode": "OTHER"}));
     let stand = all.device(&json!({"code": "stand"}));
     let gate = all.device(&json!({"code": "gate"}));
-    all.interact("own", &json!({"delegate": own, "device": stand}))
-        .id();
+    all.scan("own", own, stand).id();
     let user = server.caller_as_user("own@example.org", &[], Some(own));
     for (path, content) in [
         (format!("/delegate/id:{own}/info"), "OWN"),
@@ -260,15 +241,12 @@ fn who_reads_their_own_gets_the_regions_of_their_own() {
 
 #[test]
 fn a_region_tells_a_client_no_more_than_the_record_does() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     all.delegate(&json!({"barcode": "A1", "firstName": "Ada", "email": "ada@example.org", "data": {"Data": {"x": "hidden"}}}));
     put(
         &server,
-        draft(
-            "/api/delegate-info",
-            "{{ delegate.firstName }}|{{ delegate.email }}|{{ delegate.data.Data.x }}|{{ delegate|tojson }}",
-        ),
+        "/api/delegate-info",
+        "{{ delegate.firstName }}|{{ delegate.email }}|{{ delegate.data.Data.x }}|{{ delegate|tojson }}",
     );
     let limited = server.caller_seeing(&["firstName", "barcode"]);
     let reply = limited.get("/delegate/barcode:A1/info");
@@ -282,36 +260,32 @@ fn a_region_tells_a_client_no_more_than_the_record_does() {
 
 #[test]
 fn a_template_that_fails_names_region_and_line() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
-    put(&server, draft("/api/delegate-info", "fine"));
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
+    put(&server, "/api/delegate-info", "fine");
     put(
         &server,
-        draft(
-            "/api/delegate-info/bad",
-            "first\n\n{{ delegate.firstName + 1 }}",
-        ),
+        "/api/delegate-info/bad",
+        "first\n\n{{ delegate.firstName + 1 }}",
     );
     let reply = ask(
-        &caller,
+        &api,
         "delegate/barcode:A1",
         "/api/delegate-info,/api/delegate-info/bad",
     );
     reply.refused(500, 1199, "/api/delegate-info/bad");
-    assert!(reply.message().contains("line 3"), "{reply:?}");
+    has(reply.message(), "line 3");
     // What somebody put into the file past every check fails as well.
     force(&server, "/api/delegate-info/broken", "a\n{% if %}");
-    ask(&caller, "delegate/barcode:A1", "/api/delegate-info/broken").refused(500, 1199, "line 2");
-    assert_eq!(contents(&caller.get("/delegate/barcode:A1/info")), ["fine"]);
+    ask(&api, "delegate/barcode:A1", "/api/delegate-info/broken").refused(500, 1199, "line 2");
+    assert_eq!(contents(&api.get("/delegate/barcode:A1/info")), ["fine"]);
 }
 
 #[test]
 fn hostile_regions_at_once_leave_check_ins_alone() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
-    let gate = caller.device(&json!({"code": "gate"}));
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
+    let gate = api.device(&json!({"code": "gate"}));
     let doubling = format!(
         "{{% set x = 'abcdefgh' %}}{}{{{{ x }}}}",
         "{% set x = [x, x]|join %}".repeat(60)
@@ -325,26 +299,23 @@ fn hostile_regions_at_once_leave_check_ins_alone() {
     .iter()
     .enumerate()
     {
-        put(
-            &server,
-            draft(&format!("/api/delegate-info/h{number}"), hostile),
-        );
+        put(&server, &format!("/api/delegate-info/h{number}"), hostile);
     }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for number in 0..8 {
-            let (caller, over) = (&caller, &over);
+            let (api, over) = (&api, &over);
             scope.spawn(move || {
                 while !over.load(Ordering::Relaxed) {
                     let path = format!("/api/delegate-info/h{}", number % 4);
-                    ask(caller, "delegate/barcode:A1", &path).refused(500, 1199, &path);
+                    ask(api, "delegate/barcode:A1", &path).refused(500, 1199, &path);
                 }
             });
         }
         // They go on until every check-in is through.
         for _ in 0..20 {
             let check_in = json!({"firstDelegate": "barcode:A1", "device": gate});
-            caller.interact("check-in", &check_in).id();
+            api.interact("check-in", &check_in).id();
         }
         over.store(true, Ordering::Relaxed);
     });
@@ -355,7 +326,7 @@ fn every_save_is_a_version_and_nobody_writes_over_another() {
     use gatepost::domain::content::{Version, edit::Saved};
     let server = Server::start();
     let path = "/api/delegate-info";
-    put(&server, draft(path, "one"));
+    put(&server, path, "one");
     let (ctx, seen) = (server.context(), 1);
     let save = |content: &str, seen: i64| {
         let draft = draft(path, content).check().expect("a good draft");
@@ -387,10 +358,7 @@ fn every_save_is_a_version_and_nobody_writes_over_another() {
         .map(|version| (version.version, version.then.content.as_str()))
         .collect();
     assert_eq!(told, [(3, "one"), (2, "two"), (1, "one")]);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'region'"),
-        3
-    );
+    assert_eq!(server.count("audit WHERE record_type = 'region'"), 3);
     for wrong in [
         draft(path, "{{ nobody }}"),
         draft("/api/else", "x"),

@@ -143,23 +143,22 @@ fn an_answer_is_shown_as_that_operation_gives_it() {
 
 #[test]
 fn the_server_takes_what_is_shown_as_an_example() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let document = document(&server);
     let body = |path: &str| {
         let body = &document["paths"][path]["post"]["requestBody"]["content"]["application/json"];
         example(&document, body).expect("an example").clone()
     };
     for path in ["/event/new", "/device/new", "/delegate/new", "/tx/new"] {
-        let reply = caller.post(path, &body(path));
+        let reply = api.post(path, &body(path));
         assert_eq!(reply.status, 201, "{path}: {}", reply.body);
     }
     let interaction = "/interaction/new/{interactionType}";
     // The device asks for an invitation.
     let check_in = body(interaction);
     let invited = json!({"delegate": check_in["firstDelegate"], "device": check_in["firstDevice"]});
-    caller.interact("join", &invited).id();
-    caller.interact("check-in", &check_in).id();
+    api.interact("join", &invited).id();
+    api.interact("check-in", &check_in).id();
     let lists = [
         "/delegate/list",
         "/device/list",
@@ -189,7 +188,7 @@ fn the_server_takes_what_is_shown_as_an_example() {
                 query.append_pair(name, &value);
             }
         }
-        let reply = caller.get(&format!("{address}?{}", query.finish()));
+        let reply = api.get(&format!("{address}?{}", query.finish()));
         assert_eq!(reply.status, 200, "{path}: {}", reply.body);
     }
 }

@@ -9,20 +9,19 @@ fn flags(server: &Server, id: i64) -> Option<String> {
 
 #[test]
 fn who_sends_feedback_is_flagged_f_once() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let hall = caller.device(&json!({"name": "Hall"}));
-    let id = caller.delegate(&json!({"barcode": "A", "rawFlags": "vb"}));
-    let other = caller.delegate(&json!({"barcode": "B"}));
+    let (server, api) = Server::with_api();
+    let hall = api.device(&json!({"name": "Hall"}));
+    let id = api.delegate(&json!({"barcode": "A", "rawFlags": "vb"}));
+    let other = api.delegate(&json!({"barcode": "B"}));
     let body = json!({"delegate": id, "device": hall, "secondDelegate": other, "data": {"form": "f", "answers": []}});
-    assert_eq!(caller.post("/interaction/test/feedback", &body).status, 200);
+    api.post("/interaction/test/feedback", &body).is(200);
     assert_eq!(
         flags(&server, id).as_deref(),
         Some("bv"),
         "to try is not to send"
     );
-    let sent = caller.interact("feedback", &body).id();
-    caller.interact("feedback", &body).id();
+    let sent = api.interact("feedback", &body).id();
+    api.interact("feedback", &body).id();
     assert_eq!(flags(&server, id).as_deref(), Some("bfv"));
     assert_eq!(
         flags(&server, other),
@@ -35,49 +34,36 @@ fn who_sends_feedback_is_flagged_f_once() {
     ));
     let changes: Value = serde_json::from_str(&changes).expect("JSON");
     assert_eq!(changes, json!([[{"rawFlags": "bv"}, {"rawFlags": "bfv"}]]));
-    assert_eq!(
-        caller.delete(&format!("/interaction/id:{sent}")).status,
-        204
-    );
+    api.delete(&format!("/interaction/id:{sent}")).is(204);
     assert_eq!(
         flags(&server, id).as_deref(),
         Some("bfv"),
         "it was sent all the same"
     );
     // It can be taken off, and is set again with the next.
-    caller
-        .patch(&format!("/delegate/id:{id}"), &json!({"rawFlags": null}))
+    api.patch(&format!("/delegate/id:{id}"), &json!({"rawFlags": null}))
         .data();
-    caller.interact("feedback", &body).id();
+    api.interact("feedback", &body).id();
     assert_eq!(flags(&server, id).as_deref(), Some("f"));
 }
 
 #[test]
 fn it_makes_no_difference_how_feedback_comes() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let ids = ["A", "B", "C"].map(|barcode| caller.delegate(&json!({"barcode": barcode})));
+    let (server, api) = Server::with_api();
+    let ids = ["A", "B", "C"].map(|barcode| api.delegate(&json!({"barcode": barcode})));
     let batch = json!({"interactions": {
         "a": {"interactionType": "feedback", "delegate": ids[0]},
         "b": {"interactionType": "lead", "delegate": ids[2]},
         "c": {"interactionType": "feedback", "delegate": 999_999},
     }});
-    assert_eq!(caller.post("/interaction/batch", &batch).status, 200);
-    let list = server.folder.path().join("past.csv");
-    std::fs::write(&list, "interactionType,delegate barcode\nfeedback,B\n").expect("a list");
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .arg("--db")
-        .arg(server.path())
-        .args(["import", "interactions"])
-        .arg(&list)
-        .output()
-        .expect("it runs");
-    assert!(output.status.success(), "{output:?}");
+    api.post("/interaction/batch", &batch).is(200);
+    let list = server.file("past.csv", "interactionType,delegate barcode\nfeedback,B\n");
+    server.done(&["import", "interactions", &list]);
     assert_eq!(
         ids.map(|id| flags(&server, id)),
         [Some("f".into()), Some("f".into()), None]
     );
     // Without a delegate there is nobody to flag.
-    let hall = caller.device(&json!({}));
-    caller.interact("feedback", &json!({"device": hall})).id();
+    let hall = api.device(&json!({}));
+    api.interact("feedback", &json!({"device": hall})).id();
 }

@@ -1,23 +1,19 @@
 //! Forms and shared values (spec: Form answers convention; contract §6), as clients see them.
 
-use crate::harness::{Caller, Server};
+use crate::harness::{Agrees, Caller, Server, cases, has};
 use serde_json::{Value, json};
 
-fn lead(caller: &Caller<'_>, data: &Value) -> Value {
-    let delegate = caller.delegate(&json!({}));
-    let made = caller
-        .interact("lead", &json!({"delegate": delegate, "data": data}))
-        .data()
-        .clone();
-    let list = caller.get(&format!("/delegate/id:{delegate}")).data()["firstInteractions"].clone();
+fn lead(api: &Caller, data: &Value) -> Value {
+    let delegate = api.delegate(&json!({}));
+    let made = api.interacted("lead", &json!({"delegate": delegate, "data": data}));
+    let list = api.read(&format!("/delegate/id:{delegate}"))["firstInteractions"].clone();
     assert_eq!(list, json!([made]));
     made["data"].clone()
 }
 
 #[test]
 fn a_form_is_reshaped_and_kept_as_sent() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (_server, api) = Server::with_api();
     let answers = json!([
         {"field": "contact.email", "answer": "a@example.org", "fieldLabel": "E-mail", "fieldType": "email"},
         {"field": "interests.0.name", "answer": "tea"},
@@ -28,7 +24,7 @@ fn a_form_is_reshaped_and_kept_as_sent() {
         {"field": "tags", "answer": "y"},
     ]);
     let stored = lead(
-        &caller,
+        &api,
         &json!({"form": "lead-1", "answers": answers, "note": "kept"}),
     );
     assert_eq!(
@@ -49,59 +45,48 @@ fn a_form_is_reshaped_and_kept_as_sent() {
 
 #[test]
 fn what_is_no_form_stays_as_sent() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    for data in [
-        json!({"answers": [{"field": "a", "answer": 1}]}),
-        json!({"form": "f", "answers": [{"field": "a", "answer": 1}], "answersData": {"mine": 1}}),
-        json!({"photo": {"$shared": 5}, "x": null}),
-    ] {
-        assert_eq!(lead(&caller, &data), data);
+    let (_server, api) = Server::with_api();
+    for data in cases::<Value>(json!([
+        {"answers": [{"field": "a", "answer": 1}]},
+        {"form": "f", "answers": [{"field": "a", "answer": 1}], "answersData": {"mine": 1}},
+        {"photo": {"$shared": 5}, "x": null},
+    ])) {
+        assert_eq!(lead(&api, &data), data);
     }
-    let delegate = caller.delegate(&json!({}));
-    for (data, named) in [
-        (json!({"form": 1, "answers": []}), "data.form"),
-        (json!({"form": "f"}), "data.answers"),
-        (json!({"form": "f", "answers": {"a": 1}}), "data.answers"),
-        (json!({"form": "f", "answers": ["a"]}), "data.answers[0]"),
-        (
-            json!({"form": "f", "answers": [{"field": ["a"]}]}),
-            "data.answers[0].field",
-        ),
-    ] {
-        caller
-            .interact("lead", &json!({"delegate": delegate, "data": data}))
+    let delegate = api.delegate(&json!({}));
+    for (data, named) in cases::<(Value, &str)>(json!([
+        [{"form": 1, "answers": []}, "data.form"],
+        [{"form": "f"}, "data.answers"],
+        [{"form": "f", "answers": {"a": 1}}, "data.answers"],
+        [{"form": "f", "answers": ["a"]}, "data.answers[0]"],
+        [{"form": "f", "answers": [{"field": ["a"]}]}, "data.answers[0].field"],
+    ])) {
+        api.interact("lead", &json!({"delegate": delegate, "data": data}))
             .refused(400, 1503, named);
     }
 }
 
 #[test]
 fn every_source_of_interactions_reshapes_alike() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let data = json!({"form": "f", "answers": [{"field": "a.b", "answer": 1, "fieldLabel": "L"}]});
     let body = json!({"delegate": delegate, "data": data});
-    let single = caller.interact("poll-vote", &body).data()["data"].clone();
-    let tested = caller.post("/interaction/test/poll-vote", &body).data()["data"].clone();
+    let single = api.interacted("poll-vote", &body)["data"].clone();
+    let tested = api.made("/interaction/test/poll-vote", &body)["data"].clone();
     let item = json!({"interactionType": "poll-vote", "delegate": delegate, "data": data});
-    let batch = caller
-        .post("/interaction/batch", &json!({"interactions": {"k": item}}))
-        .data()
-        .clone();
-    assert_eq!(single["answersData"], json!({"a": {"b": 1}}));
-    assert_eq!(single["reportData"], json!({"L": 1}));
+    let batch = api.made("/interaction/batch", &json!({"interactions": {"k": item}}));
+    single.agrees(&json!({"answersData": {"a": {"b": 1}}, "reportData": {"L": 1}}));
     assert_eq!((&tested, &batch[0]["data"]["data"]), (&single, &single));
 }
 
 #[test]
 fn a_shared_value_is_stored_once_and_shown_in_full() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let photo = "iVBORw0KGgo=".repeat(1000);
     let item = |data: Value| json!({"interactionType": "lead", "delegate": delegate, "data": data});
-    let answers = caller.post("/interaction/batch", &json!({
+    let answers = api.post("/interaction/batch", &json!({
         "interactions": {
             "a": item(json!({"photo": {"$shared": "photo"}, "list": [{"x": {"$shared": "terms"}}, 1]})),
             "b": item(json!({"deep": {"a/b~c": {"$shared": "photo"}}, "not": {"$shared": "photo", "more": 1}})),
@@ -111,9 +96,7 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
         "sharedValues": {"photo": photo, "terms": {"v": [1, null]}, "unused": 1},
     }));
     let statuses: Vec<_> = answers
-        .data()
-        .as_array()
-        .expect("answers")
+        .list()
         .iter()
         .map(|one| one["status"].clone())
         .collect();
@@ -122,8 +105,8 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
     let message = answers.data()[2]["meta"]["error"]["message"]
         .as_str()
         .unwrap_or_default();
-    assert!(message.contains("nope"), "{message}");
-    let list = caller.get("/interaction/list").data().clone();
+    has(message, "nope");
+    let list = api.read("/interaction/list");
     assert_eq!(
         list[0]["data"],
         json!({"photo": photo, "list": [{"x": {"v": [1, null]}}, 1]})
@@ -132,31 +115,29 @@ fn a_shared_value_is_stored_once_and_shown_in_full() {
         list[1]["data"],
         json!({"deep": {"a/b~c": photo}, "not": {"$shared": "photo", "more": 1}})
     );
-    assert_eq!(list[2]["data"]["answersData"], json!({"p": photo}));
-    assert_eq!(list[2]["data"]["reportData"], json!({"p": photo}));
+    list[2]["data"].agrees(&json!({"answersData": {"p": photo}, "reportData": {"p": photo}}));
     assert_eq!(list[2]["data"]["answers"][0]["answer"], json!(photo));
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM shared_values"), 2);
+    assert_eq!(server.count("shared_values"), 2);
     assert!(server.value::<i64>("SELECT max(length(data)) FROM interactions") < 1000);
     // A later batch with the same value does not store it again.
     let again = json!({"interactions": {"e": item(json!({"p": {"$shared": "q"}}))}, "sharedValues": {"q": photo}});
     assert_eq!(
-        caller.post("/interaction/batch", &again).data()[0]["status"],
+        api.post("/interaction/batch", &again).data()[0]["status"],
         201
     );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM shared_values"), 2);
+    assert_eq!(server.count("shared_values"), 2);
     // Outside a batch nothing is shared.
     let alone = json!({"delegate": delegate, "data": {"p": {"$shared": "photo"}}});
-    caller.interact("lead", &alone).refused(400, 1503, "photo");
+    api.interact("lead", &alone).refused(400, 1503, "photo");
 }
 
 #[test]
 fn a_form_may_share_what_it_asks() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let item = |data: Value| json!({"interactionType": "lead", "delegate": delegate, "data": data});
     let shared = |name: &str| json!({"$shared": name});
-    let answers = caller.post("/interaction/batch", &json!({
+    let answers = api.post("/interaction/batch", &json!({
         "interactions": {
             "form": item(json!({"form": shared("form"), "answers": [{"field": "a.0.b", "answer": shared("answer")}]})),
             "answers": item(json!({"form": "f", "answers": shared("answers")})),
@@ -179,12 +160,7 @@ fn a_form_may_share_what_it_asks() {
             answers.data()[at]
         );
     }
-    for read in caller
-        .get("/interaction/list")
-        .data()
-        .as_array()
-        .expect("a list")
-    {
+    for read in api.get("/interaction/list").list() {
         assert_eq!(
             read["data"]["answersData"],
             json!({"a": [{"b": 5}]}),
@@ -196,9 +172,8 @@ fn a_form_may_share_what_it_asks() {
 
 #[test]
 fn what_is_shared_cannot_grow_into_more_than_a_record_holds() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({"barcode": "X"}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({"barcode": "X"}));
     let photo = "x".repeat(600_000);
     let item = |number: usize, references: usize| {
         let data = json!({"p": vec![json!({"$shared": "photo"}); references]});
@@ -210,7 +185,7 @@ fn what_is_shared_cannot_grow_into_more_than_a_record_holds() {
     }
     items.insert("twice".into(), item(20, 2));
     let batch = json!({"interactions": items, "sharedValues": {"photo": photo}});
-    let first = caller.post("/interaction/batch", &batch);
+    let first = api.post("/interaction/batch", &batch);
     let twice = &first.data()[20];
     assert_eq!(
         (&twice["status"], &twice["meta"]["error"]["internalCode"]),
@@ -218,7 +193,7 @@ fn what_is_shared_cannot_grow_into_more_than_a_record_holds() {
         "{twice}"
     );
     // Sent again it answers as it did, and not with twenty photographs.
-    let again = caller.post("/interaction/batch", &batch);
+    let again = api.post("/interaction/batch", &batch);
     for number in 0..20 {
         let (first, again) = (&first.data()[number], &again.data()[number]);
         assert_eq!(
@@ -228,20 +203,15 @@ fn what_is_shared_cannot_grow_into_more_than_a_record_holds() {
         assert_eq!(first["data"], again["data"]);
     }
     // A delegate carries the newest of them, as far as they are not too many bytes.
-    let found = caller.get("/delegate/barcode:X");
+    let found = api.get("/delegate/barcode:X");
     let shown = found.data()["firstInteractions"]
         .as_array()
         .expect("a list")
         .clone();
     assert!((7..=8).contains(&shown.len()), "{}", shown.len());
-    let newest = caller
-        .get("/interaction/list")
-        .data()
-        .as_array()
-        .expect("a list")
-        .clone();
+    let newest = api.get("/interaction/list").list().clone();
     assert_eq!(shown, newest[20 - shown.len()..]);
-    let list = caller.get("/delegate/list").data().clone();
+    let list = api.read("/delegate/list");
     assert_eq!(
         list[0]["firstInteractions"].as_array().map(Vec::len),
         Some(shown.len())
@@ -250,20 +220,14 @@ fn what_is_shared_cannot_grow_into_more_than_a_record_holds() {
 
 #[test]
 fn a_list_of_delegates_with_many_bytes_of_interactions_is_whole() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (_server, api) = Server::with_api();
     let note = "x".repeat(900_000);
     for number in 0..6 {
-        let delegate = caller.delegate(&json!({"barcode": number.to_string()}));
+        let delegate = api.delegate(&json!({"barcode": number.to_string()}));
         let body = json!({"delegate": delegate, "data": {"note": note}});
-        assert_eq!(caller.interact("lead", &body).status, 201);
+        api.interact("lead", &body).is(201);
     }
-    let list = caller
-        .get("/delegate/list")
-        .data()
-        .as_array()
-        .expect("a list")
-        .clone();
+    let list = api.get("/delegate/list").list().clone();
     assert_eq!(list.len(), 6);
     for delegate in list {
         assert_eq!(
@@ -284,19 +248,16 @@ fn bomb(count: usize) -> Value {
 
 #[test]
 fn answers_expand_into_no_more_than_a_record_may_hold() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     for count in [1, 300, 6_000] {
         let body = json!({"delegate": delegate, "data": bomb(count)});
-        caller
-            .interact("lead", &body)
+        api.interact("lead", &body)
             .refused(400, 1503, "data.answers");
-        caller
-            .post("/interaction/test/lead", &body)
+        api.post("/interaction/test/lead", &body)
             .refused(400, 1503, "data.answers");
         let item = json!({"interactionType": "lead", "delegate": delegate, "data": bomb(count)});
-        let batch = caller.post("/interaction/batch", &json!({"interactions": {"a": item}}));
+        let batch = api.post("/interaction/batch", &json!({"interactions": {"a": item}}));
         assert_eq!(batch.data()[0]["meta"]["error"]["internalCode"], 1503);
     }
     // A long form is none of that.
@@ -304,18 +265,17 @@ fn answers_expand_into_no_more_than_a_record_may_hold() {
         .map(|number| json!({"field": format!("q{number}.text"), "answer": "yes"}))
         .collect();
     let body = json!({"delegate": delegate, "data": {"form": "f", "answers": answers}});
-    assert_eq!(caller.interact("lead", &body).status, 201);
+    api.interact("lead", &body).is(201);
 }
 
 #[test]
 fn shared_values_that_refer_to_others_do_not_multiply() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let shared = |name: &str| json!({"$shared": name});
     let item = |data: Value| json!({"interactionType": "lead", "delegate": delegate, "data": data});
     // Each is small; the answers would be 2,000 times 600,000 bytes.
-    let answers = caller.post(
+    let answers = api.post(
         "/interaction/batch",
         &json!({
             "interactions": {
@@ -341,9 +301,8 @@ fn shared_values_that_refer_to_others_do_not_multiply() {
 
 #[test]
 fn what_a_batch_expands_into_has_a_bound_as_a_whole() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let answers: Vec<_> = (0..7)
         .map(|number| json!({"field": number.to_string(), "answer": "x".repeat(140_000)}))
         .collect();
@@ -357,7 +316,7 @@ fn what_a_batch_expands_into_has_a_bound_as_a_whole() {
         .collect();
     let batch =
         json!({"interactions": items, "sharedValues": {"form": {"form": "f", "answers": answers}}});
-    let answers = caller.post("/interaction/batch", &batch);
+    let answers = api.post("/interaction/batch", &batch);
     let statuses: Vec<_> = (0..60)
         .map(|at| answers.data()[at]["status"].as_u64())
         .collect();
@@ -372,18 +331,17 @@ fn what_a_batch_expands_into_has_a_bound_as_a_whole() {
 
 #[test]
 fn a_shared_value_must_be_one_that_a_record_could_hold() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
     let post = |shared: &str, data: Value| {
         let item = json!({"interactionType": "lead", "delegate": delegate, "data": data});
         let body = format!("{{\"interactions\": {{\"a\": {item}}}, \"sharedValues\": {shared}}}");
-        let request = caller.request(reqwest::Method::POST, "/interaction/batch");
+        let request = api.request(reqwest::Method::POST, "/interaction/batch");
         let request = request.header("content-type", "application/json");
         crate::harness::reply(request.body(body))
     };
     let deep = format!("{{\"p\": {}{}}}", "[".repeat(70), "]".repeat(70));
-    post(&deep, json!({})).refused(400, 1100, "64 levels");
+    post(&deep, json!({})).invalid("64 levels");
     for (shared, told) in [
         (
             r#"{"p": {"a": 1, "a": 2}}"#,
@@ -392,7 +350,7 @@ fn a_shared_value_must_be_one_that_a_record_could_hold() {
         (r#"{"p": 1, "p": 2}"#, "\"p\" stands twice"),
         ("[]", "sharedValues"),
     ] {
-        post(shared, json!({})).refused(400, 1100, told);
+        post(shared, json!({})).invalid(told);
     }
     // One that is too long does no harm where nobody refers to it.
     let long = json!({"long": vec![0; 2_000_000], "p": 1}).to_string();

@@ -1,12 +1,12 @@
 //! `/interaction/...` (spec: Interaction endpoints; contract §3, §6).
 
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, cases, words};
 use serde_json::{Value, json};
 
 /// A device and three delegates.
-fn cast(caller: &Caller<'_>) -> (i64, [i64; 3]) {
-    let device = caller.device(&json!({"name": "Gate", "code": "gate"}));
-    let delegates = ["A", "B", "C"].map(|barcode| caller.delegate(&json!({"barcode": barcode})));
+fn cast(api: &Caller) -> (i64, [i64; 3]) {
+    let device = api.device(&json!({"name": "Gate", "code": "gate"}));
+    let delegates = ["A", "B", "C"].map(|barcode| api.delegate(&json!({"barcode": barcode})));
     (device, delegates)
 }
 
@@ -16,15 +16,14 @@ fn of_type(id: i64, kind: &str) -> Value {
 
 #[test]
 fn an_interaction_is_recorded_as_sent() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (gate, [a, b, c]) = cast(&caller);
-    let [second, third] = [0; 2].map(|_| caller.device(&json!({})));
+    let (_server, api) = Server::with_api();
+    let (gate, [a, b, c]) = cast(&api);
+    let [second, third] = [0; 2].map(|_| api.device(&json!({})));
     let body = json!({
         "firstDelegate": a, "secondDelegate": b, "thirdDelegate": c, "firstDevice": gate, "secondDevice": second,
         "thirdDevice": third, "recordedAt": 1_795_251_720, "data": {"answers": [1, {"x": null}]},
     });
-    let made = caller.interact("lead", &body);
+    let made = api.interact("lead", &body);
     assert_eq!((made.status, &made.body["meta"]), (201, &json!({})));
     let mut made = made.data().clone();
     for time in ["createdAt", "updatedAt"] {
@@ -49,57 +48,47 @@ fn an_interaction_is_recorded_as_sent() {
 
 #[test]
 fn participants_are_ids_or_selectors_under_short_or_full_names() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (gate, [a, b, _]) = cast(&caller);
-    for body in [
-        json!({"delegate": a, "device": gate}),
-        json!({"firstDelegate": a, "firstDevice": gate}),
-        json!({"delegate": "barcode:A", "device": "code:gate"}),
-        json!({"firstDelegate": format!("id:{a}"), "firstDevice": format!("id:{gate}")}),
-        json!({"delegate": a, "firstDevice": "code:gate", "secondDelegate": null, "firstDelegate": null}),
-    ] {
-        let made = caller.interact("seen", &body).data().clone();
+    let (_server, api) = Server::with_api();
+    let (gate, [a, b, _]) = cast(&api);
+    for body in cases::<Value>(json!([
+        {"delegate": a, "device": gate}, {"firstDelegate": a, "firstDevice": gate},
+        {"delegate": "barcode:A", "device": "code:gate"},
+        {"firstDelegate": format!("id:{a}"), "firstDevice": format!("id:{gate}")},
+        {"delegate": a, "firstDevice": "code:gate", "secondDelegate": null, "firstDelegate": null},
+    ])) {
+        let made = api.interacted("seen", &body);
         assert_eq!(made["firstDelegate"], of_type(a, "delegate"), "{body}");
         assert_eq!(made["firstDevice"], of_type(gate, "device"), "{body}");
     }
-    let both = caller.interact(
+    let both = api.interact(
         "seen",
         &json!({"delegate": "barcode:A", "secondDelegate": "barcode:B"}),
     );
     assert_eq!(both.data()["secondDelegate"], of_type(b, "delegate"));
     assert_eq!(both.data().get("firstDevice"), None);
     for alone in [json!({"delegate": a}), json!({"device": gate})] {
-        assert_eq!(caller.interact("seen", &alone).status, 201, "{alone}");
+        assert_eq!(api.interact("seen", &alone).status, 201, "{alone}");
     }
 }
 
 #[test]
 fn participants_missing_or_out_of_order_are_refused() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (gate, [a, b, c]) = cast(&caller);
-    for (body, named) in [
-        (json!({}), "delegate"),
-        (json!({"data": {"x": 1}}), "device"),
-        (json!({"delegate": null, "device": null}), "delegate"),
-        (json!({"secondDelegate": b}), "secondDelegate"),
-        (
-            json!({"device": gate, "secondDelegate": b}),
-            "secondDelegate",
-        ),
-        (json!({"delegate": a, "thirdDelegate": c}), "thirdDelegate"),
-        (json!({"delegate": a, "secondDevice": gate}), "secondDevice"),
-        (
-            json!({"delegate": a, "device": gate, "thirdDevice": gate}),
-            "thirdDevice",
-        ),
-        (json!({"delegate": a, "firstDelegate": a}), "delegate"),
-        (json!({"device": gate, "firstDevice": gate}), "device"),
-    ] {
+    let (_server, api) = Server::with_api();
+    let (gate, [a, b, c]) = cast(&api);
+    for (body, named) in cases::<(Value, &str)>(json!([
+        [{}, "delegate"],
+        [{"data": {"x": 1}}, "device"],
+        [{"delegate": null, "device": null}, "delegate"],
+        [{"secondDelegate": b}, "secondDelegate"],
+        [{"device": gate, "secondDelegate": b}, "secondDelegate"],
+        [{"delegate": a, "thirdDelegate": c}, "thirdDelegate"],
+        [{"delegate": a, "secondDevice": gate}, "secondDevice"],
+        [{"delegate": a, "device": gate, "thirdDevice": gate}, "thirdDevice"],
+        [{"delegate": a, "firstDelegate": a}, "delegate"],
+        [{"device": gate, "firstDevice": gate}, "device"],
+    ])) {
         for way in ["new", "test"] {
-            caller
-                .post(&format!("/interaction/{way}/seen"), &body)
+            api.post(&format!("/interaction/{way}/seen"), &body)
                 .refused(400, 1502, named);
         }
     }
@@ -115,209 +104,114 @@ fn participants_missing_or_out_of_order_are_refused() {
         (json!({"delegate": [1]}), 1100),
         (json!({"delegate": true}), 1100),
     ] {
-        caller.interact("seen", &body).refused(400, code, "");
+        api.interact("seen", &body).refused(400, code, "");
     }
 }
 
 #[test]
 fn unknown_participants_are_told_apart() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (gate, [a, ..]) = cast(&caller);
+    let (server, api) = Server::with_api();
+    let (gate, [a, ..]) = cast(&api);
     for way in ["new", "test"] {
         let path = format!("/interaction/{way}/seen");
-        caller
-            .post(&path, &json!({"delegate": 999}))
-            .refused(404, 1301, "999");
-        caller
-            .post(&path, &json!({"delegate": "barcode:NOPE", "device": gate}))
-            .refused(404, 1301, "NOPE");
-        caller
-            .post(&path, &json!({"delegate": a, "secondDelegate": 999}))
-            .refused(404, 1301, "999");
-        caller
-            .post(&path, &json!({"delegate": a, "device": 999}))
-            .refused(404, 1401, "999");
-        caller
-            .post(&path, &json!({"delegate": a, "device": "code:NOPE"}))
-            .refused(404, 1401, "NOPE");
+        api.answers(&json!([
+            [format!("POST {path}"), {"delegate": 999}, 404, 1301, "999"],
+            [format!("POST {path}"), {"delegate": "barcode:NOPE", "device": gate}, 404, 1301, "NOPE"],
+            [format!("POST {path}"), {"delegate": a, "secondDelegate": 999}, 404, 1301, "999"],
+            [format!("POST {path}"), {"delegate": a, "device": 999}, 404, 1401, "999"],
+            [format!("POST {path}"), {"delegate": a, "device": "code:NOPE"}, 404, 1401, "NOPE"],
+        ]));
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 0);
+    assert_eq!(server.count("interactions"), 0);
 }
 
 #[test]
 fn types_are_well_formed_and_connected_is_the_servers() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (_, [a, ..]) = cast(&caller);
+    let (_server, api) = Server::with_api();
+    let (_, [a, ..]) = cast(&api);
     let longest = "x".repeat(64);
-    for kind in [
-        "check-in",
-        "check-out",
-        "join",
-        "check-in-override",
-        "seen",
-        "entered",
-        "exited",
-        "connect",
-        "booking",
-        "cancel-booking",
-        "invite",
-        "uninvite",
-        "notify-invitees",
-        "notify-invitee",
-        "order",
-        "order-processing",
-        "order-cleared",
-        "download",
-        "downloaded",
-        "upload",
-        "feedback",
-        "competition",
-        "voucher",
-        "question",
-        "lead",
-        "poll-vote",
-        "own",
-        "print",
-        "a",
-        "0",
-        "our-own--type-",
-        &longest,
-    ] {
-        let made = caller.interact(kind, &json!({"delegate": a}));
+    let known = "check-in check-out join check-in-override seen entered exited connect booking cancel-booking invite \
+                 uninvite notify-invitees notify-invitee order order-processing order-cleared download downloaded upload \
+                 feedback competition voucher question lead poll-vote own print a 0 our-own--type-";
+    for kind in words(known).chain([&*longest]) {
+        let made = api.interact(kind, &json!({"delegate": a}));
         assert_eq!(made.data()["interactionType"], kind);
     }
     let too_long = "x".repeat(65);
-    for kind in [
-        "connected",
-        "Check-in",
-        "-x",
-        "a_b",
-        "a.b",
-        "a%20b",
-        "%C3%A9",
-        "%00",
-        "a%2Fb",
-        &too_long,
-    ] {
+    for kind in words("connected Check-in -x a_b a.b a%20b %C3%A9 %00 a%2Fb").chain([&*too_long]) {
         for way in ["new", "test"] {
             let path = format!("/interaction/{way}/{kind}");
-            caller
-                .post(&path, &json!({"delegate": a}))
+            api.post(&path, &json!({"delegate": a}))
                 .refused(400, 1501, "");
         }
     }
-    caller
-        .interact("lead", &json!({"delegate": a, "interactionType": "seen"}))
+    api.interact("lead", &json!({"delegate": a, "interactionType": "seen"}))
         .refused(400, 1501, "interactionType");
-    assert_eq!(
-        caller
-            .interact("lead", &json!({"delegate": a, "interactionType": "lead"}))
-            .status,
-        201
-    );
+    api.interact("lead", &json!({"delegate": a, "interactionType": "lead"}))
+        .is(201);
 }
 
 #[test]
 fn recorded_at_is_kept_as_sent_whenever_it_is() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (_, [a, ..]) = cast(&caller);
-    for (sent, shown) in [
-        (json!(0), "1970-01-01T00:00:00+00:00"),
-        (json!(4_102_444_800_i64), "2100-01-01T00:00:00+00:00"),
-        (
-            json!("1999-12-31T23:00:00-01:00"),
-            "2000-01-01T00:00:00+00:00",
-        ),
-        (json!(-1), "1969-12-31T23:59:59+00:00"),
-    ] {
-        let made = caller
-            .interact("lead", &json!({"delegate": a, "recordedAt": sent}))
-            .data()
-            .clone();
+    let (_server, api) = Server::with_api();
+    let (_, [a, ..]) = cast(&api);
+    for (sent, shown) in cases::<(Value, &str)>(json!([
+        [0, "1970-01-01T00:00:00+00:00"],
+        [4_102_444_800_i64, "2100-01-01T00:00:00+00:00"],
+        ["1999-12-31T23:00:00-01:00", "2000-01-01T00:00:00+00:00"],
+        [-1, "1969-12-31T23:59:59+00:00"],
+    ])) {
+        let made = api.interacted("lead", &json!({"delegate": a, "recordedAt": sent}));
         assert_eq!(made["recordedAt"], shown);
         assert_ne!(made["createdAt"], shown);
     }
-    let made = caller
-        .interact("lead", &json!({"delegate": a, "recordedAt": null}))
-        .data()
-        .clone();
+    let made = api.interacted("lead", &json!({"delegate": a, "recordedAt": null}));
     assert_eq!(made["recordedAt"], made["createdAt"]);
-    for bad in [
-        json!("soon"),
-        json!(1.5),
-        json!(true),
-        json!([]),
-        json!({}),
-        json!(i64::MAX),
-        json!(""),
-    ] {
-        caller
-            .interact("lead", &json!({"delegate": a, "recordedAt": bad}))
+    for bad in cases::<Value>(json!(["soon", 1.5, true, [], {}, i64::MAX, ""])) {
+        api.interact("lead", &json!({"delegate": a, "recordedAt": bad}))
             .refused(400, 1503, "recordedAt");
     }
     for bad in [json!([]), json!("x"), json!(1), json!(true)] {
-        caller
-            .interact("lead", &json!({"delegate": a, "data": bad}))
+        api.interact("lead", &json!({"delegate": a, "data": bad}))
             .refused(400, 1503, "data");
     }
 }
 
 #[test]
 fn an_unknown_property_is_refused_by_name_and_a_read_only_one_ignored() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (gate, [a, ..]) = cast(&caller);
-    for unknown in [
-        "delegates",
-        "firstdelegate",
-        "barcode",
-        "recorded_at",
-        "sources",
-        "é",
-    ] {
-        caller
-            .interact("lead", &json!({"delegate": a, unknown: 1}))
-            .refused(400, 1100, unknown);
+    let (_server, api) = Server::with_api();
+    let (gate, [a, ..]) = cast(&api);
+    for unknown in words("delegates firstdelegate barcode recorded_at sources é") {
+        api.interact("lead", &json!({"delegate": a, unknown: 1}))
+            .invalid(unknown);
     }
     let read_only =
         json!({"delegate": a, "id": 77, "_type": "x", "createdAt": [], "updatedAt": {"x": 1}});
-    assert_ne!(caller.interact("lead", &read_only).id(), 77);
+    assert_ne!(api.interact("lead", &read_only).id(), 77);
     for (name, bad) in [
         ("nonce", json!(7)),
         ("nonce", json!("")),
         ("admitted", json!("yes")),
         ("admitted", json!(1)),
     ] {
-        caller
-            .interact(
-                "check-in",
-                &json!({"delegate": a, "device": gate, name: bad}),
-            )
-            .refused(400, 1100, name);
+        api.interact(
+            "check-in",
+            &json!({"delegate": a, "device": gate, name: bad}),
+        )
+        .invalid(name);
     }
 }
 
 #[test]
 fn a_deleted_interaction_is_gone_and_cannot_be_deleted_twice() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let (_, [a, ..]) = cast(&caller);
-    let id = caller.interact("lead", &json!({"delegate": a})).id();
-    assert_eq!(caller.delete(&format!("/interaction/id:{id}")).status, 204);
-    caller
-        .delete(&format!("/interaction/id:{id}"))
+    let (_server, api) = Server::with_api();
+    let (_, [a, ..]) = cast(&api);
+    let id = api.interact("lead", &json!({"delegate": a})).id();
+    api.delete(&format!("/interaction/id:{id}")).is(204);
+    api.delete(&format!("/interaction/id:{id}"))
         .refused(404, 1504, &id.to_string());
-    assert_eq!(caller.get("/interaction/list").data(), &json!([]));
-    assert_eq!(
-        caller
-            .get("/delegate/barcode:A")
-            .data()
-            .get("firstInteractions"),
-        None
-    );
+    assert_eq!(api.get("/interaction/list").data(), &json!([]));
+    api.get("/delegate/barcode:A").without("firstInteractions");
     for (selector, code) in [
         ("x", 1100),
         ("code:x", 1101),
@@ -326,42 +220,35 @@ fn a_deleted_interaction_is_gone_and_cannot_be_deleted_twice() {
         ("id:1.5", 1100),
         ("id:+1", 1100),
     ] {
-        caller
-            .delete(&format!("/interaction/{selector}"))
+        api.delete(&format!("/interaction/{selector}"))
             .refused(400, code, "");
     }
     // Ids are not used again.
-    assert!(caller.interact("lead", &json!({"delegate": a})).id() > id);
+    assert!(api.interact("lead", &json!({"delegate": a})).id() > id);
 }
 
 #[test]
 fn one_interaction_is_found_by_its_id() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
-    let made = caller.interact("lead", &json!({"delegate": delegate, "data": {"a": 1}}));
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
+    let made = api.interact("lead", &json!({"delegate": delegate, "data": {"a": 1}}));
     let id = made.id();
     for path in [
         format!("/interaction/id:{id}"),
         format!("/interaction/{id}"),
     ] {
-        assert_eq!(caller.get(&path).data(), made.data(), "{path}");
+        assert_eq!(api.get(&path).data(), made.data(), "{path}");
     }
-    let shown = caller.get(&format!("/interaction/{id}?fields=data"));
+    let shown = api.get(&format!("/interaction/{id}?fields=data"));
     assert_eq!(
         shown.data(),
         &json!({"id": id, "_type": "interaction", "data": {"a": 1}})
     );
-    caller.get("/interaction/999").refused(404, 1504, "999");
-    caller
-        .get("/interaction/x")
-        .refused(400, 1100, "whole number");
-    caller
-        .get("/interaction/code:x")
-        .refused(400, 1101, "id:{id}");
-    caller.get("/interaction/list2").refused(400, 1100, "");
-    assert_eq!(caller.delete(&format!("/interaction/{id}")).status, 204);
-    caller
-        .get(&format!("/interaction/id:{id}"))
+    api.get("/interaction/999").refused(404, 1504, "999");
+    api.get("/interaction/x").invalid("whole number");
+    api.get("/interaction/code:x").refused(400, 1101, "id:{id}");
+    api.get("/interaction/list2").invalid("");
+    api.delete(&format!("/interaction/{id}")).is(204);
+    api.get(&format!("/interaction/id:{id}"))
         .refused(404, 1504, "");
 }

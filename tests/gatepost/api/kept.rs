@@ -2,93 +2,59 @@
 //! happens at once (contract §3, §6).
 
 use super::{gate, refusals};
-use crate::harness::{Reply, Server};
+use crate::harness::{Server, cases};
 use gatepost::identity::Role;
 use serde_json::{Value, json};
 
 #[test]
 fn a_refusal_is_kept_with_who_where_when_by_which_client_and_why() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({"barcode": "A"}));
-    let door = gate(&caller, &json!({"entry": "single"}));
-    caller.patch(&format!("/device/id:{door}"), &json!({"code": "gate"}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({"barcode": "A"}));
+    let door = gate(&api, &json!({"entry": "single"}));
+    api.patch(&format!("/device/id:{door}"), &json!({"code": "gate"}));
     let scan = json!({"delegate": "barcode:A", "device": "code:gate", "recordedAt": 1_591_002_120});
-    assert_eq!(caller.interact("check-in", &scan).status, 201);
-    let again = caller.interact("check-in", &scan);
+    api.interact("check-in", &scan).is(201);
+    let again = api.interact("check-in", &scan);
     again.refused(412, 740, "");
-    let unknown = caller.interact("lead", &json!({"delegate": "barcode:NOPE", "device": door}));
+    let unknown = api.scan("lead", "barcode:NOPE", door);
     unknown.refused(404, 1301, "NOPE");
-    let second = caller.interact("lead", &json!({"delegate": a, "secondDelegate": 999}));
+    let second = api.interact("lead", &json!({"delegate": a, "secondDelegate": 999}));
     second.refused(404, 1301, "999");
     let client: i64 = server.value("SELECT max(id) FROM clients");
-    let row = |kind: &str,
-               delegate: Value,
-               delegate_id: Value,
-               device: Value,
-               device_id: Value,
-               reply: &Reply| {
+    let by_id = |id: i64| format!("id:{id}");
+    let expected: Vec<Value> = cases::<[Value; 5]>(json!([
+        ["check-in", "barcode:A", a, "code:gate", door],
+        ["lead", "barcode:NOPE", null, by_id(door), door],
+        ["lead", by_id(a), a, null, null],
+    ]))
+    .into_iter()
+    .zip([&again, &unknown, &second])
+    .map(|([kind, delegate, delegate_id, device, device_id], reply)| {
         json!({
             "kind": kind, "delegate": delegate, "delegateId": delegate_id, "device": device, "deviceId": device_id,
             "client": client, "user": null, "code": reply.code(), "message": reply.message(),
         })
-    };
-    let null = Value::Null;
-    let kept = refusals(&server);
-    assert_eq!(
-        kept,
-        [
-            row(
-                "check-in",
-                json!("barcode:A"),
-                json!(a),
-                json!("code:gate"),
-                json!(door),
-                &again
-            ),
-            row(
-                "lead",
-                json!("barcode:NOPE"),
-                null.clone(),
-                json!(format!("id:{door}")),
-                json!(door),
-                &unknown
-            ),
-            row(
-                "lead",
-                json!(format!("id:{a}")),
-                json!(a),
-                null.clone(),
-                null,
-                &second
-            ),
-        ]
-    );
+    })
+    .collect();
+    assert_eq!(refusals(&server), expected);
     assert_eq!(
         server.value::<i64>("SELECT recorded_at FROM refusals ORDER BY id LIMIT 1"),
         1_591_002_120_000
     );
     assert!(server.value::<i64>("SELECT min(at) FROM refusals") > 1_591_002_120_000);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 1);
+    assert_eq!(server.count("interactions"), 1);
 }
 
 #[test]
 fn what_is_malformed_or_at_an_unknown_device_is_not_a_refusal() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
-    caller
-        .interact("check-in", &json!({"delegate": a, "device": 999}))
-        .refused(404, 1401, "");
-    caller
-        .interact("check-in", &json!({"delegate": a, "typo": 1}))
-        .refused(400, 1100, "");
-    caller
-        .interact("Bad", &json!({"delegate": a}))
-        .refused(400, 1501, "");
-    caller
-        .interact("check-in", &json!({}))
-        .refused(400, 1502, "");
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
+    api.answers(&json!([
+        ["POST /interaction/new/check-in", {"delegate": a, "device": 999}, 404, 1401, ""],
+        ["POST /interaction/new/check-in", {"delegate": a, "typo": 1}, 400, 1100, ""],
+        ["POST /interaction/new/Bad", {"delegate": a}, 400, 1501, ""],
+        ["POST /interaction/new/check-in", {}, 400, 1502, ""],
+    ]));
     assert!(refusals(&server).is_empty());
 }
 
@@ -105,17 +71,16 @@ fn a_users_refusal_names_the_user() {
 
 #[test]
 fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
-    let conflicts = || server.value::<i64>("SELECT count(*) FROM conflicts");
-    let door = gate(&caller, &json!({"entry": "single"}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
+    let conflicts = || server.count("conflicts");
+    let door = gate(&api, &json!({"entry": "single"}));
     let admitted =
         json!({"delegate": a, "device": door, "admitted": true, "recordedAt": 1_591_002_120});
     // Two offline gates admit one ticket: two check-ins, one conflict.
-    assert_eq!(caller.interact("check-in", &admitted).status, 201);
+    api.interact("check-in", &admitted).is(201);
     assert_eq!(conflicts(), 0);
-    let second = caller.interact("check-in", &admitted);
+    let second = api.interact("check-in", &admitted);
     assert_eq!(second.status, 201);
     assert_eq!(conflicts(), 1);
     let kept: String =
@@ -127,36 +92,31 @@ fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
             second.id()
         )
     );
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM interactions WHERE admitted"),
-        2
-    );
+    assert_eq!(server.count("interactions WHERE admitted"), 2);
     // It counts as being inside.
-    caller
-        .interact("check-in", &json!({"delegate": a, "device": door}))
-        .refused(412, 740, "");
+    api.scan("check-in", a, door).refused(412, 740, "");
     for (access, code) in [
         (json!({"ruleSet": "simple"}), 741),
         (json!({"capacity": 0}), 744),
         (json!({"maxCheckIns": 0}), 740),
     ] {
-        let door = gate(&caller, &access);
+        let door = gate(&api, &access);
         let body = json!({"delegate": a, "device": door, "admitted": true});
-        assert_eq!(caller.interact("check-in", &body).status, 201, "{access}");
+        assert_eq!(api.interact("check-in", &body).status, 201, "{access}");
         assert_eq!(
             server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"),
             code
         );
     }
-    let door = gate(&caller, &json!({"entry": "single"}));
+    let door = gate(&api, &json!({"entry": "single"}));
     let out = json!({"delegate": a, "device": door, "admitted": true});
-    assert_eq!(caller.interact("check-out", &out).status, 201);
+    api.interact("check-out", &out).is(201);
     assert_eq!(
         server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"),
         745
     );
     server.sql(&format!("UPDATE devices SET data = '[]' WHERE id = {door}"));
-    assert_eq!(caller.interact("check-in", &out).status, 201);
+    api.interact("check-in", &out).is(201);
     assert_eq!(
         server.value::<i64>("SELECT code FROM conflicts ORDER BY id DESC LIMIT 1"),
         743
@@ -165,60 +125,7 @@ fn what_a_gate_admitted_is_stored_and_makes_a_conflict_where_rules_say_no() {
     assert_eq!(refusals(&server).len(), 1);
     // Somebody unknown cannot be stored, and a deleted interaction takes its conflict along.
     let unknown = json!({"delegate": 999, "device": door, "admitted": true});
-    caller.interact("check-in", &unknown).refused(404, 1301, "");
-    caller.delete(&format!("/interaction/id:{}", second.id()));
+    api.interact("check-in", &unknown).refused(404, 1301, "");
+    api.delete(&format!("/interaction/id:{}", second.id()));
     assert_eq!(conflicts(), 5);
-}
-
-#[test]
-fn fifty_gates_redeem_one_ticket_at_once_and_one_succeeds() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"barcode": "A"}));
-    let door = gate(&caller, &json!({"entry": "single"}));
-    let scan = json!({"delegate": "barcode:A", "device": door});
-    let gates: Vec<_> = (0..50)
-        .map(|_| server.caller(&[Role::InteractionWrite]))
-        .collect();
-    let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let threads: Vec<_> = gates
-            .iter()
-            .map(|gate| scope.spawn(|| gate.interact("check-in", &scan)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("an answer"))
-            .collect()
-    });
-    assert_eq!(
-        replies.iter().filter(|reply| reply.status == 201).count(),
-        1
-    );
-    assert_eq!(
-        replies.iter().filter(|reply| reply.code() == 740).count(),
-        49
-    );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 1);
-    assert_eq!(refusals(&server).len(), 49);
-}
-
-#[test]
-fn the_last_place_is_taken_once() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let door = gate(&caller, &json!({"capacity": 3}));
-    let guests: Vec<i64> = (0..20).map(|_| caller.delegate(&json!({}))).collect();
-    let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let enter = |guest: &i64| {
-            let (caller, body) = (caller.clone(), json!({"delegate": guest, "device": door}));
-            scope.spawn(move || caller.interact("check-in", &body).status)
-        };
-        let threads: Vec<_> = guests.iter().map(enter).collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("an answer"))
-            .collect()
-    });
-    assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 3);
-    assert_eq!(server.value::<i64>("SELECT inside FROM occupancy"), 3);
 }

@@ -1,15 +1,15 @@
 //! Lists and their pages (spec: Pagination; contract §1, §2, §5).
 
-use crate::harness::{Caller, Reply, Server, reply, whole};
+use crate::harness::{Agrees, Caller, Reply, Server, cases, reply, table, whole};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Follows the links of a list from an address to the end: the ids, page by page.
-fn followed(caller: &Caller<'_>, first: &str, direction: &str) -> Vec<Vec<i64>> {
+fn followed(api: &Caller, first: &str, direction: &str) -> Vec<Vec<i64>> {
     let mut pages = Vec::new();
-    let mut address = Some(format!("{}{first}", caller.server.url()));
+    let mut address = Some(first.to_owned());
     while let Some(link) = address {
-        let page = reply(caller.server.http.get(&link).bearer_auth(&caller.token));
+        let page = api.follow(&link);
         pages.push(ids(&page));
         assert!(pages.len() < 100, "{link}");
         let link = page.body["meta"]["pagination"][direction].as_str();
@@ -19,7 +19,7 @@ fn followed(caller: &Caller<'_>, first: &str, direction: &str) -> Vec<Vec<i64>> 
 }
 
 fn ids(page: &Reply) -> Vec<i64> {
-    let items = page.data().as_array().expect("a list").iter();
+    let items = page.list().iter();
     items
         .map(|item| item["id"].as_i64().expect("an id"))
         .collect()
@@ -51,16 +51,16 @@ fn filled(count: i64) -> Server {
 #[test]
 fn links_lead_through_every_page_and_back() {
     let server = filled(23);
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     for list in ["delegate", "device", "interaction"] {
-        let all = ids(&caller.get(&format!("/{list}/list")));
+        let all = ids(&api.get(&format!("/{list}/list")));
         assert_eq!(all.len(), 23, "{list}");
         assert!(all.is_sorted());
-        let pages = followed(&caller, &format!("/api/v5/{list}/list?limit=5"), "next");
+        let pages = followed(&api, &format!("/api/v5/{list}/list?limit=5"), "next");
         assert_eq!(pages.len(), 5, "{list}");
         assert_eq!(pages.concat(), all, "{list}");
         let back = followed(
-            &caller,
+            &api,
             &format!("/api/v5/{list}/list?limit=5&offset=20"),
             "previous",
         );
@@ -75,22 +75,13 @@ fn links_lead_through_every_page_and_back() {
 #[test]
 fn pagination_tells_totals_and_the_window() {
     let server = filled(23);
-    let caller = server.caller_with_all();
-    for (query, expected) in [
-        (
-            "",
-            json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 5000}),
-        ),
-        (
-            "?limit=23",
-            json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 23}),
-        ),
-        (
-            "?limit=50000",
-            json!({"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 50000}),
-        ),
-    ] {
-        let page = caller.get(&format!("/delegate/list{query}"));
+    let api = server.caller_with_all();
+    for (query, expected) in cases::<(&str, Value)>(json!([
+        ["", {"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 5000}],
+        ["?limit=23", {"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 23}],
+        ["?limit=50000", {"totalItems": 23, "totalPages": 1, "offset": 0, "limit": 50000}],
+    ])) {
+        let page = api.get(&format!("/delegate/list{query}"));
         assert_eq!(pagination(&page), &expected, "{query}");
     }
     for (query, pages, next, previous) in [
@@ -103,7 +94,7 @@ fn pagination_tells_totals_and_the_window() {
         ("limit=5&offset=23", 5, None, Some(18)),
         ("limit=5&offset=1000", 5, None, Some(18)),
     ] {
-        let page = caller.get(&format!("/device/list?{query}"));
+        let page = api.get(&format!("/device/list?{query}"));
         let pagination = pagination(&page);
         assert_eq!(pagination["totalPages"], pages, "{query}");
         for (direction, offset) in [("next", next), ("previous", previous)] {
@@ -123,13 +114,13 @@ fn pagination_tells_totals_and_the_window() {
 #[test]
 fn a_page_without_a_total_knows_only_whether_there_is_more() {
     let server = filled(23);
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     let everybody = "%7B%22%3E%22%3A%5B%22id%22%2C0%5D%7D";
     for list in ["delegate", "device", "interaction"] {
-        let all = ids(&caller.get(&format!("/{list}/list")));
+        let all = ids(&api.get(&format!("/{list}/list")));
         for search in ["", &format!("&search={everybody}")] {
             let first = format!("/api/v5/{list}/list?limit=5&total=false{search}");
-            let pages = followed(&caller, &first, "next");
+            let pages = followed(&api, &first, "next");
             assert_eq!(pages.concat(), all, "{first}");
             assert_eq!(pages.len(), 5, "{first}");
             for (window, next) in [
@@ -141,7 +132,7 @@ fn a_page_without_a_total_knows_only_whether_there_is_more() {
                 ("limit=5&offset=1000", None),
                 ("limit=50000&offset=9223372036854775807", None),
             ] {
-                let page = caller.get(&format!("/{list}/list?{window}&total=false{search}"));
+                let page = api.get(&format!("/{list}/list?{window}&total=false{search}"));
                 let pagination = pagination(&page);
                 assert_eq!(pagination.get("totalItems"), None, "{window}");
                 assert_eq!(pagination.get("totalPages"), None, "{window}");
@@ -152,10 +143,9 @@ fn a_page_without_a_total_knows_only_whether_there_is_more() {
                 assert!(link.is_none_or(|link| link.ends_with(&offset.unwrap_or_default())));
             }
         }
-        caller
-            .get(&format!("/{list}/list?total=maybe"))
-            .refused(400, 1100, "total");
-        let counted = caller.get(&format!("/{list}/list?total=true"));
+        api.get(&format!("/{list}/list?total=maybe"))
+            .invalid("total");
+        let counted = api.get(&format!("/{list}/list?total=true"));
         assert_eq!(pagination(&counted)["totalItems"], 23);
     }
 }
@@ -163,9 +153,9 @@ fn a_page_without_a_total_knows_only_whether_there_is_more() {
 #[test]
 fn links_carry_every_other_parameter_along() {
     let server = filled(5);
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     let path = "/delegate/list?fields=id%2Cbarcode&offset=2&limit=2";
-    let page = caller.get(path);
+    let page = api.get(path);
     let link = |direction: &str| {
         pagination(&page)[direction]
             .as_str()
@@ -178,7 +168,7 @@ fn links_carry_every_other_parameter_along() {
     );
     assert_eq!(link("next"), format!("{base}&offset=4"));
     assert_eq!(link("previous"), format!("{base}&offset=0"));
-    let next = reply(server.http.get(link("next")).bearer_auth(&caller.token));
+    let next = api.follow(&link("next"));
     let keys: Vec<&String> = next.data()[0]
         .as_object()
         .expect("an object")
@@ -188,12 +178,12 @@ fn links_carry_every_other_parameter_along() {
     // Whichever address the list was asked for at.
     for path in ["/api/5/delegate/list", "/api/v5/delegate/list.json"] {
         let request = server.request(Method::GET, &format!("{path}?limit=1"));
-        let page = reply(request.bearer_auth(&caller.token));
+        let page = reply(request.bearer_auth(&api.token));
         let link = pagination(&page)["next"]
             .as_str()
             .expect("a link")
             .to_owned();
-        let next = reply(server.http.get(&link).bearer_auth(&caller.token));
+        let next = api.follow(&link);
         assert_eq!(ids(&next).len(), 1, "{link}");
         assert!(
             link.starts_with(&format!("{}/api/5/delegate/list", server.url())),
@@ -205,11 +195,11 @@ fn links_carry_every_other_parameter_along() {
 #[test]
 fn links_start_with_the_public_url_where_there_is_one() {
     let server = Server::start_with(Some("https://gate.example.org"));
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     for _ in 0..2 {
-        caller.delegate(&json!({}));
+        api.delegate(&json!({}));
     }
-    let page = caller.get("/delegate/list?limit=1");
+    let page = api.get("/delegate/list?limit=1");
     assert_eq!(
         pagination(&page)["next"],
         "https://gate.example.org/api/5/delegate/list?limit=1&offset=1"
@@ -218,8 +208,7 @@ fn links_start_with_the_public_url_where_there_is_one() {
 
 #[test]
 fn a_window_out_of_range_is_refused_by_name() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (_server, api) = Server::with_api();
     for list in ["delegate", "device", "interaction"] {
         for (query, named) in [
             ("limit=0", "limit"),
@@ -233,11 +222,9 @@ fn a_window_out_of_range_is_refused_by_name() {
             ("offset=x", "offset"),
             ("offset=18446744073709551616", "offset"),
         ] {
-            caller
-                .get(&format!("/{list}/list?{query}"))
-                .refused(400, 1100, named);
+            api.get(&format!("/{list}/list?{query}")).invalid(named);
         }
-        let far = caller.get(&format!("/{list}/list?offset=9223372036854775807"));
+        let far = api.get(&format!("/{list}/list?offset=9223372036854775807"));
         assert_eq!(far.data(), &json!([]), "{list}");
     }
 }
@@ -247,56 +234,44 @@ fn long_lists_are_whole() {
     // More than one slice, and the last slice full and not full.
     for count in [250, 251, 750, 1201] {
         let server = filled(count);
-        let caller = server.caller_with_all();
-        let answer = whole(caller.request(Method::GET, "/delegate/list"));
+        let api = server.caller_with_all();
+        let answer = whole(api.request(Method::GET, "/delegate/list"));
         assert_eq!(answer.header("content-type"), "application/json");
         let listed = ids(&answer.reply);
         let expected: Vec<i64> = (1..=count + 1).filter(|id| *id != 2).collect();
         assert_eq!(listed, expected);
         assert_eq!(pagination(&answer.reply)["totalItems"], count);
-        let cut = ids(&caller.get("/interaction/list?limit=600"));
+        let cut = ids(&api.get("/interaction/list?limit=600"));
         assert_eq!(i64::try_from(cut.len()), Ok(count.min(600)));
     }
 }
 
 #[test]
 fn interactions_show_the_fields_they_are_asked_for() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
-    let made = caller
-        .interact("lead", &json!({"delegate": delegate, "data": {"x": 1}}))
-        .data()
-        .clone();
-    assert_eq!(caller.get("/interaction/list").data(), &json!([made]));
-    let sparse = caller.get("/interaction/list?fields=interactionType,data,secondDevice");
+    let (_server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
+    let made = api.interacted("lead", &json!({"delegate": delegate, "data": {"x": 1}}));
+    assert_eq!(api.get("/interaction/list").data(), &json!([made]));
+    let sparse = api.get("/interaction/list?fields=interactionType,data,secondDevice");
     let expected = json!([{"id": made["id"], "_type": "interaction", "interactionType": "lead", "data": {"x": 1}}]);
     assert_eq!(sparse.data(), &expected);
-    caller
-        .get("/interaction/list?fields=nonce")
-        .refused(400, 1100, "nonce");
+    api.get("/interaction/list?fields=nonce").invalid("nonce");
 }
 
 /// What is passed over would answer with what nobody asked for.
 #[test]
 fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller
-        .get("/delegate/list?limit=1&offset=0&fields=id")
-        .data();
-    for (path, about) in [
-        (
-            "/delegate/list?limits=1",
-            "\"limits\": the query parameters here are limit, offset, total, fields, search",
-        ),
-        ("/delegate/list?limit=1&limit=2", "limit: stands twice"),
-        ("/ping?x", "no query parameters here"),
-        ("/delegate/list?limit=abc", "limit: must be a whole number"),
-    ] {
-        caller.get(path).refused(400, 1100, about);
+    let (_server, api) = Server::with_api();
+    api.get("/delegate/list?limit=1&offset=0&fields=id").data();
+    for [path, about] in table(
+        "/delegate/list?limits=1 | \"limits\": the query parameters here are limit, offset, total, fields, search
+         /delegate/list?limit=1&limit=2 | limit: stands twice
+         /ping?x | no query parameters here
+         /delegate/list?limit=abc | limit: must be a whole number",
+    ) {
+        api.get(path).invalid(about);
     }
-    let reply = caller.get("/delegate/list?offset=9999&limit=10");
+    let reply = api.get("/delegate/list?offset=9999&limit=10");
     assert!(
         reply.body["meta"]["pagination"]["previous"]
             .as_str()
@@ -307,10 +282,9 @@ fn a_query_parameter_that_is_unknown_or_stands_twice_is_refused() {
 /// A filter that is passed over would answer with what nobody asked for.
 #[test]
 fn a_search_is_refused_rather_than_passed_over() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (_server, api) = Server::with_api();
     for list in ["delegate", "device", "interaction"] {
-        let reply = caller.get(&format!("/{list}/list?search=%7B%7D"));
+        let reply = api.get(&format!("/{list}/list?search=%7B%7D"));
         assert_eq!((reply.status, reply.code()), (400, 1102), "{list}");
     }
 }
@@ -318,7 +292,7 @@ fn a_search_is_refused_rather_than_passed_over() {
 #[test]
 fn a_search_that_is_too_long_for_an_address_is_posted() {
     let server = filled(23);
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     let long: Vec<String> = (0..9_000).map(|number| format!("{number:0>50}")).collect();
     for (list, property, wanted) in [
         ("delegate", "barcode", json!(["b5", "b7", "b9"])),
@@ -331,7 +305,7 @@ fn a_search_that_is_too_long_for_an_address_is_posted() {
             values.extend(long.iter().map(|value| json!(value)));
         }
         let body = json!({"search": {"in": [property, values]}, "fields": ["id"], "limit": 2});
-        let page = caller.post(&path, &body);
+        let page = api.post(&path, &body);
         assert_eq!(ids(&page), [5, 7], "{list}");
         assert_eq!(
             pagination(&page),
@@ -340,16 +314,13 @@ fn a_search_that_is_too_long_for_an_address_is_posted() {
         let shown = page.data()[0].as_object().expect("a record").keys();
         assert_eq!(shown.collect::<Vec<_>>(), ["id", "_type"], "{list}");
         let body = json!({"search": {"in": [property, wanted]}, "offset": 2, "fields": "id"});
-        let page = caller.post(&path, &body);
+        let page = api.post(&path, &body);
         assert_eq!(ids(&page), [9], "{list}");
         // As the query string has it, and without anything.
         let text = json!({"in": [property, wanted]}).to_string();
-        assert_eq!(
-            ids(&caller.post(&path, &json!({"search": text}))),
-            [5, 7, 9]
-        );
-        let all = ids(&caller.post(&path, &json!({"search": null, "limit": null})));
-        assert_eq!(all, ids(&caller.get(&path)), "{list}");
+        assert_eq!(ids(&api.post(&path, &json!({"search": text}))), [5, 7, 9]);
+        let all = ids(&api.post(&path, &json!({"search": null, "limit": null})));
+        assert_eq!(all, ids(&api.get(&path)), "{list}");
         for (wrong, code, about) in [
             (json!({"search": {"~": 1}}), 1102, "~"),
             (json!({"search": []}), 1102, "search"),
@@ -360,7 +331,7 @@ fn a_search_that_is_too_long_for_an_address_is_posted() {
             (json!({"fields": 5}), 1100, "fields"),
             (json!({"serach": {}}), 1100, "serach"),
         ] {
-            caller.post(&path, &wrong).refused(400, code, about);
+            api.post(&path, &wrong).refused(400, code, about);
         }
     }
     // What a client does not see it cannot search.
@@ -372,28 +343,26 @@ fn a_search_that_is_too_long_for_an_address_is_posted() {
 
 #[test]
 fn events_are_listed_and_searched_by_their_own_names() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.device(&json!({"name": "Hall"}));
+    let (_server, api) = Server::with_api();
+    api.device(&json!({"name": "Hall"}));
     let made = ["Fair", "Summit", "Gone"].map(|name| {
         let event = json!({"eventName": name, "eventStartAt": "2026-11-21 00:00:00"});
-        caller.post("/event/new", &event).id()
+        api.post("/event/new", &event).id()
     });
-    caller.delete(&format!("/event/{}", made[2]));
-    let page = caller.get("/event/list?limit=1");
+    api.delete(&format!("/event/{}", made[2]));
+    let page = api.get("/event/list?limit=1");
     assert_eq!(
         (ids(&page), &pagination(&page)["totalItems"]),
         (vec![made[0]], &json!(2))
     );
-    assert_eq!(page.data()[0]["_type"], "event");
-    assert_eq!(page.data()[0]["eventName"], "Fair");
-    let pages = followed(&caller, "/api/v5/event/list?limit=1&fields=id", "next");
+    page.data()[0].agrees(&json!({"_type": "event", "eventName": "Fair"}));
+    let pages = followed(&api, "/api/v5/event/list?limit=1&fields=id", "next");
     assert_eq!(pages, [[made[0]], [made[1]]]);
     let found = |search: &str| {
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("search", search)
             .finish();
-        caller.get(&format!("/event/list?{query}"))
+        api.get(&format!("/event/list?{query}"))
     };
     assert_eq!(ids(&found(r#"{"*=": ["eventName", "SUM"]}"#)), [made[1]]);
     assert_eq!(

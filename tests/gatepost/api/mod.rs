@@ -4,7 +4,6 @@ mod audit;
 mod authorisation;
 mod batch;
 mod changes;
-mod codes;
 mod content;
 mod delegates;
 mod devices;
@@ -22,7 +21,7 @@ mod nonces;
 mod otp;
 mod outline;
 mod places;
-mod references;
+mod records;
 mod resends;
 mod rules;
 mod search;
@@ -87,8 +86,8 @@ fn encoded(value: &str) -> String {
 }
 
 /// A new device called `Gate` with these rules.
-fn gate(caller: &Caller<'_>, access: &Value) -> i64 {
-    caller.device(&json!({"name": "Gate", "data": {"Access": access}}))
+fn gate(api: &Caller, access: &Value) -> i64 {
+    api.device(&json!({"name": "Gate", "data": {"Access": access}}))
 }
 
 /// The refusals that the file keeps, the oldest first.

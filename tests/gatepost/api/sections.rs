@@ -1,18 +1,13 @@
 //! Sections of `data` with a schema: checked on every write, by the path of what does not fit.
 
-use crate::harness::Server;
+use crate::harness::{Server, cases, has};
 use gatepost::core::sections;
 use serde_json::{Value, json};
 
 fn set(server: &Server, document: &Value) {
     let named: sections::Named = serde_json::from_value(document.clone()).expect("sections");
     sections::check(&named).expect("schemas");
-    let ctx = server.context();
-    server
-        .app
-        .store
-        .write_blocking(move |tx| sections::save(tx, &ctx, &named, false))
-        .expect("saved");
+    server.write(move |tx, ctx| sections::save(tx, ctx, &named, false));
 }
 
 fn medical() -> Value {
@@ -29,89 +24,58 @@ fn medical() -> Value {
 
 #[test]
 fn a_section_must_fit_its_schema_when_it_is_written() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     set(&server, &medical());
     let create =
-        |data: Value| caller.post("/delegate/new", &json!({"firstName": "Ada", "data": data}));
-    for (data, about) in [
-        (
-            json!({"Medical": {"blood": "C"}}),
-            "data.Medical.blood: \"C\"",
-        ),
-        (
-            json!({"Medical": {}}),
-            "data.Medical: \"blood\" is a required property",
-        ),
-        (json!({"Medical": "A"}), "data.Medical: "),
-        (
-            json!({"Medical": {"blood": "A", "since": "soon"}}),
-            "data.Medical.since",
-        ),
-        (
-            json!({"Medical": {"blood": "A", "allergies": ["nuts", 1]}}),
-            "data.Medical.allergies[1]",
-        ),
-    ] {
-        create(data).refused(400, 1100, about);
+        |data: Value| api.post("/delegate/new", &json!({"firstName": "Ada", "data": data}));
+    for (data, about) in cases::<(Value, &str)>(json!([
+        [{"Medical": {"blood": "C"}}, "data.Medical.blood: \"C\""],
+        [{"Medical": {}}, "data.Medical: \"blood\" is a required property"],
+        [{"Medical": "A"}, "data.Medical: "],
+        [{"Medical": {"blood": "A", "since": "soon"}}, "data.Medical.since"],
+        [{"Medical": {"blood": "A", "allergies": ["nuts", 1]}}, "data.Medical.allergies[1]"],
+    ])) {
+        create(data).invalid(about);
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(server.count("delegates"), 0);
     let id = create(json!({"Medical": {"blood": "A"}, "Free": [1, "x"], "Data": {"y": null}})).id();
-    let patch = |data: Value| caller.patch(&format!("/delegate/id:{id}"), &json!({"data": data}));
+    let patch = |data: Value| api.patch(&format!("/delegate/id:{id}"), &json!({"data": data}));
     // What counts is the section as it will be.
-    assert_eq!(
-        patch(json!({"Medical": {"since": "2026-11-21"}})).status,
-        200
-    );
-    patch(json!({"Medical": {"blood": null}})).refused(400, 1100, "required");
-    patch(json!({"Medical": {"since": "2026-13-01"}})).refused(400, 1100, "data.Medical.since");
-    assert_eq!(patch(json!({"Medical": null})).status, 200);
-    assert_eq!(patch(json!({"Other": {"blood": 7}})).status, 200);
+    patch(json!({"Medical": {"since": "2026-11-21"}})).is(200);
+    patch(json!({"Medical": {"blood": null}})).invalid("required");
+    patch(json!({"Medical": {"since": "2026-13-01"}})).invalid("data.Medical.since");
+    patch(json!({"Medical": null})).is(200);
+    patch(json!({"Other": {"blood": 7}})).is(200);
     // An item of a batch, an event and a device of the same section are other matters.
-    caller.device(&json!({"data": {"Medical": {"blood": "X"}}}));
+    api.device(&json!({"data": {"Medical": {"blood": "X"}}}));
 }
 
 #[test]
 fn what_is_stored_already_stands_in_nobodys_way() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"data": {"Medical": {"blood": "C"}}}));
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"data": {"Medical": {"blood": "C"}}}));
     set(&server, &medical());
-    let patch = |body: Value| caller.patch(&format!("/delegate/id:{id}"), &body);
-    assert_eq!(
-        patch(json!({"firstName": "Ada", "data": {"Data": {"x": 1}}})).status,
-        200
-    );
-    patch(json!({"data": {"Medical": {"since": "2026-01-01"}}})).refused(
-        400,
-        1100,
-        "data.Medical.blood",
-    );
-    assert_eq!(
-        patch(json!({"data": {"Medical": {"blood": "A"}}})).status,
-        200
-    );
-    assert_eq!(patch(json!({"data": null})).status, 200);
+    let patch = |body: Value| api.patch(&format!("/delegate/id:{id}"), &body);
+    patch(json!({"firstName": "Ada", "data": {"Data": {"x": 1}}})).is(200);
+    patch(json!({"data": {"Medical": {"since": "2026-01-01"}}})).invalid("data.Medical.blood");
+    patch(json!({"data": {"Medical": {"blood": "A"}}})).is(200);
+    patch(json!({"data": null})).is(200);
 }
 
 #[test]
 fn data_is_free_unless_given_a_schema_and_a_schema_ends_at_once() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     set(
         &server,
         &json!({"delegate": {"Data": {"type": "object", "additionalProperties": false}}, "device": {"Seats": {"maxProperties": 1}}}),
     );
     let free = json!({"data": {"Data": {"any": "thing"}}});
-    caller
-        .post("/delegate/new", &free)
-        .refused(400, 1100, "data.Data");
-    caller.device(&free);
-    caller
-        .post("/device/new", &json!({"data": {"Seats": {"a": 1, "b": 2}}}))
-        .refused(400, 1100, "data.Seats");
+    api.post("/delegate/new", &free).invalid("data.Data");
+    api.device(&free);
+    api.post("/device/new", &json!({"data": {"Seats": {"a": 1, "b": 2}}}))
+        .invalid("data.Seats");
     set(&server, &json!({"delegate": {"Data": null}}));
-    caller.delegate(&free);
+    api.delegate(&free);
 }
 
 /// Definitions of which each refers twice to the next.
@@ -127,44 +91,29 @@ fn doubling(definitions: usize) -> Value {
 
 #[test]
 fn a_schema_that_expands_too_far_is_not_stored_and_stops_nobody_where_it_is() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let named = json!({"delegate": {"Medical": doubling(40)}});
     let named: sections::Named = serde_json::from_value(named).expect("sections");
     let refused = sections::check(&named).expect_err("too much");
-    assert!(
-        refused.message.contains("4398046511103 subschemas"),
-        "{}",
-        refused.message
-    );
-    let id = caller.delegate(&json!({"data": {"Medical": [1]}}));
+    has(&refused.message, "4398046511103 subschemas");
+    let id = api.delegate(&json!({"data": {"Medical": [1]}}));
     // An older version stored it all the same.
-    let ctx = server.context();
-    server
-        .app
-        .store
-        .write_blocking(move |tx| sections::save(tx, &ctx, &named, false))
-        .expect("saved");
-    let patch = |body: Value| caller.patch(&format!("/delegate/id:{id}"), &body);
-    patch(json!({"data": {"Medical": [2]}})).refused(400, 1100, "data.Medical: its schema");
-    caller
-        .post("/delegate/new", &json!({"data": {"Medical": [2]}}))
-        .refused(400, 1100, "data.Medical: its schema");
-    assert_eq!(patch(json!({"firstName": "Ada"})).status, 200);
+    server.write(move |tx, ctx| sections::save(tx, ctx, &named, false));
+    let patch = |body: Value| api.patch(&format!("/delegate/id:{id}"), &body);
+    patch(json!({"data": {"Medical": [2]}})).invalid("data.Medical: its schema");
+    api.post("/delegate/new", &json!({"data": {"Medical": [2]}}))
+        .invalid("data.Medical: its schema");
+    patch(json!({"firstName": "Ada"})).is(200);
     set(&server, &medical());
-    assert_eq!(
-        patch(json!({"data": {"Medical": {"blood": "A"}}})).status,
-        200
-    );
+    patch(json!({"data": {"Medical": {"blood": "A"}}})).is(200);
 }
 
 #[test]
 fn check_ins_go_on_while_a_record_is_validated() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let delegate = caller.delegate(&json!({}));
-    let device = caller.device(&json!({}));
-    let id = caller.delegate(&json!({}));
+    let (server, api) = Server::with_api();
+    let delegate = api.delegate(&json!({}));
+    let device = api.device(&json!({}));
+    let id = api.delegate(&json!({}));
     // It takes seconds, which is within what is allowed.
     set(&server, &json!({"delegate": {"Slow": doubling(10)}}));
     let list: Vec<_> = (0..8_000).collect();
@@ -172,14 +121,11 @@ fn check_ins_go_on_while_a_record_is_validated() {
     let mut meanwhile = 0;
     std::thread::scope(|scope| {
         let writing = scope.spawn(|| {
-            let caller = server.caller_with_all();
-            caller.patch(&format!("/delegate/id:{id}"), &body)
+            let api = server.caller_with_all();
+            api.patch(&format!("/delegate/id:{id}"), &body)
         });
         while !writing.is_finished() {
-            let reply = caller.interact(
-                "check-in-override",
-                &json!({"delegate": delegate, "device": device}),
-            );
+            let reply = api.scan("check-in-override", delegate, device);
             assert_eq!(reply.status, 201);
             meanwhile += 1;
         }
@@ -193,26 +139,24 @@ fn check_ins_go_on_while_a_record_is_validated() {
     });
     assert!(meanwhile > 5, "{meanwhile} check-ins");
     let too_large: Vec<_> = (0..100_000).collect();
-    caller
-        .patch(
-            &format!("/delegate/id:{id}"),
-            &json!({"data": {"Slow": too_large}}),
-        )
-        .refused(400, 1100, "data.Slow: is too large");
+    api.patch(
+        &format!("/delegate/id:{id}"),
+        &json!({"data": {"Slow": too_large}}),
+    )
+    .invalid("data.Slow: is too large");
 }
 
 #[test]
 fn what_was_validated_is_what_is_written() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let schema = json!({"delegate": {"Pair": {"not": {"required": ["a", "b"]}}}});
     set(&server, &schema);
     for _ in 0..20 {
-        let id = caller.delegate(&json!({"data": {"Pair": {}}}));
+        let id = api.delegate(&json!({"data": {"Pair": {}}}));
         let patch = |key: &str| {
-            let caller = server.caller_with_all();
+            let api = server.caller_with_all();
             let body = json!({"data": {"Pair": {key: 1}}});
-            caller.patch(&format!("/delegate/id:{id}"), &body).status
+            api.patch(&format!("/delegate/id:{id}"), &body).status
         };
         // Each fits alone; together they do not, whoever comes first.
         let mut statuses = std::thread::scope(|scope| {

@@ -2,24 +2,19 @@
 //! §6).
 
 use super::gate;
-use crate::harness::{Server, Whole, whole};
+use crate::harness::{Server, Whole, whole, words};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 #[test]
 fn default_rules_hold_where_a_device_has_none_of_its_own() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let plain = caller.device(&json!({}));
-    let own = gate(&caller, &json!({"entry": "multiple"}));
-    let limited = gate(&caller, &json!({"maxCheckIns": 1}));
-    let check_in = |device: i64, delegate: i64| {
-        caller
-            .interact("check-in", &json!({"delegate": delegate, "device": device}))
-            .code()
-    };
+    let (server, api) = Server::with_api();
+    let plain = api.device(&json!({}));
+    let own = gate(&api, &json!({"entry": "multiple"}));
+    let limited = gate(&api, &json!({"maxCheckIns": 1}));
+    let check_in = |device: i64, delegate: i64| api.scan("check-in", delegate, device).code();
     server.settings(&json!({"access": {"entry": "single"}}));
-    let a = caller.delegate(&json!({}));
+    let a = api.delegate(&json!({}));
     assert_eq!((check_in(plain, a), check_in(plain, a)), (0, 740));
     assert_eq!((check_in(own, a), check_in(own, a)), (0, 0));
     server.settings(&json!({"access": {"ruleSet": "simple"}}));
@@ -60,24 +55,18 @@ fn a_setting_that_is_none_is_refused_by_name() {
         let message = saved.expect_err("it is refused").message;
         assert!(message.contains(named), "{changes}: {message}");
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM settings"), 0);
+    assert_eq!(server.count("settings"), 0);
 }
 
 #[test]
 fn any_origin_may_call_unless_a_list_is_set() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
+    let (server, api) = Server::with_api();
     let call = |path: &str, origin: &str| -> Whole {
-        let request = server.request(Method::GET, path).bearer_auth(&caller.token);
+        let request = server.request(Method::GET, path).bearer_auth(&api.token);
         whole(request.header("Origin", origin))
     };
     let allowed = |answer: &Whole| answer.header("access-control-allow-origin").to_owned();
-    for path in [
-        "/api/v5/ping",
-        "/api/v5/nope",
-        "/api/v5/delegate/id:1",
-        "/api/5/ping",
-    ] {
+    for path in words("/api/v5/ping /api/v5/nope /api/v5/delegate/id:1 /api/5/ping") {
         let answer = call(path, "https://app.example.org");
         assert!(
             ["*", "https://app.example.org"].contains(&&*allowed(&answer)),
@@ -107,12 +96,9 @@ fn any_origin_may_call_unless_a_list_is_set() {
         allowed(&call("/api/v5/ping", "https://app.example.org")),
         "https://app.example.org"
     );
-    for other in [
-        "https://evil.example",
-        "http://app.example.org",
-        "https://app.example.org.evil.example",
-        "null",
-    ] {
+    for other in words(
+        "https://evil.example http://app.example.org https://app.example.org.evil.example null",
+    ) {
         let answer = call("/api/v5/ping", other);
         assert_eq!(
             (allowed(&answer), answer.reply.status),

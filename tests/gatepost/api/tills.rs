@@ -1,11 +1,9 @@
 //! What tills do to `/tx/new`: retries and revisions in any order, at once, and bodies of any size.
 
 use super::transactions::{Till, barcodes, reply_to, told};
-use crate::harness::{Reply, Server, reply};
-use gatepost::{
-    identity::ConsoleRole,
-    types::secret::{digest, hex},
-};
+use crate::faults::process;
+use crate::harness::{Server, at_once, has, reply};
+use gatepost::types::secret::{digest, hex};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
@@ -32,7 +30,7 @@ fn ends(code: &str, tickets: &BTreeSet<usize>) -> Vec<String> {
     named.collect()
 }
 
-fn revision(till: &Till<'_>, code: &str, tickets: &BTreeSet<usize>) -> Value {
+fn revision(till: &Till, code: &str, tickets: &BTreeSet<usize>) -> Value {
     let barcodes = ends(code, tickets);
     let barcodes: Vec<&str> = barcodes.iter().map(String::as_str).collect();
     till.sale(code, &barcodes)
@@ -54,8 +52,7 @@ fn there(server: &Server, code: &str) -> [i64; 4] {
 
 #[test]
 fn retries_and_revisions_in_any_order_create_nothing_twice() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let mut runner = TestRunner::new(Config {
         cases: 60,
         failure_persistence: None,
@@ -86,26 +83,18 @@ fn retries_and_revisions_in_any_order_create_nothing_twice() {
     };
     runner.run(&orders(), law).expect("the law holds");
     assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM delegates"),
+        server.count("delegates"),
         server.value::<i64>("SELECT count(DISTINCT barcode) FROM delegates")
     );
 }
 
 #[test]
 fn revisions_that_come_at_once_make_each_ticket_once() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let all: Vec<BTreeSet<usize>> = (1..32_usize)
         .map(|bits| (0..5).filter(|at| bits & (1 << at) != 0).collect())
         .collect();
-    let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let sent: Vec<_> = all
-            .iter()
-            .map(|tickets| scope.spawn(|| till.send(&revision(&till, "T", tickets))))
-            .collect();
-        let answered = sent.into_iter().map(|one| one.join().expect("an answer"));
-        answered.collect()
-    });
+    let replies = at_once(all.len(), |at| till.send(&revision(&till, "T", &all[at])));
     for (reply, tickets) in replies.iter().zip(&all) {
         let made: BTreeSet<String> = barcodes(reply).into_iter().collect();
         let own: BTreeSet<String> = ends("T", tickets).into_iter().collect();
@@ -116,8 +105,7 @@ fn revisions_that_come_at_once_make_each_ticket_once() {
 
 #[test]
 fn an_absurd_number_or_a_name_that_stands_twice_hides_nothing_else() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (_server, till) = Till::open();
     let text = till
         .sale("T", &["A"])
         .to_string()
@@ -136,8 +124,7 @@ fn an_absurd_number_or_a_name_that_stands_twice_hides_nothing_else() {
 
 #[test]
 fn whoever_paid_is_let_in_whatever_the_ticket_is_called() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let mut body = till.sale("T", &["A", "B"]);
     body["items"][0]["delegates"][0]["description"] = json!("x".repeat(10_001));
     let reply = till.send(&body);
@@ -154,8 +141,7 @@ fn whoever_paid_is_let_in_whatever_the_ticket_is_called() {
 
 #[test]
 fn a_body_of_eight_mebibytes_is_taken_and_costs_a_bounded_time() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let whole = |begin: &str, part: &str, end: &str| {
         let count = (8 * 1024 * 1024 - begin.len() - end.len()) / part.len();
         let mut body = format!("{begin}{}{end}", part.repeat(count)).into_bytes();
@@ -214,37 +200,25 @@ fn a_body_of_eight_mebibytes_is_taken_and_costs_a_bounded_time() {
     }
     // What a page shows is bounded, and a spreadsheet holds what its cells can.
     let note: i64 = server.value("SELECT id FROM transactions WHERE code = 'N'");
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     for page in ["/console/sales", &format!("/console/sales/{note}")] {
-        let html = crew.get(page).shown();
+        let html = crew.page(page);
         assert!(html.len() < 100_000, "{page}: {}", html.len());
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let list = folder.path().join("sales.xlsx");
-    let export = [
-        "export".as_ref(),
-        "transactions".as_ref(),
-        "--output".as_ref(),
-        list.as_os_str(),
-    ];
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .arg("--db")
-        .arg(server.path())
-        .args(export)
-        .output()
-        .expect("it runs");
+    let list = server.file("sales.xlsx", "");
+    std::fs::remove_file(&list).expect("gone");
+    let output = process::gatepost(
+        &server.path(),
+        &["export", "transactions", "--output", &list],
+    );
     assert!(output.status.success(), "{output:?}");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        told.contains("longer than a cell of a spreadsheet holds"),
-        "{told}"
-    );
+    has(&told, "longer than a cell of a spreadsheet holds");
 }
 
 #[test]
 fn a_number_that_is_none_costs_nothing_else() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     for (n, none) in ["NaN", "-Infinity", "1e999"].into_iter().enumerate() {
         let (code, ticket) = (format!("NONE{n}"), format!("NONE{n}A"));
         let text = till.sale(&code, &[&ticket]).to_string();
@@ -276,11 +250,10 @@ fn a_number_that_is_none_costs_nothing_else() {
 
 #[test]
 fn a_purchase_that_is_only_laid_out_otherwise_is_the_same() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let sale = till.sale("T", &["A"]);
     let keyed = |body: String| {
-        let request = till.caller.request(Method::POST, "/tx/new");
+        let request = till.api.request(Method::POST, "/tx/new");
         reply(request.header("Idempotency-Key", "k").body(body))
     };
     let first = keyed(sale.to_string());
@@ -299,7 +272,7 @@ fn a_purchase_that_is_only_laid_out_otherwise_is_the_same() {
         sale.to_string().replacen(":2500", ":2500.0", 1),
     ] {
         let reply = reply_to(&till, other.into_bytes());
-        assert!(told(&reply)[0].contains("sent before with other content"));
+        has(&told(&reply)[0], "sent before with other content");
     }
     assert_eq!(there(&server, "T"), [1, 3, 1, 2]);
     let kept: Vec<u8> = server.value("SELECT body FROM transaction_bodies ORDER BY id LIMIT 1");
@@ -314,25 +287,18 @@ fn a_purchase_that_is_only_laid_out_otherwise_is_the_same() {
 
 #[test]
 fn what_stands_in_the_address_is_no_reason_to_refuse_a_purchase() {
-    let server = Server::start();
-    let till = Till::at(&server);
-    let reply = till.caller.post("/tx/new?x=1&x=2", &till.sale("T", &["A"]));
+    let (_server, till) = Till::open();
+    let reply = till.api.post("/tx/new?x=1&x=2", &till.sale("T", &["A"]));
     assert_eq!((reply.status, barcodes(&reply)), (201, vec!["A".into()]));
     assert_eq!(told(&reply), [": \\x\\ in the query string is not read"]);
 }
 
 #[test]
 fn a_ticket_of_somebody_who_was_deleted_is_not_made_anew_without_a_word() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let first = till.send(&till.sale("T1", &["A", "B"]));
-    let deleted = till.caller.get("/delegate/barcode:A").id();
-    assert_eq!(
-        till.caller
-            .delete(&format!("/delegate/id:{deleted}"))
-            .status,
-        204
-    );
+    let deleted = till.api.get("/delegate/barcode:A").id();
+    till.api.delete(&format!("/delegate/id:{deleted}")).is(204);
     // Its own purchase knows what became of it.
     let again = till.send(&till.sale("T1", &["A", "B"]));
     assert_eq!(again, first);
@@ -345,37 +311,28 @@ fn a_ticket_of_somebody_who_was_deleted_is_not_made_anew_without_a_word() {
             && told_of_other[0].contains(&format!("delegate {deleted} was deleted")),
         "{told_of_other:?}"
     );
-    till.caller
-        .get("/delegate/barcode:A")
-        .refused(404, 1301, "");
+    till.api.get("/delegate/barcode:A").refused(404, 1301, "");
     // What somebody else has by now is told as that; what no purchase sold is made.
-    till.caller.delegate(&json!({"barcode": "A"}));
+    till.api.delegate(&json!({"barcode": "A"}));
     let taken = till.send(&till.sale("T3", &["A"]));
     assert!(!told(&taken)[0].contains("was deleted"), "{taken:?}");
-    let free = till.caller.delegate(&json!({"barcode": "D"}));
-    till.caller.delete(&format!("/delegate/id:{free}"));
+    let free = till.api.delegate(&json!({"barcode": "D"}));
+    till.api.delete(&format!("/delegate/id:{free}"));
     let sold = till.send(&till.sale("T4", &["D"]));
     assert_eq!((told(&sold), barcodes(&sold)), (vec![], vec!["D".into()]));
     // Nor is that of somebody who was deleted for good.
-    let gone = till.caller.get("/delegate/barcode:B").id();
-    let crew = server.crew(ConsoleRole::Administrator);
-    crew.post(
-        &format!("/console/delegates/{gone}/erase"),
-        &[("confirm", &gone.to_string())],
-    )
-    .taken();
+    let gone = till.api.get("/delegate/barcode:B").id();
+    let crew = server.administrator();
+    crew.erase(gone);
     let anew = till.send(&till.sale("T5", &["B"]));
     assert_eq!(barcodes(&anew), [] as [&str; 0]);
     assert!(told(&anew)[0].contains("deleted for good"), "{anew:?}");
-    till.caller
-        .get("/delegate/barcode:B")
-        .refused(404, 1301, "");
+    till.api.get("/delegate/barcode:B").refused(404, 1301, "");
 }
 
 #[test]
 fn what_is_told_of_the_sample_of_the_reference_is_only_what_it_names_wrongly() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     // The specification's two methods, handed over in cash and by card.
     let mut body = till.sale("T", &["A", "B"]);
     body["transactions"] = json!([
@@ -391,8 +348,7 @@ fn what_is_told_of_the_sample_of_the_reference_is_only_what_it_names_wrongly() {
 
 #[test]
 fn a_letter_that_is_none_costs_no_ticket() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (_server, till) = Till::open();
     for (n, cut) in [&b"\\ud83d"[..], b"\xfc"].into_iter().enumerate() {
         let (code, ticket) = (format!("CUT{n}"), format!("CUT{n}A"));
         let mut sale: Vec<u8> = Vec::new();
@@ -415,12 +371,11 @@ fn a_letter_that_is_none_costs_no_ticket() {
 
 #[test]
 fn no_header_is_a_reason_to_refuse_a_purchase() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let long = "x".repeat(256);
     let send = |code: &str, headers: &[(&str, &str)], body: Option<Vec<u8>>| {
         let sale = till.sale(code, &[code]).to_string().into_bytes();
-        let mut request = till.caller.request(Method::POST, "/tx/new");
+        let mut request = till.api.request(Method::POST, "/tx/new");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

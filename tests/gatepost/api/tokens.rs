@@ -1,6 +1,6 @@
 //! The token endpoint (spec: Authentication; RFC 6749; contract §9).
 
-use crate::harness::{Caller, PASSWORD, Server, Whole, reply, whole};
+use crate::harness::{Agrees, Caller, PASSWORD, Server, Whole, cases, keys, reply, whole, words};
 use gatepost::identity::Scope;
 use reqwest::{Method, blocking::RequestBuilder};
 use serde_json::{Value, json};
@@ -13,6 +13,13 @@ const PATHS: [&str; 6] = [
     "/api/v5/oauth/v2/token.json",
     "/api/5/oauth/v2/token.json",
 ];
+
+/// A server with a client: its id and secret.
+pub fn with_client() -> (Server, String, String) {
+    let server = Server::start();
+    let (id, secret) = server.client(&[], &[]);
+    (server, id, secret)
+}
 
 fn endpoint(server: &Server) -> RequestBuilder {
     server.request(Method::POST, PATHS[0])
@@ -76,32 +83,23 @@ pub fn with(body: &Value, changes: &Value) -> Value {
 }
 
 pub fn works(server: &Server, token: &Value) -> bool {
-    let caller = Caller::with_token(server, token.as_str().expect("a token"));
-    let status = caller.get("/ping").status;
+    let api = Caller::with_token(server, token.as_str().expect("a token"));
+    let status = api.get("/ping").status;
     assert!([200, 401].contains(&status), "{status}");
     status == 200
 }
 
 #[test]
 fn a_client_gets_a_token_for_an_hour_at_every_address() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     for path in PATHS {
         let request = server
             .request(Method::POST, path)
             .json(&of_client(&id, &secret));
         let answer = checked(whole(request));
         let body = granted(&answer);
-        let keys: Vec<&String> = body.as_object().expect("an object").keys().collect();
-        assert_eq!(
-            keys,
-            ["access_token", "expires_in", "token_type", "scope"],
-            "{path}"
-        );
-        assert_eq!(
-            (&body["expires_in"], &body["token_type"]),
-            (&json!(3600), &json!("bearer"))
-        );
+        assert_eq!(keys(body), "access_token expires_in token_type scope");
+        body.agrees(&json!({"expires_in": 3600, "token_type": "bearer"}));
         assert_eq!(body["scope"], Value::Null);
         assert!(works(&server, &body["access_token"]), "{path}");
     }
@@ -111,46 +109,36 @@ fn a_client_gets_a_token_for_an_hour_at_every_address() {
 
 #[test]
 fn credentials_come_in_json_in_a_form_or_by_basic() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-    granted(&checked(whole(ask_form(&server, &*form))));
-    let grant = "grant_type=client_credentials";
-    granted(&checked(whole(
-        ask_form(&server, grant).basic_auth(&id, Some(&secret)),
-    )));
     let json = json!({"grant_type": "client_credentials"});
-    granted(&checked(whole(
-        endpoint(&server).json(&json).basic_auth(&id, Some(&secret)),
-    )));
-    // The id may stand beside Basic, another or a second secret may not.
-    let named = with(&json, &json!({"client_id": id}));
-    granted(&checked(whole(
+    let basic = |request: RequestBuilder| request.basic_auth(&id, Some(&secret));
+    let with_basic = |more: Value| basic(endpoint(&server).json(&with(&json, &more)));
+    for request in [
+        ask_form(&server, &*form),
+        basic(ask_form(&server, "grant_type=client_credentials")),
+        with_basic(json!({})),
+        // The id may stand beside Basic, another or a second secret may not.
+        with_basic(json!({"client_id": id})),
+        // An old bearer token that an app sends along is passed over.
         endpoint(&server)
-            .json(&named)
-            .basic_auth(&id, Some(&secret)),
-    )));
+            .json(&of_client(&id, &secret))
+            .bearer_auth("old"),
+    ] {
+        granted(&checked(whole(request)));
+    }
     for both in [
         json!({"client_secret": secret}),
         json!({"client_id": "other"}),
     ] {
-        let request = endpoint(&server)
-            .json(&with(&json, &both))
-            .basic_auth(&id, Some(&secret));
-        refused(&checked(whole(request)), 400, "invalid_request", "not both");
+        let answer = checked(whole(with_basic(both)));
+        refused(&answer, 400, "invalid_request", "not both");
     }
-    // An old bearer token that an app sends along is passed over.
-    granted(&checked(whole(
-        endpoint(&server)
-            .json(&of_client(&id, &secret))
-            .bearer_auth("old"),
-    )));
 }
 
 #[test]
 fn a_wrong_client_is_invalid_client() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let (other, _) = server.client(&[], &[]);
     for (id, secret) in [
         (&*id, "wrong"),
@@ -173,13 +161,8 @@ fn a_wrong_client_is_invalid_client() {
     let broken =
         ask_form(&server, "grant_type=client_credentials").header("Authorization", "Basic %%%");
     refused(&checked(whole(broken)), 401, "invalid_client", "");
-    let ctx = server.context();
     let revoked = id.clone();
-    let done = server
-        .app
-        .store
-        .write_blocking(move |tx| gatepost::identity::clients::revoke(tx, &ctx, &revoked));
-    done.expect("it is revoked");
+    server.write(move |tx, ctx| gatepost::identity::clients::revoke(tx, ctx, &revoked));
     // Whoever has the right secret is told, and nobody else.
     for (secret, about) in [(&*secret, "was revoked"), ("wrong", "unknown or revoked")] {
         let answer = ask(&server, &of_client(&id, secret));
@@ -189,8 +172,7 @@ fn a_wrong_client_is_invalid_client() {
 
 #[test]
 fn a_client_that_does_not_say_who_it_is_is_invalid_client() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let fine = of_client(&id, &secret);
     for (changes, about) in [
         (json!({"client_id": null}), "client_id is missing"),
@@ -206,15 +188,9 @@ fn a_client_that_does_not_say_who_it_is_is_invalid_client() {
 
 #[test]
 fn unknown_parameters_are_ignored() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
-    for unknown in [
-        "audience=a",
-        "resource=a&resource=b",
-        "x=%ff&%ff=y&=&z",
-        "token_type_hint=",
-    ] {
+    for unknown in words("audience=a resource=a&resource=b x=%ff&%ff=y&=&z token_type_hint=") {
         granted(&checked(whole(ask_form(
             &server,
             format!("{form}&{unknown}"),
@@ -232,8 +208,7 @@ fn unknown_parameters_are_ignored() {
 
 #[test]
 fn a_compressed_request_is_invalid() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let request = endpoint(&server)
         .json(&of_client(&id, &secret))
         .header("Content-Encoding", "gzip");
@@ -253,15 +228,14 @@ fn the_metadata_says_where_everything_is() {
     assert_eq!(answer.header("content-type"), "application/json");
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     let metadata = &answer.reply.body;
-    assert_eq!(metadata["issuer"], json!(server.url()));
-    assert_eq!(metadata["response_types_supported"], json!([]));
+    metadata.agrees(&json!({"issuer": server.url(), "response_types_supported": []}));
     // What it names is there.
     let (id, secret) = server.client(&[], &[]);
     for endpoint in ["token_endpoint", "revocation_endpoint"] {
         let url = metadata[endpoint].as_str().expect("an address");
         let body = with(&of_client(&id, &secret), &json!({"token": "x"}));
         assert_eq!(
-            reply(server.http.post(url).json(&body)).status,
+            reply(server.request(Method::POST, url).json(&body)).status,
             200,
             "{url}"
         );
@@ -276,8 +250,7 @@ fn the_metadata_says_where_everything_is() {
 
 #[test]
 fn a_token_is_given_back() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let client = of_client(&id, &secret);
     server.user("ada@example.org", &[], None);
     let password =
@@ -324,45 +297,20 @@ fn a_token_is_given_back() {
 
 #[test]
 fn a_malformed_request_is_told_by_what_is_missing() {
-    let server = Server::start();
-    let (id, secret) = server.client(&[], &[]);
+    let (server, id, secret) = with_client();
     let fine = of_client(&id, &secret);
-    for (changes, error, about) in [
-        (json!({"grant_type": null}), "invalid_request", "grant_type"),
-        (json!({"grant_type": ""}), "invalid_request", "grant_type"),
-        (
-            json!({"grant_type": "password", "password": "x"}),
-            "invalid_request",
-            "username",
-        ),
-        (
-            json!({"grant_type": "password", "username": "x"}),
-            "invalid_request",
-            "password",
-        ),
-        (
-            json!({"grant_type": "refresh_token"}),
-            "invalid_request",
-            "refresh_token",
-        ),
-        (
-            json!({"grant_type": "authorization_code"}),
-            "unsupported_grant_type",
-            "grant_type",
-        ),
-        (
-            json!({"grant_type": "Password"}),
-            "unsupported_grant_type",
-            "grant_type",
-        ),
-        (
-            json!({"client_secret": 7}),
-            "invalid_request",
-            "client_secret",
-        ),
-        (json!({"client_id": ["x"]}), "invalid_request", "client_id"),
-        (json!({"scope": "\u{0}"}), "invalid_scope", "scope"),
-    ] {
+    for (changes, error, about) in cases::<(Value, &str, &str)>(json!([
+        [{"grant_type": null}, "invalid_request", "grant_type"],
+        [{"grant_type": ""}, "invalid_request", "grant_type"],
+        [{"grant_type": "password", "password": "x"}, "invalid_request", "username"],
+        [{"grant_type": "password", "username": "x"}, "invalid_request", "password"],
+        [{"grant_type": "refresh_token"}, "invalid_request", "refresh_token"],
+        [{"grant_type": "authorization_code"}, "unsupported_grant_type", "grant_type"],
+        [{"grant_type": "Password"}, "unsupported_grant_type", "grant_type"],
+        [{"client_secret": 7}, "invalid_request", "client_secret"],
+        [{"client_id": ["x"]}, "invalid_request", "client_id"],
+        [{"scope": "\u{0}"}, "invalid_scope", "scope"],
+    ])) {
         refused(&ask(&server, &with(&fine, &changes)), 400, error, about);
     }
     let form = format!("grant_type=client_credentials&client_id={id}&client_secret={secret}");
@@ -380,29 +328,21 @@ fn a_malformed_request_is_told_by_what_is_missing() {
             "",
         );
     }
-    for body in [
-        "",
-        "{",
-        "[]",
-        "null",
-        "\"x\"",
-        "{\"grant_type\": \"a\", \"grant_type\": \"b\"}",
-    ] {
-        let request = endpoint(&server)
-            .header("Content-Type", "application/json")
-            .body(body);
-        refused(&checked(whole(request)), 400, "invalid_request", "");
+    let send = |kind: &str, body: &str| {
+        let request = endpoint(&server).header("Content-Type", kind);
+        checked(whole(request.body(body.to_owned())))
+    };
+    let twice = r#"{"grant_type": "a", "grant_type": "b"}"#;
+    for body in ["", "{", "[]", "null", "\"x\"", twice] {
+        refused(&send("application/json", body), 400, "invalid_request", "");
     }
     for other in [
         "text/plain",
         "multipart/form-data; boundary=x",
         "application/xml",
     ] {
-        let request = endpoint(&server)
-            .header("Content-Type", other)
-            .body(form.clone());
         refused(
-            &checked(whole(request)),
+            &send(other, &form),
             400,
             "invalid_request",
             "application/json",
@@ -415,12 +355,7 @@ fn scopes_are_granted_whether_named_or_not() {
     let server = Server::start();
     let (id, secret) = server.client(&[], &[Scope::ReportRead, Scope::Trusted]);
     let fine = of_client(&id, &secret);
-    for named in [
-        json!(null),
-        json!("TRUSTED"),
-        json!("TRUSTED REPORT_READ"),
-        json!(""),
-    ] {
+    for named in cases::<Value>(json!([null, "TRUSTED", "TRUSTED REPORT_READ", ""])) {
         let answer = ask(&server, &with(&fine, &json!({"scope": named})));
         assert_eq!(granted(&answer)["scope"], "REPORT_READ TRUSTED", "{named}");
     }

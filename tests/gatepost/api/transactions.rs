@@ -1,26 +1,27 @@
 //! `/tx/new`: always accepted, kept word for word, loaded as far as it goes, and never twice.
 
-use crate::harness::{Caller, Reply, Server, reply};
+use crate::harness::{Agrees, Caller, Reply, Server, at_once, reply};
 use gatepost::{domain::sales, identity::Role};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-pub(super) struct Till<'a> {
-    pub(super) caller: Caller<'a>,
+pub(super) struct Till {
+    pub(super) api: Caller,
     event: i64,
     product: i64,
 }
 
-impl<'a> Till<'a> {
-    pub(super) fn at(server: &'a Server) -> Self {
-        let caller = server.caller_with_all();
-        let event = caller.device(&json!({"name": "Fair", "deviceType": "event"}));
-        let product = caller.device(&json!({"name": "Day ticket", "parent": event}));
-        Self {
-            caller,
+impl Till {
+    pub(super) fn open() -> (Server, Self) {
+        let (server, api) = Server::with_api();
+        let event = api.device(&json!({"name": "Fair", "deviceType": "event"}));
+        let product = api.device(&json!({"name": "Day ticket", "parent": event}));
+        let till = Self {
+            api,
             event,
             product,
-        }
+        };
+        (server, till)
     }
 
     pub(super) fn sale(&self, code: &str, barcodes: &[&str]) -> Value {
@@ -40,11 +41,11 @@ impl<'a> Till<'a> {
     }
 
     pub(super) fn send(&self, body: &Value) -> Reply {
-        self.caller.post("/tx/new", body)
+        self.api.post("/tx/new", body)
     }
 
     fn send_bytes(&self, body: &'static [u8]) -> Reply {
-        reply(self.caller.request(Method::POST, "/tx/new").body(body))
+        reply(self.api.request(Method::POST, "/tx/new").body(body))
     }
 }
 
@@ -63,30 +64,29 @@ pub(super) fn barcodes(reply: &Reply) -> Vec<String> {
 
 #[test]
 fn a_ticket_that_was_sold_opens_the_door_of_its_product_and_of_the_event() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     server.settings(&json!({"access": {"ruleSet": "simple"}}));
     let reply = till.send(&till.sale("TLH26", &["A1", "A2"]));
     assert_eq!((reply.status, told(&reply)), (201, vec![]));
-    assert_eq!(reply.data()["_type"], "transaction");
-    assert_eq!(reply.data()["code"], "TLH26");
+    reply
+        .data()
+        .agrees(&json!({"_type": "transaction", "code": "TLH26"}));
     assert_eq!(barcodes(&reply), ["A1", "A2"]);
-    let delegate = till.caller.get("/delegate/barcode:A2?fields=sources,data");
+    let delegate = till.api.get("/delegate/barcode:A2?fields=sources,data");
     assert_eq!(delegate.data()["sources"], json!(["tx"]));
     for device in [till.event, till.product] {
         let body = json!({"delegate": "barcode:A1", "device": device});
-        assert_eq!(till.caller.interact("check-in", &body).status, 201);
+        till.api.interact("check-in", &body).is(201);
     }
     let joins = till
-        .caller
+        .api
         .get("/interaction/list?search={\"==\":[\"interactionType\",\"join\"]}");
-    assert_eq!(joins.data().as_array().map(Vec::len), Some(4));
+    assert_eq!(joins.list().len(), 4);
 }
 
 #[test]
 fn the_same_purchase_again_creates_nothing_twice_and_a_changed_one_adds_its_tickets() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let (small, large) = (
         till.sale("T", &["A", "B"]),
         till.sale("T", &["A", "B", "C"]),
@@ -104,12 +104,9 @@ fn the_same_purchase_again_creates_nothing_twice_and_a_changed_one_adds_its_tick
     for body in [&large, &small, &small, &large] {
         assert_eq!(barcodes(&till.send(body)), ["A", "B", "C"]);
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 3);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM transactions"), 1);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM transaction_bodies"),
-        2
-    );
+    assert_eq!(server.count("delegates"), 3);
+    assert_eq!(server.count("transactions"), 1);
+    assert_eq!(server.count("transaction_bodies"), 2);
     assert_eq!(
         server.value::<i64>("SELECT total_amount FROM transactions"),
         5000
@@ -120,30 +117,22 @@ fn the_same_purchase_again_creates_nothing_twice_and_a_changed_one_adds_its_tick
 
 #[test]
 fn one_purchase_fifty_times_at_once_is_one() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let body = till.sale("T", &["A", "B", "C"]);
-    let replies: Vec<Reply> = std::thread::scope(|scope| {
-        let send = || scope.spawn(|| till.send(&body));
-        let all: Vec<_> = (0..50).map(|_| send()).collect();
-        all.into_iter()
-            .map(|one| one.join().expect("an answer"))
-            .collect()
-    });
+    let replies = at_once(50, |_| till.send(&body));
     assert!(
         replies.iter().all(|reply| *reply == replies[0]),
         "{replies:?}"
     );
     assert_eq!(barcodes(&replies[0]), ["A", "B", "C"]);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 3);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 6);
+    assert_eq!(server.count("delegates"), 3);
+    assert_eq!(server.count("interactions"), 6);
 }
 
 #[test]
 fn what_does_not_fit_is_told_and_the_rest_is_loaded() {
-    let server = Server::start();
-    let till = Till::at(&server);
-    till.caller.delegate(&json!({"barcode": "TAKEN"}));
+    let (server, till) = Till::open();
+    till.api.delegate(&json!({"barcode": "TAKEN"}));
     let mut body = till.sale("T", &["A", "TAKEN"]);
     body["context"] = json!(9999);
     body["totalAmount"] = json!(1);
@@ -164,15 +153,14 @@ fn what_does_not_fit_is_told_and_the_rest_is_loaded() {
             "{expected}: {told:?}"
         );
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 0);
+    assert_eq!(server.count("interactions"), 0);
     // Once the code is free, the same body again does not take it: what was looked at was told.
     assert_eq!(till.send(&body), reply);
 }
 
 #[test]
 fn what_is_no_purchase_at_all_is_kept_word_for_word() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let bodies: [&'static [u8]; 5] = [
         b"",
         b"total: 25",
@@ -192,19 +180,18 @@ fn what_is_no_purchase_at_all_is_kept_word_for_word() {
         ));
         assert_eq!(kept, body);
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM transactions"), 5);
+    assert_eq!(server.count("transactions"), 5);
     let large = reply_to(&till, vec![b' '; 8 * 1024 * 1024 + 1]);
     large.refused(413, 1106, "8388608");
 }
 
-pub(super) fn reply_to(till: &Till<'_>, body: Vec<u8>) -> Reply {
-    reply(till.caller.request(Method::POST, "/tx/new").body(body))
+pub(super) fn reply_to(till: &Till, body: Vec<u8>) -> Reply {
+    reply(till.api.request(Method::POST, "/tx/new").body(body))
 }
 
 #[test]
 fn a_purchase_that_was_cut_off_is_finished_at_the_next_start() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let reply = till.send(&till.sale("T", &["A", "B", "C"]));
     // As a cut between two slices leaves it.
     let (b, c) = (
@@ -224,7 +211,7 @@ fn a_purchase_that_was_cut_off_is_finished_at_the_next_start() {
     let barcodes: String =
         server.value("SELECT group_concat(barcode, ' ') FROM transaction_delegates");
     assert_eq!(barcodes, "A B C");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 6);
+    assert_eq!(server.count("interactions"), 6);
     assert_eq!(
         server.value::<i64>("SELECT loaded FROM transaction_bodies"),
         3
@@ -233,8 +220,7 @@ fn a_purchase_that_was_cut_off_is_finished_at_the_next_start() {
 
 #[test]
 fn a_long_purchase_is_loaded_in_slices() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (_server, till) = Till::open();
     let codes: Vec<String> = (0..600).map(|number| format!("N{number:04}")).collect();
     let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
     let reply = till.send(&till.sale("T", &codes));
@@ -243,10 +229,9 @@ fn a_long_purchase_is_loaded_in_slices() {
 
 #[test]
 fn a_key_gives_the_same_answer_and_stands_for_one_body() {
-    let server = Server::start();
-    let till = Till::at(&server);
+    let (server, till) = Till::open();
     let keyed = |body: &Value| {
-        let request = till.caller.request(Method::POST, "/tx/new");
+        let request = till.api.request(Method::POST, "/tx/new");
         reply(request.header("Idempotency-Key", "k").json(body))
     };
     let first = keyed(&till.sale("T", &["A"]));
@@ -256,7 +241,7 @@ fn a_key_gives_the_same_answer_and_stands_for_one_body() {
     assert!(told(&other)[0].contains("Idempotency-Key"), "{other:?}");
     assert_eq!((other.status, barcodes(&other)), (201, vec!["B".into()]));
     assert_eq!(keyed(&till.sale("T", &["A"])), first);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 2);
+    assert_eq!(server.count("delegates"), 2);
     let other = server.caller(&[Role::DelegateWrite]);
     other
         .post("/tx/new", &json!({}))

@@ -1,11 +1,11 @@
 //! `/interaction/test/...`, and what the server adds of itself to two `connect` (contract §6).
 
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, words};
 use serde_json::{Value, json};
 
 /// Three delegates.
-fn cast(caller: &Caller<'_>) -> [i64; 3] {
-    ["A", "B", "C"].map(|barcode| caller.delegate(&json!({"barcode": barcode})))
+fn cast(api: &Caller) -> [i64; 3] {
+    ["A", "B", "C"].map(|barcode| api.delegate(&json!({"barcode": barcode})))
 }
 
 fn of_type(id: i64, kind: &str) -> Value {
@@ -14,10 +14,9 @@ fn of_type(id: i64, kind: &str) -> Value {
 
 #[test]
 fn the_test_endpoint_tells_and_writes_nothing_at_all() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let [a, ..] = cast(&caller);
-    let single = caller.device(&json!({"name": "Single", "data": {"Access": {"entry": "single"}}}));
+    let (server, api) = Server::with_api();
+    let [a, ..] = cast(&api);
+    let single = api.device(&json!({"name": "Single", "data": {"Access": {"entry": "single"}}}));
     let dump = || -> String {
         let tables = [
             "interactions",
@@ -41,7 +40,7 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
         "delegate": "barcode:A", "device": single, "nonce": "n", "recordedAt": 1_700_000_000,
         "data": {"form": "f", "answers": [{"field": "a.b", "answer": 1}]},
     });
-    let tested = caller.post("/interaction/test/check-in", &body);
+    let tested = api.post("/interaction/test/check-in", &body);
     assert_eq!((tested.status, &tested.body["meta"]), (200, &json!({})));
     let tested = tested.data().clone();
     assert_eq!(tested["id"], Value::Null);
@@ -53,48 +52,33 @@ fn the_test_endpoint_tells_and_writes_nothing_at_all() {
     assert_eq!(tested["data"]["answersData"], json!({"a": {"b": 1}}));
     assert_eq!(dump(), before);
     // It is what is then created.
-    let made = caller.interact("check-in", &body);
+    let made = api.interact("check-in", &body);
     assert_eq!(made.status, 201);
-    for name in [
-        "_type",
-        "firstDelegate",
-        "firstDevice",
-        "interactionType",
-        "data",
-        "recordedAt",
-    ] {
+    for name in words("_type firstDelegate firstDevice interactionType data recordedAt") {
         assert_eq!(made.data()[name], tested[name], "{name}");
     }
     let before = dump();
     // Refusals and unknown codes leave nothing either, and a nonce used up is none of its business.
-    let again = caller.post("/interaction/test/check-in", &body);
+    let again = api.post("/interaction/test/check-in", &body);
     again.refused(412, 740, "already used at Single at 22:13 on 2023-11-14");
-    caller
-        .post(
-            "/interaction/test/check-in",
-            &json!({"delegate": "barcode:NOPE", "device": single}),
-        )
-        .refused(404, 1301, "NOPE");
+    api.post(
+        "/interaction/test/check-in",
+        &json!({"delegate": "barcode:NOPE", "device": single}),
+    )
+    .refused(404, 1301, "NOPE");
     let admitted = json!({"delegate": a, "device": single, "admitted": true});
-    assert_eq!(
-        caller.post("/interaction/test/check-in", &admitted).status,
-        200
-    );
+    api.post("/interaction/test/check-in", &admitted).is(200);
     let connect = json!({"delegate": a, "secondDelegate": "barcode:B"});
-    assert_eq!(
-        caller.post("/interaction/test/connect", &connect).status,
-        200
-    );
+    api.post("/interaction/test/connect", &connect).is(200);
     assert_eq!(dump(), before);
 }
 
 #[test]
 fn two_connects_make_one_connected() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let [a, b, c] = cast(&caller);
+    let (_server, api) = Server::with_api();
+    let [a, b, c] = cast(&api);
     let connected = || {
-        let list = caller.get("/interaction/list").data().clone();
+        let list = api.read("/interaction/list");
         let of = list
             .as_array()
             .expect("a list")
@@ -103,7 +87,7 @@ fn two_connects_make_one_connected() {
         of.cloned().collect::<Vec<_>>()
     };
     let connect = |from: i64, to: i64| {
-        let made = caller.interact("connect", &json!({"delegate": from, "secondDelegate": to}));
+        let made = api.interact("connect", &json!({"delegate": from, "secondDelegate": to}));
         assert_eq!(made.data()["interactionType"], "connect");
     };
     connect(a, b);
@@ -120,16 +104,13 @@ fn two_connects_make_one_connected() {
     // With oneself, or with nobody, there is no connection.
     connect(c, c);
     connect(c, c);
-    assert_eq!(
-        caller.interact("connect", &json!({"delegate": c})).status,
-        201
-    );
+    api.interact("connect", &json!({"delegate": c})).is(201);
     assert_eq!(connected().len(), 1);
     // A connect that was taken back does not count.
-    let taken_back = caller
+    let taken_back = api
         .interact("connect", &json!({"delegate": b, "secondDelegate": c}))
         .id();
-    caller.delete(&format!("/interaction/id:{taken_back}"));
+    api.delete(&format!("/interaction/id:{taken_back}"));
     connect(c, b);
     assert_eq!(connected().len(), 1);
 }

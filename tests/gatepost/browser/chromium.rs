@@ -3,6 +3,7 @@
 //! latest with the process of the tests.
 
 use crate::faults::wire::PATIENCE;
+use crate::harness::cases;
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -113,15 +114,12 @@ impl Chromium {
             ..TabState::default()
         };
         self.heard.state().tabs.insert(tab.clone(), state);
-        for (method, asked) in [
-            ("Page.enable", json!({})),
-            ("Runtime.enable", json!({})),
-            ("Log.enable", json!({})),
-            (
-                "Emulation.setFocusEmulationEnabled",
-                json!({"enabled": true}),
-            ),
-        ] {
+        for (method, asked) in cases::<(&str, Value)>(json!([
+            ["Page.enable", {}],
+            ["Runtime.enable", {}],
+            ["Log.enable", {}],
+            ["Emulation.setFocusEmulationEnabled", {"enabled": true}],
+        ])) {
             let done = self.call(&tab, method, &asked);
             done.unwrap_or_else(|cause| panic!("{method}: {cause}"));
         }

@@ -71,13 +71,13 @@ fn connect(browser: &Browser, served: &Served) {
     let address = format!("http://{}/api/v5/device-request/new", served.address);
     browser.go("/console/discovery");
     let app = App::new(&address, "42", served.address);
-    assert_eq!(app.ask().status, 201);
+    app.ask().is(201);
     browser.press("Add");
     app.is_added();
-    assert_eq!(app.ping(0).status, 200);
+    app.ping(0).is(200);
     assert_eq!(app.check_in("nobody").code(), 1301);
     let another = App::new(&address, "43", served.address);
-    assert_eq!(another.ask().status, 201);
+    another.ask().is(201);
 }
 
 /// A version of the configuration is published, and the next one is a draft.

@@ -6,6 +6,7 @@ use super::{
     origin, sign_in, sign_out, window::Browser,
 };
 use crate::faults::process::{Served, gatepost, write_demo};
+use crate::harness::table;
 use gatepost::admin;
 use reqwest::Method;
 use std::{collections::BTreeSet, path::Path, time::SystemTime};
@@ -183,15 +184,12 @@ fn what_keeps_people_out_is_found() {
         &[],
     );
     let faults = examiner.faults(&browser, "sign-in").join("\n");
-    for (about, views) in [
-        (
-            "label at 1 places",
-            "(1440 light, 1440 dark, 390 light, 390 dark)",
-        ),
-        ("color-contrast at 1 places", "(1440 light, 390 light)"),
-        ("px wide", "(390 light, 390 dark)"),
-        ("a complaint", ""),
-    ] {
+    for [about, views] in table(
+        "label at 1 places          | (1440 light, 1440 dark, 390 light, 390 dark)
+         color-contrast at 1 places | (1440 light, 390 light)
+         px wide                    | (390 light, 390 dark)
+         a complaint                |",
+    ) {
         let found = faults
             .lines()
             .any(|line| line.contains(about) && line.contains(views));

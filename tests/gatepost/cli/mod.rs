@@ -3,23 +3,12 @@
 mod configuration;
 mod lists;
 
-use crate::harness::Server;
-use serde_json::{Value, json};
-use std::{
-    path::Path,
-    process::{Command, Output, Stdio},
+use crate::{
+    data::Site,
+    harness::{Server, has, words},
 };
-
-/// Runs `gatepost --db <folder>/event.db ARGS`.
-fn gatepost(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .arg("--db")
-        .arg(folder.join("event.db"))
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .expect("the binary runs")
-}
+use serde_json::{Value, json};
+use std::process::{Command, Output};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -31,52 +20,24 @@ fn done(output: &Output) -> String {
     text(&output.stdout)
 }
 
-fn count(folder: &Path, sql: &str) -> i64 {
-    let connection = rusqlite::Connection::open(folder.join("event.db")).expect("the file");
-    connection.query_row(sql, [], |row| row.get(0)).expect(sql)
-}
-
 #[test]
 fn the_demo_is_whole_and_the_same_each_time() {
     let content = || {
-        let folder = tempfile::tempdir().expect("a folder");
-        let told = done(&gatepost(
-            folder.path(),
-            &["demo", "--date", "2026-11-21", "--json"],
-        ));
-        let told: Value = serde_json::from_str(&told).expect("JSON");
-        demo_stands_at_noon(folder.path(), &told);
-        assert_eq!(
-            count(folder.path(), "SELECT count(*) FROM delegates"),
-            2_000
-        );
-        assert_eq!(
-            count(folder.path(), "SELECT count(*) FROM interactions"),
-            20_000
-        );
-        assert_eq!(
-            count(
-                folder.path(),
-                "SELECT count(*) FROM devices WHERE device_type = 'session'"
-            ),
-            40
-        );
-        assert!(count(folder.path(), "SELECT count(*) FROM transactions") > 200);
-        assert_eq!(
-            count(
-                folder.path(),
-                "SELECT count(*) FROM inconsistencies WHERE settled_at IS NULL"
-            ),
-            4
-        );
-        let again = gatepost(folder.path(), &["demo"]);
-        assert_eq!(
-            again.status.code(),
-            Some(1),
-            "a file that is not empty is refused"
-        );
-        let connection =
-            rusqlite::Connection::open(folder.path().join("event.db")).expect("the file");
+        let site = Site::new();
+        let told = site.told(&["demo", "--date", "2026-11-21"]);
+        demo_stands_at_noon(&site, &told);
+        for (rows, count) in [
+            ("delegates", 2_000),
+            ("interactions", 20_000),
+            ("devices WHERE device_type = 'session'", 40),
+            ("inconsistencies WHERE settled_at IS NULL", 4),
+        ] {
+            assert_eq!(site.rows(rows), count, "{rows}");
+        }
+        assert!(site.rows("transactions") > 200);
+        // A file that is not empty is refused.
+        site.refused(&["demo"]);
+        let connection = site.open();
         let sql = "SELECT group_concat(barcode || first_name || coalesce(data, '')) FROM (SELECT * FROM delegates ORDER BY id)
                    UNION ALL SELECT group_concat(interaction_type || recorded_at) FROM
                    (SELECT * FROM interactions WHERE interaction_type != 'connected' ORDER BY id)
@@ -91,30 +52,27 @@ fn the_demo_is_whole_and_the_same_each_time() {
 }
 
 /// The demo is of its date, with a crew and something to look at.
-fn demo_stands_at_noon(folder: &Path, told: &Value) {
+fn demo_stands_at_noon(site: &Site, told: &Value) {
     assert_eq!(told["firstDay"], "2026-11-21");
     let noon = "SELECT unixepoch('2026-11-21 12:00:00') * 1000";
-    let noon = count(folder, noon);
-    assert!(count(folder, "SELECT max(recorded_at) FROM interactions") <= noon);
+    let noon = site.count(noon);
+    assert!(site.count("SELECT max(recorded_at) FROM interactions") <= noon);
     let sessions = format!(
         "SELECT count(*) FROM devices WHERE device_type = 'session' AND start_at < {noon} AND end_at > {noon}"
     );
-    assert!(count(folder, &sessions) > 0, "a session goes on");
-    assert!(count(folder, "SELECT sum(inside) FROM occupancy") > 1_000);
-    assert_eq!(
-        told["conflicts"],
-        count(folder, "SELECT count(*) FROM conflicts")
-    );
+    assert!(site.count(&sessions) > 0, "a session goes on");
+    assert!(site.count("SELECT sum(inside) FROM occupancy") > 1_000);
+    assert_eq!(told["conflicts"], site.rows("conflicts"));
     assert!(told["conflicts"].as_i64() > Some(0));
     let operator =
         "SELECT count(*) FROM users WHERE console_role = 'operator' AND password_hash IS NOT NULL";
-    assert_eq!(count(folder, operator), 1);
-    assert_eq!(count(folder, "SELECT count(*) FROM device_pings"), 1);
+    assert_eq!(site.count(operator), 1);
+    assert_eq!(site.rows("device_pings"), 1);
     let bound = "SELECT count(*) FROM clients WHERE device_id IS NOT NULL";
-    assert_eq!(count(folder, bound), 1);
+    assert_eq!(site.count(bound), 1);
     assert!(told["gate"]["clientSecret"].is_string());
     let barcode = told["barcode"].as_str().expect("a barcode");
-    done(&gatepost(folder, &["barcode", "check", barcode]));
+    site.done(&["barcode", "check", barcode]);
 }
 
 #[test]
@@ -144,7 +102,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     .expect("JSON");
     let text_of = |name: &str| made[name].as_str().expect(name).to_owned();
     let gate = server.caller_of(&text_of("clientId"), &text_of("clientSecret"));
-    assert_eq!(gate.get("/ping").status, 200);
+    gate.get("/ping").is(200);
     done(&run(
         &[
             "user",
@@ -168,8 +126,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     let weak = |arguments: &[&str]| {
         let refused = run(arguments, "12345678\n");
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
-        let told = text(&refused.stderr);
-        assert!(told.contains("too easy to guess"), "{told}");
+        has(text(&refused.stderr), "too easy to guess");
     };
     let add = ["user", "add", "bob@example.org", "--password-stdin"];
     weak(&[&add[..], &["--admin"]].concat());
@@ -181,8 +138,7 @@ fn clients_and_users_are_kept_from_the_command_line() {
     let promote = ["user", "set", "bob@example.org", "--console"];
     let refused = run(&[&promote[..], &["viewer"]].concat(), "");
     assert_eq!(refused.status.code(), Some(1));
-    let told = text(&refused.stderr);
-    assert!(told.contains("--password-stdin"), "{told}");
+    has(text(&refused.stderr), "--password-stdin");
     let promoted = [&set[..], &["--console", "viewer"]].concat();
     done(&run(&promoted, "correct horse battery\n"));
     done(&run(&[&promote[..], &["operator"]].concat(), ""));
@@ -193,8 +149,8 @@ fn clients_and_users_are_kept_from_the_command_line() {
 
 #[test]
 fn barcodes_are_made_and_a_slip_is_told() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let run = |args: &[&str]| gatepost(folder.path(), &[&["barcode"], args].concat());
+    let site = Site::new();
+    let run = |args: &[&str]| site.run(&[&["barcode"], args].concat());
     let made = done(&run(&["make", "tlh-26", "--sequence", "7", "--count", "3"]));
     let codes: Vec<&str> = made.lines().collect();
     assert_eq!(codes.len(), 3);
@@ -221,26 +177,15 @@ fn barcodes_are_made_and_a_slip_is_told() {
     let past = run(&["make", "A", "--sequence", "32767", "--count", "2"]);
     assert_eq!(past.status.code(), Some(1));
     assert_eq!(run(&["make", "A", "--count", "0"]).status.code(), Some(2));
-    assert!(!folder.path().join("event.db").exists());
+    assert!(!site.db.exists());
 }
 
 #[test]
 fn whoever_closes_the_pipe_has_seen_enough() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let command = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gatepost"));
-        command.arg("--db").arg(folder.path().join("event.db"));
-        command.args(args);
-        command
-    };
-    let made = command(&["client", "add", "gate"]).output();
-    assert!(made.expect("it ends").status.success());
+    let site = Site::new();
+    site.done(&["client", "add", "gate"]);
     for args in [&["openapi"][..], &["config", "export"], &["migrate"]] {
-        let mut child = command(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+        let mut child = site.start(args);
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
         assert!(
@@ -252,76 +197,35 @@ fn whoever_closes_the_pipe_has_seen_enough() {
 
 #[test]
 fn a_command_with_nothing_to_do_in_a_fresh_file_makes_none() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for args in [
-        &["client", "list"][..],
-        &["client", "revoke", "x"],
-        &["user", "list"],
-        &["config", "export"],
-        &["export", "delegates"],
-        &["import", "--list"],
-        &["migrate"],
-    ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_gatepost"))
-            .arg("--db")
-            .arg(folder.path().join("mistyped.db"))
-            .args(args)
-            .output()
-            .expect("it ends");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{args:?}: {told}");
-        assert!(
-            told.contains("mistyped.db does not exist"),
-            "{args:?}: {told}"
-        );
-        let left = std::fs::read_dir(folder.path()).expect("a folder").count();
-        assert_eq!(left, 0, "{args:?} made something");
+    let site = Site::new();
+    let commands = "client list, client revoke x, user list, config export, export delegates, import --list, migrate";
+    for command in commands.split(", ") {
+        let told = site.refused(&words(command).collect::<Vec<_>>());
+        has(&told, "event.db does not exist");
+        let left = std::fs::read_dir(site.folder.path())
+            .expect("a folder")
+            .count();
+        assert_eq!(left, 0, "{command} made something");
     }
 }
 
 #[test]
 fn usage_errors_exit_with_2_and_every_command_has_an_example() {
-    let folder = tempfile::tempdir().expect("a folder");
-    assert_eq!(
-        gatepost(folder.path(), &["serve", "--nope"]).status.code(),
-        Some(2)
-    );
-    for command in [
-        &["serve"][..],
-        &["migrate"],
-        &["import"],
-        &["import", "delegates"],
-        &["import", "devices"],
-        &["import", "interactions"],
-        &["export"],
-        &["config", "export"],
-        &["config", "apply"],
-        &["client", "add"],
-        &["client", "list"],
-        &["client", "revoke"],
-        &["client", "rotate"],
-        &["user", "add"],
-        &["user", "list"],
-        &["user", "set"],
-        &["user", "remove"],
-        &["backup"],
-        &["restore"],
-        &["compact"],
-        &["check"],
-        &["barcode", "make"],
-        &["barcode", "check"],
-        &["openapi"],
-        &["completions"],
-        &["demo"],
-    ] {
-        let help = done(&gatepost(folder.path(), &[command, &["--help"]].concat()));
+    let site = Site::new();
+    assert_eq!(site.run(&["serve", "--nope"]).status.code(), Some(2));
+    let commands = "serve, migrate, import, import delegates, import devices, import interactions, export, \
+                    config export, config apply, client add, client list, client revoke, client rotate, user add, \
+                    user list, user set, user remove, backup, restore, compact, check, barcode make, barcode check, \
+                    openapi, completions, demo";
+    for command in commands.split(", ") {
+        let arguments: Vec<&str> = words(command).chain(["--help"]).collect();
+        let help = site.done(&arguments);
         assert!(help.contains("Example"), "{command:?} has no example");
     }
-    let document: Value =
-        serde_json::from_str(&done(&gatepost(folder.path(), &["openapi"]))).expect("JSON");
+    let document: Value = serde_json::from_str(&site.done(&["openapi"])).expect("JSON");
     assert_eq!(document["openapi"], "3.0.0");
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let script = done(&gatepost(folder.path(), &["completions", shell]));
+        let script = site.done(&["completions", shell]);
         assert!(script.contains("--resume"), "{shell}: {script}");
     }
 }

@@ -1,10 +1,8 @@
 //! Automations: what is sent by itself, and above all what is not.
 
 use super::Post;
-use crate::{
-    console::Crew,
-    faults::process::{gatepost, until},
-};
+use crate::harness::{lacks, typed};
+use crate::{console::Crew, faults::process::until};
 use gatepost::{
     domain::messages::automations::{self, Entry},
     identity::ConsoleRole,
@@ -14,12 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn automate(post: &Post, entry: &Value) -> i64 {
     let entry: Entry = serde_json::from_value(entry.clone()).expect("an entry");
-    let ctx = post.server.context();
+
     post.server
-        .app
-        .store
-        .write_blocking(move |tx| automations::save(tx, &ctx, None, &entry))
-        .expect("an automation")
+        .write(move |tx, ctx| automations::save(tx, ctx, None, &entry))
 }
 
 /// What texts were sent to, once everything up to now was looked at: a last order of somebody else
@@ -28,10 +23,9 @@ fn automate(post: &Post, entry: &Value) -> i64 {
 fn texts(post: &Post) -> Vec<String> {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     let phone = format!("+49998{:06}", LAST.fetch_add(1, Ordering::Relaxed));
-    let caller = post.server.caller_with_all();
-    let last = caller.delegate(&json!({"firstName": "Last", "phone": phone}));
-    caller
-        .interact("order-cleared", &json!({"delegate": last}))
+    let api = post.server.caller_with_all();
+    let last = api.delegate(&json!({"firstName": "Last", "phone": phone}));
+    api.interact("order-cleared", &json!({"delegate": last}))
         .id();
     until("the last text is sent", || {
         post.provider
@@ -61,17 +55,13 @@ fn texts(post: &Post) -> Vec<String> {
 #[test]
 fn a_cleared_order_sends_a_text_out_of_the_box() {
     let post = Post::open();
-    let caller = post.server.caller_with_all();
-    caller
-        .interact("order-cleared", &json!({"delegate": post.ada}))
+    let api = post.server.caller_with_all();
+    api.interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
     // Of other types, and for somebody without a phone, nothing is sent.
-    caller
-        .interact("order", &json!({"delegate": post.ada}))
-        .id();
-    let bob = caller.delegate(&json!({"firstName": "Bob"}));
-    caller
-        .interact("order-cleared", &json!({"delegate": bob}))
+    api.interact("order", &json!({"delegate": post.ada})).id();
+    let bob = api.delegate(&json!({"firstName": "Bob"}));
+    api.interact("order-cleared", &json!({"delegate": bob}))
         .id();
     assert_eq!(texts(&post), ["Hello Ada, your order is ready. Summit"]);
     let origin: String = post
@@ -84,11 +74,10 @@ fn a_cleared_order_sends_a_text_out_of_the_box() {
 fn before_there_is_a_gateway_nothing_is_kept_for_later() {
     let post = Post::open();
     post.server.sql("DELETE FROM gateways");
-    let caller = post.server.caller_with_all();
-    caller
-        .interact("order-cleared", &json!({"delegate": post.ada}))
+    let api = post.server.caller_with_all();
+    api.interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
-    let id = caller
+    let id = api
         .interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
     // It has been looked at once the place in the file is past it.
@@ -105,10 +94,10 @@ fn before_there_is_a_gateway_nothing_is_kept_for_later() {
 #[test]
 fn where_who_and_when_are_looked_at() {
     let post = Post::open();
-    let caller = post.server.caller_with_all();
-    let event = caller.device(&json!({"name": "Summit", "deviceType": "event", "code": "summit"}));
-    let room = caller.device(&json!({"name": "Room", "parent": event}));
-    let other = caller.device(&json!({"name": "Other"}));
+    let api = post.server.caller_with_all();
+    let event = api.device(&json!({"name": "Summit", "deviceType": "event", "code": "summit"}));
+    let room = api.device(&json!({"name": "Room", "parent": event}));
+    let other = api.device(&json!({"name": "Other"}));
     for (slug, text) in [
         ("anywhere", "A"),
         ("event", "E"),
@@ -132,49 +121,40 @@ fn where_who_and_when_are_looked_at() {
         &post,
         &json!({"name": "off", "active": false, "interactionType": "check-in", "type": "sms", "template": "anywhere"}),
     );
-    let vip = caller
-        .delegate(&json!({"firstName": "Vic", "phone": "+49 40 777777", "delegateType": "vip"}));
-    caller
-        .interact("check-in", &json!({"delegate": post.ada, "device": room}))
-        .id();
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": vip, "device": other, "data": {"seat": "12"}}),
-        )
-        .id();
-    caller
-        .interact("lead", &json!({"delegate": vip, "device": room}))
-        .id();
+    let vip =
+        api.delegate(&json!({"firstName": "Vic", "phone": "+49 40 777777", "delegateType": "vip"}));
+    api.scan("check-in", post.ada, room).id();
+    api.interact(
+        "check-in",
+        &json!({"delegate": vip, "device": other, "data": {"seat": "12"}}),
+    )
+    .id();
+    api.scan("lead", vip, room).id();
     // An app was offline for two hours.
     let then = gatepost::types::Timestamp::now().0 / 1_000 - 7_200;
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": vip, "device": room, "recordedAt": then}),
-        )
-        .id();
+    api.interact(
+        "check-in",
+        &json!({"delegate": vip, "device": room, "recordedAt": then}),
+    )
+    .id();
     assert_eq!(texts(&post), ["A Ada", "A Vic", "E Ada", "V 12 Vic"]);
 }
 
 #[test]
 fn what_is_imported_deleted_or_brought_back_sends_nothing() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Administrator);
-    let caller = post.server.caller_with_all();
-    caller
-        .interact("order-cleared", &json!({"delegate": post.ada}))
+    let crew = post.server.administrator();
+    let api = post.server.caller_with_all();
+    api.interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
     assert_eq!(texts(&post).len(), 1);
     // Back to a snapshot: nothing of before is sent again, whatever comes back.
-    crew.post("/console/settings/rehearsal/snapshot", &[])
-        .taken();
-    caller
-        .interact("order-cleared", &json!({"delegate": post.ada}))
+    crew.press("/console/settings/rehearsal/snapshot");
+    api.interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
     assert_eq!(texts(&post).len(), 2);
     let here = "/console/settings/rehearsal";
-    let html = crew.get(here).shown();
+    let html = crew.page(here);
     let form = html.split("/rehearsal/return").nth(1).expect("a form");
     let snapshot = form
         .split("name=\"snapshot\" value=\"")
@@ -194,11 +174,8 @@ fn what_is_imported_deleted_or_brought_back_sends_nothing() {
         "interactionType,firstDelegate,recordedAt\norder-cleared,barcode:ADA-1,2026-11-21 09:00:00\n",
     )
     .expect("a list");
-    let imported = gatepost(
-        &post.server.path(),
-        &["import", "interactions", list.to_str().expect("a name")],
-    );
-    assert!(imported.status.success(), "{imported:?}");
+    post.server
+        .done(&["import", "interactions", list.to_str().expect("a name")]);
     let texts = texts(&post);
     assert_eq!(texts.len(), 2, "{texts:?}");
 }
@@ -214,9 +191,8 @@ fn a_restart_goes_on_where_it_stopped() {
     post.server.restart();
     assert_eq!(texts(&post).len(), 1);
     // While it was away, another process wrote one.
-    let caller = post.server.caller_with_all();
-    caller
-        .interact("order-cleared", &json!({"delegate": post.ada}))
+    let api = post.server.caller_with_all();
+    api.interact("order-cleared", &json!({"delegate": post.ada}))
         .id();
     assert_eq!(texts(&post).len(), 2);
 }
@@ -224,17 +200,14 @@ fn a_restart_goes_on_where_it_stopped() {
 #[test]
 fn automations_are_made_switched_and_removed_in_the_console() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Administrator);
+    let crew = post.server.administrator();
     let here = "/console/messages/automations";
-    let form = [
-        ("name", "Welcome"),
-        ("interactionType", "check-in"),
-        ("template", "sms:order-cleared"),
-        ("withinMinutes", "30"),
-        ("active", "1"),
-    ];
+    let form = typed(
+        "name=Welcome&interactionType=check-in&template=sms:order-cleared&withinMinutes=30&\
+         active=1",
+    );
     crew.post(&format!("{here}/new"), &form).taken();
-    assert!(crew.get(here).shown().contains("Welcome"));
+    crew.sees(here, "Welcome");
     for (field, value, about) in [
         ("name", "Order is ready", "already"),
         ("name", "", "Must have 1 to 100"),
@@ -244,7 +217,7 @@ fn automations_are_made_switched_and_removed_in_the_console() {
         ("withinMinutes", "0", "Must be from 1 to"),
         ("device", "nowhere", "no device with the code"),
     ] {
-        let mut wrong = form.to_vec();
+        let mut wrong = form.clone();
         wrong.retain(|(name, _)| *name != field);
         if field != "name" {
             wrong.retain(|(name, _)| *name != "name");
@@ -260,7 +233,7 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     // Two open it; the second is told.
     let edit = format!("{here}/{id}");
     let version = crew.get(&edit).version();
-    let mut change = form.to_vec();
+    let mut change = form.clone();
     change.extend([("version", version.as_str()), ("delegateType", "vip")]);
     crew.post(&edit, &change).taken();
     change.push(("delegateType", "guest"));
@@ -281,10 +254,8 @@ fn automations_are_made_switched_and_removed_in_the_console() {
     operator
         .post(&format!("{here}/{id}/remove"), &[])
         .refused(403, "needs the role");
-    crew.post(&format!("{here}/{id}/remove"), &[]).taken();
-    assert!(!crew.get(here).shown().contains("Welcome"));
-    let audited: i64 = post
-        .server
-        .value("SELECT count(*) FROM audit WHERE record_type = 'automation'");
+    crew.press(&format!("{here}/{id}/remove"));
+    lacks(crew.page(here), "Welcome");
+    let audited = post.server.count("audit WHERE record_type = 'automation'");
     assert_eq!(audited, 4);
 }

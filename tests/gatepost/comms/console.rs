@@ -2,6 +2,7 @@
 //! cannot, and that secrets go in and never out.
 
 use super::{PASSWORD, Post};
+use crate::harness::{Agrees, cases, has, lacks, typed};
 use crate::{
     console::Crew,
     faults::process::{gatepost, until},
@@ -21,7 +22,7 @@ pub fn hidden(html: &str, name: &str) -> String {
 
 /// The page of a message is for a frame without rights.
 #[track_caller]
-fn is_shown_where_it_can_do_nothing(crew: &Crew<'_>, message: &str, html: &str) {
+fn is_shown_where_it_can_do_nothing(crew: &Crew, message: &str, html: &str) {
     let page = crew.request(reqwest::Method::GET, &format!("{message}/page"));
     let page = page.send().expect("an answer");
     let policy = page.headers()["content-security-policy"]
@@ -37,7 +38,7 @@ fn is_shown_where_it_can_do_nothing(crew: &Crew<'_>, message: &str, html: &str) 
 #[test]
 fn a_template_is_written_looked_at_tried_and_sent() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Operator);
+    let crew = post.server.operator();
     let form = [
         ("type", "email"),
         ("slug", "hello"),
@@ -51,20 +52,14 @@ fn a_template_is_written_looked_at_tried_and_sent() {
         all
     };
     let html = crew.post(SAVE, &with(&[("do", "preview")])).shown();
-    assert!(
-        html.contains("Analytical Engines") && html.contains("invented"),
-        "{html}"
-    );
+    has(&html, ["Analytical Engines", "invented"]);
     let html = crew
         .post(
             SAVE,
             &with(&[("do", "preview"), ("delegate", "barcode:ADA-1")]),
         )
         .shown();
-    assert!(
-        html.contains("Hello Ada") && html.contains("For Ada Lovelace"),
-        "{html}"
-    );
+    has(&html, ["Hello Ada", "For Ada Lovelace"]);
     crew.post(
         SAVE,
         &with(&[("do", "preview"), ("delegate", "barcode:nobody")]),
@@ -79,31 +74,25 @@ fn a_template_is_written_looked_at_tried_and_sent() {
         .expect("an id")
         .parse()
         .expect("an id");
-    let editor = crew.get(&led).shown();
-    assert!(editor.contains("You are of"), "{editor}");
+    let editor = crew.page(&led);
+    has(&editor, "You are of");
     crew.post(SAVE, &with(&[("do", "save")]))
         .refused(422, "already");
 
     let test = crew
         .post(
             SAVE,
-            &with(&[
-                ("do", "test"),
-                ("address", "me@example.org"),
-                ("delegate", "barcode:ADA-1"),
-            ]),
+            &with(&typed(
+                "do=test&address=me@example.org&delegate=barcode:ADA-1",
+            )),
         )
         .taken();
     let mails = post.mail.wait_for(1);
     assert_eq!(mails[0].to, "RCPT TO:<me@example.org>");
     until("it is shown as sent", || {
-        crew.get(&test).shown().contains("tag good\">sent")
+        crew.page(&test).contains("tag good\">sent")
     });
-    assert!(
-        crew.get("/console/messages")
-            .shown()
-            .contains("me@example.org")
-    );
+    crew.sees("/console/messages", "me@example.org");
     is_shown_where_it_can_do_nothing(&crew, &test, "<h1>Ada</h1>");
     crew.post(SAVE, &with(&[("do", "test"), ("address", "me")]))
         .refused(422, "no e-mail address");
@@ -113,16 +102,12 @@ fn a_template_is_written_looked_at_tried_and_sent() {
     sent.push(("id", &id_text));
     crew.post(SAVE, &sent).taken();
     assert_eq!(post.mail.wait_for(2)[1].to, "RCPT TO:<ada@example.org>");
-    let found = crew
-        .get(&format!(
-            "/console/messages?delegate={}&template=hello",
-            post.ada
-        ))
-        .shown();
-    assert!(
-        found.contains("ada@example.org") && !found.contains("me@example.org"),
-        "{found}"
-    );
+    let found = crew.page(&format!(
+        "/console/messages?delegate={}&template=hello",
+        post.ada
+    ));
+    has(&found, "ada@example.org");
+    lacks(&found, "me@example.org");
 
     // Two open it; the second is told, and nothing is overwritten.
     let seen = hidden(&editor, "seen");
@@ -140,14 +125,8 @@ fn a_template_is_written_looked_at_tried_and_sent() {
 #[test]
 fn a_template_that_cannot_be_is_refused_with_its_line() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Administrator);
-    let good = [
-        ("type", "email"),
-        ("slug", "x"),
-        ("subject", "S"),
-        ("content", "C"),
-        ("do", "save"),
-    ];
+    let crew = post.server.administrator();
+    let good = typed("type=email&slug=x&subject=S&content=C&do=save");
     for (field, value, about) in [
         ("slug", "", "Slug: "),
         ("slug", "Has Space", "Slug: "),
@@ -164,7 +143,7 @@ fn a_template_that_cannot_be_is_refused_with_its_line() {
         ("content", "{% include '/etc/passwd' %}", "Content: line 1"),
         ("html", "{% for %}", "Html: line 1"),
     ] {
-        let mut form = good.to_vec();
+        let mut form = good.clone();
         form.retain(|(name, _)| *name != field);
         form.push((field, value));
         crew.post(SAVE, &form).refused(422, about);
@@ -174,14 +153,14 @@ fn a_template_that_cannot_be_is_refused_with_its_line() {
         .value("SELECT id FROM message_templates WHERE slug = 'order-cleared'");
     crew.post(&format!("/console/messages/templates/{id}/remove"), &[])
         .refused(422, "Order is ready");
-    let kept: i64 = post.server.value("SELECT count(*) FROM message_templates");
+    let kept = post.server.count("message_templates");
     assert_eq!(kept, 1);
 }
 
 #[test]
 fn a_gateways_secret_goes_in_and_never_out() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Administrator);
+    let crew = post.server.administrator();
     let here = "/console/messages/gateways";
     let path = format!("{here}/email");
     let port = post.mail.port.to_string();
@@ -203,11 +182,7 @@ fn a_gateways_secret_goes_in_and_never_out() {
         (false, true)
     );
     let mail = post.mail.wait_for(1).remove(0);
-    assert!(
-        mail.text.contains("Reply-To: desk@example.org"),
-        "{}",
-        mail.text
-    );
+    has(&mail.text, "Reply-To: desk@example.org");
     assert!(mail.auth.len() > "AUTH PLAIN ".len() + 8);
     // Another place: whoever says so has to know it.
     let seen = crew.get(&path).version();
@@ -243,7 +218,7 @@ fn a_gateways_secret_goes_in_and_never_out() {
         "/console/audit".into(),
         "/console/messages".into(),
     ] {
-        let html = crew.get(&page).shown();
+        let html = crew.page(&page);
         assert!(
             !html.contains(PASSWORD) && !html.contains("another"),
             "{page}"
@@ -258,21 +233,17 @@ fn a_gateways_secret_goes_in_and_never_out() {
     );
     let exported = gatepost(&post.server.path(), &["config", "export"]);
     let exported = String::from_utf8(exported.stdout).expect("text");
-    assert!(
-        exported.contains("203.0.113.7") && !exported.contains("another"),
-        "{exported}"
-    );
-    crew.post(&format!("{path}/remove"), &[]).taken();
-    let left: i64 = post
-        .server
-        .value("SELECT count(*) FROM gateways WHERE channel = 'email'");
+    has(&exported, "203.0.113.7");
+    lacks(&exported, "another");
+    crew.press(&format!("{path}/remove"));
+    let left = post.server.count("gateways WHERE channel = 'email'");
     assert_eq!(left, 0);
 }
 
 #[test]
 fn every_preset_can_be_chosen_and_a_gateway_tried() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Administrator);
+    let crew = post.server.administrator();
     for (fill, about) in [
         ("twilio", "Account SID"),
         ("vonage", "API secret"),
@@ -280,31 +251,22 @@ fn every_preset_can_be_chosen_and_a_gateway_tried() {
         ("seven", "API key"),
         ("own", "Address"),
     ] {
-        let html = crew
-            .get(&format!("/console/messages/gateways/sms?fill={fill}"))
-            .shown();
+        let html = crew.page(&format!("/console/messages/gateways/sms?fill={fill}"));
         assert!(html.contains(about), "{fill}");
     }
-    assert!(
-        crew.get("/console/messages/gateways/push?fill=http")
-            .shown()
-            .contains("Method")
-    );
+    crew.sees("/console/messages/gateways/push?fill=http", "Method");
     let path = "/console/messages/gateways/sms/test";
     crew.post(path, &[("address", "040")])
         .refused(422, "country code");
     let led = crew.post(path, &[("address", "+49 40 555555")]).taken();
-    assert!(post.provider.wait_for(1)[0].body.contains("+4940555555"));
+    has(&post.provider.wait_for(1)[0].body, "+4940555555");
     until("it is shown as sent", || {
-        crew.get(&led).shown().contains("tag good\">sent")
+        crew.page(&led).contains("tag good\">sent")
     });
-    let form = [
-        ("kind", "http"),
-        ("method", "POST"),
-        ("url", "https://{{ to }}.example.org/"),
-        ("contentType", "application/json"),
-        ("body", "{}"),
-    ];
+    let form = typed(
+        "kind=http&method=POST&url=https://{{ to }}.example.org/&contentType=application/json&\
+         body={}",
+    );
     crew.post("/console/messages/gateways/sms", &form)
         .refused(422, "host is fixed");
     crew.post(
@@ -325,7 +287,7 @@ fn the_outbox_finds_a_person_by_name_and_address_whatever_their_letters() {
         let asked = json!({"email_id": welcome, "delegate_id": delegate});
         assert_eq!(post.flags(&asked), (false, true));
     }
-    let crew = post.server.crew(ConsoleRole::Administrator);
+    let crew = post.server.administrator();
     for (to, finds) in [
         ("österr", true),
         ("Z_OE@", true),
@@ -334,7 +296,7 @@ fn the_outbox_finds_a_person_by_name_and_address_whatever_their_letters() {
         ("z oe", false),
     ] {
         let to: String = form_urlencoded::byte_serialize(to.as_bytes()).collect();
-        let page = crew.get(&format!("/console/messages?to={to}")).shown();
+        let page = crew.page(&format!("/console/messages?to={to}"));
         assert_eq!(page.contains("z_oe@example.org"), finds, "{to}");
         assert!(!page.contains("ada@example.org"), "{to}");
     }
@@ -343,7 +305,7 @@ fn the_outbox_finds_a_person_by_name_and_address_whatever_their_letters() {
 #[test]
 fn switches_are_kept_and_told() {
     let post = Post::open();
-    let crew = post.server.crew(ConsoleRole::Administrator);
+    let crew = post.server.administrator();
     let here = "/console/messages/gateways";
     let seen = crew.get(here).version();
     let switches = format!("{here}/switches");
@@ -359,11 +321,7 @@ fn switches_are_kept_and_told() {
         serde_json::from_str::<Value>(&kept).expect("JSON"),
         json!({"enabled": false, "email": true, "sms": false, "push": false, "countryCode": "+49"})
     );
-    assert!(
-        crew.get("/console/messages")
-            .shown()
-            .contains("switched off")
-    );
+    crew.sees("/console/messages", "switched off");
     crew.post(&switches, &[("version", &seen), ("enabled", "1")])
         .refused(422, "changed this while you did");
     let seen = crew.get(here).version();
@@ -401,7 +359,7 @@ fn the_configuration_goes_round_without_secrets() {
     let applied = apply(&other, &whole, &[]);
     assert!(applied.status.success(), "{applied:?}");
     assert_eq!(exported(&other), whole);
-    let audits = || post.server.value::<i64>("SELECT count(*) FROM audit");
+    let audits = || post.server.count("audit");
     let before = audits();
     assert!(apply(&post.server.path(), &whole, &[]).status.success());
     assert_eq!(audits(), before, "nothing differs");
@@ -419,37 +377,16 @@ fn the_configuration_goes_round_without_secrets() {
         .server
         .value("SELECT secret FROM gateways WHERE channel = 'sms'");
     assert_eq!(kept, "new");
-    for (change, about) in [
-        (
-            json!({"templates": [{"slug": "x", "type": "letter", "content": "y"}]}),
-            "templates[0].type",
-        ),
-        (
-            json!({"templates": [{"slug": "x", "type": "sms", "content": "{{"}]}),
-            "templates[0].content",
-        ),
-        (
-            json!({"templates": [{"slug": "x", "type": "sms"}]}),
-            "templates[0]",
-        ),
-        (json!({"gateways": {"fax": {}}}), "gateways.fax"),
-        (
-            json!({"gateways": {"sms": {"kind": "smtp"}}}),
-            "gateways.sms",
-        ),
-        (
-            json!({"gateways": {"email": {"kind": "http", "url": "https://x.example.org"}}}),
-            "gateways.email",
-        ),
-        (
-            json!({"automations": [{"name": "x", "interactionType": "check-in", "type": "sms", "template": "none"}]}),
-            "none",
-        ),
-        (
-            json!({"settings": {"communications": {"fax": true}}}),
-            "communications",
-        ),
-    ] {
+    for (change, about) in cases::<(Value, &str)>(json!([
+        [{"templates": [{"slug": "x", "type": "letter", "content": "y"}]}, "templates[0].type"],
+        [{"templates": [{"slug": "x", "type": "sms", "content": "{{"}]}, "templates[0].content"],
+        [{"templates": [{"slug": "x", "type": "sms"}]}, "templates[0]"],
+        [{"gateways": {"fax": {}}}, "gateways.fax"],
+        [{"gateways": {"sms": {"kind": "smtp"}}}, "gateways.sms"],
+        [{"gateways": {"email": {"kind": "http", "url": "https://x.example.org"}}}, "gateways.email"],
+        [{"automations": [{"name": "x", "interactionType": "check-in", "type": "sms", "template": "none"}]}, "none"],
+        [{"settings": {"communications": {"fax": true}}}, "communications"],
+    ])) {
         let refused = apply(&post.server.path(), &change, &[]);
         assert!(!refused.status.success(), "{change}");
         let told = String::from_utf8(refused.stderr).expect("text");
@@ -457,12 +394,5 @@ fn the_configuration_goes_round_without_secrets() {
     }
     assert!(apply(&other, &json!({}), &["--prune"]).status.success());
     let empty = exported(&other);
-    assert_eq!(
-        (
-            &empty["templates"],
-            &empty["gateways"],
-            &empty["automations"]
-        ),
-        (&json!([]), &json!({}), &json!([]))
-    );
+    empty.agrees(&json!({"templates": [], "gateways": {}, "automations": []}));
 }

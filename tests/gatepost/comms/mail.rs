@@ -1,6 +1,7 @@
 //! E-mail: what goes over the wire, and what becomes of it when the wire is cut.
 
 use super::{PASSWORD, Post, sender, smtp::Act};
+use crate::harness::{has, lacks};
 use serde_json::json;
 
 #[test]
@@ -16,26 +17,27 @@ fn an_email_goes_to_the_mail_server_and_is_found_by_searches() {
     assert_eq!(mail.from, "MAIL FROM:<summit@example.org>");
     assert_eq!(mail.to, "RCPT TO:<ada@example.org>");
     assert!(mail.auth.starts_with("AUTH PLAIN "), "{}", mail.auth);
-    for line in [
-        "From: Summit <summit@example.org>",
-        "To: ada@example.org",
-        "Subject: Welcome to Summit, Ada",
-        "Auto-Submitted: auto-generated",
-        "Message-ID: <gatepost.",
-        "Hello Ada",
-        "<p>Hello <b>Ada</b></p>",
-    ] {
-        assert!(mail.text.contains(line), "no {line:?} in {}", mail.text);
-    }
-    let caller = post.server.caller_with_all();
+    has(
+        &mail.text,
+        [
+            "From: Summit <summit@example.org>",
+            "To: ada@example.org",
+            "Subject: Welcome to Summit, Ada",
+            "Auto-Submitted: auto-generated",
+            "Message-ID: <gatepost.",
+            "Hello Ada",
+            "<p>Hello <b>Ada</b></p>",
+        ],
+    );
+    let api = post.server.caller_with_all();
     for (search, found) in [
         (json!({"comms": ["email", "welcome"]}), 1),
         (json!({"comms": ["sms", "welcome"]}), 0),
     ] {
         let search: String =
             form_urlencoded::byte_serialize(search.to_string().as_bytes()).collect();
-        let reply = caller.get(&format!("/delegate/list?search={search}"));
-        assert_eq!(reply.data().as_array().map(Vec::len), Some(found));
+        let reply = api.get(&format!("/delegate/list?search={search}"));
+        assert_eq!(reply.list().len(), found);
     }
 }
 
@@ -134,8 +136,8 @@ fn without_tls_where_it_is_wanted_nothing_is_said() {
 #[test]
 fn what_a_record_says_stays_in_its_place() {
     let post = Post::open();
-    let caller = post.server.caller_with_all();
-    let eve = caller.delegate(&json!({
+    let api = post.server.caller_with_all();
+    let eve = api.delegate(&json!({
         "firstName": "Eve\r\nBcc: bob@example.org", "lastName": "<script>alert(1)</script>",
         "email": "eve@example.org", "company": "{{ settings }}\r\n.\r\nMAIL FROM:<x@example.org>",
     }));
@@ -150,12 +152,9 @@ fn what_a_record_says_stays_in_its_place() {
     let mails = post.mail.wait_for(1);
     let text = &mails[0].text;
     let (head, body) = text.split_once("\r\n\r\n").expect("a head");
-    assert!(!head.contains("\r\nBcc:"), "{head}");
-    assert!(!body.contains("<script>"), "{body}");
-    assert!(
-        body.contains("{{ settings }}"),
-        "what a record says is not run: {body}"
-    );
+    lacks(head, "\r\nBcc:");
+    lacks(body, "<script>");
+    has(body, "{{ settings }}");
     assert_eq!(post.mail.connections(), 1);
 }
 
@@ -163,9 +162,8 @@ fn what_a_record_says_stays_in_its_place() {
 fn the_answer_says_what_cannot_be_sent() {
     let post = Post::open();
     let id = post.welcome();
-    let caller = post.server.caller_with_all();
-    let nobody =
-        caller.delegate(&json!({"firstName": "Bob", "email": "bob", "phone": "040 1234567"}));
+    let api = post.server.caller_with_all();
+    let nobody = api.delegate(&json!({"firstName": "Bob", "email": "bob", "phone": "040 1234567"}));
     let ask = json!({"email_id": id, "sms_code": "order-cleared", "delegate_id": nobody});
     assert_eq!(post.flags(&ask), (false, false));
     assert!(
@@ -198,64 +196,23 @@ fn what_is_no_request_is_refused_and_nothing_is_sent() {
     let post = Post::open();
     let id = post.welcome();
     let ada = post.ada;
-    for (body, status, code, about) in [
-        (json!({}), 400, 1100, "delegate_id"),
-        (json!({"delegate_id": ada}), 400, 1100, "at least one"),
-        (
-            json!({"delegate_id": "7", "email_id": id}),
-            400,
-            1100,
-            "delegate_id",
-        ),
-        (
-            json!({"delegate_id": ada, "email_id": "1"}),
-            400,
-            1100,
-            "email_id",
-        ),
-        (
-            json!({"delegate_id": ada, "email_id": 999}),
-            400,
-            1100,
-            "no template 999",
-        ),
-        (
-            json!({"delegate_id": ada, "sms_code": "nothing"}),
-            400,
-            1100,
-            "nothing",
-        ),
-        (
-            json!({"delegate_id": ada, "sms_code": ""}),
-            400,
-            1100,
-            "sms_code",
-        ),
-        (
-            json!({"delegate_id": ada, "email_id": id, "cc": "x"}),
-            400,
-            1100,
-            "cc",
-        ),
-        (
-            json!({"delegate_id": 999, "email_id": id}),
-            404,
-            1301,
-            "999",
-        ),
-        (json!({"delegate_id": -1, "email_id": id}), 404, 1301, ""),
+    let api = sender(&post.server);
+    api.answers(&json!([
+        ["POST /delegate/send-comm", {}, 400, 1100, "delegate_id"],
+        ["POST /delegate/send-comm", {"delegate_id": ada}, 400, 1100, "at least one"],
+        ["POST /delegate/send-comm", {"delegate_id": "7", "email_id": id}, 400, 1100, "delegate_id"],
+        ["POST /delegate/send-comm", {"delegate_id": ada, "email_id": "1"}, 400, 1100, "email_id"],
+        ["POST /delegate/send-comm", {"delegate_id": ada, "email_id": 999}, 400, 1100, "no template 999"],
+        ["POST /delegate/send-comm", {"delegate_id": ada, "sms_code": "nothing"}, 400, 1100, "nothing"],
+        ["POST /delegate/send-comm", {"delegate_id": ada, "sms_code": ""}, 400, 1100, "sms_code"],
+        ["POST /delegate/send-comm", {"delegate_id": ada, "email_id": id, "cc": "x"}, 400, 1100, "cc"],
+        ["POST /delegate/send-comm", {"delegate_id": 999, "email_id": id}, 404, 1301, "999"],
+        ["POST /delegate/send-comm", {"delegate_id": -1, "email_id": id}, 404, 1301, ""],
         // One of the two is wrong: neither is sent.
-        (
-            json!({"delegate_id": ada, "email_id": id, "sms_code": "nothing"}),
-            400,
-            1100,
-            "nothing",
-        ),
-    ] {
-        post.send(&body).refused(status, code, about);
-    }
+        ["POST /delegate/send-comm", {"delegate_id": ada, "email_id": id, "sms_code": "nothing"}, 400, 1100, "nothing"],
+    ]));
     let deleted = post.server.caller_with_all();
-    assert_eq!(deleted.delete(&format!("/delegate/id:{ada}")).status, 204);
+    deleted.delete(&format!("/delegate/id:{ada}")).is(204);
     post.send(&json!({"delegate_id": ada, "email_id": id}))
         .refused(404, 1301, "");
     assert_eq!((post.count(), post.mail.connections()), (0, 0));
@@ -272,5 +229,5 @@ fn what_is_no_request_is_refused_and_nothing_is_sent() {
             "/delegate/send-comm",
             &json!({"delegate_id": again, "email_id": text}),
         )
-        .refused(400, 1100, "for e-mails");
+        .invalid("for e-mails");
 }

@@ -89,12 +89,9 @@ impl Post {
     /// Stores a template: its id.
     pub fn template(&self, entry: &Value) -> i64 {
         let entry: Entry = serde_json::from_value(entry.clone()).expect("an entry");
-        let ctx = self.server.context();
+
         self.server
-            .app
-            .store
-            .write_blocking(move |tx| templates::save(tx, &ctx, None, &entry))
-            .expect("a template")
+            .write(move |tx, ctx| templates::save(tx, ctx, None, &entry))
     }
 
     /// A welcome by e-mail: its id.
@@ -123,7 +120,7 @@ impl Post {
         let text = |column: &str| {
             let sql =
                 format!("SELECT coalesce({column}, '') FROM messages ORDER BY id DESC LIMIT 1");
-            self.server.value::<String>(&sql)
+            self.server.text(&sql)
         };
         (text("state"), text("failure"))
     }
@@ -167,6 +164,6 @@ pub fn gateway(server: &Server, channel: &str, definition: &Value, secret: &str)
 }
 
 /// A caller who may send messages and nothing else.
-pub fn sender(server: &Server) -> Caller<'_> {
+pub fn sender(server: &Server) -> Caller {
     server.caller(&[gatepost::identity::Role::CommSend])
 }

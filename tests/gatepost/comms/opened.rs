@@ -2,7 +2,7 @@
 //! has done nothing.
 
 use super::Post;
-use crate::harness::whole;
+use crate::harness::{has, lacks, whole};
 use reqwest::Method;
 use serde_json::json;
 
@@ -20,26 +20,21 @@ fn picture(text: &str) -> String {
 #[test]
 fn whoever_opens_a_mail_gets_the_flag_and_nobody_else() {
     let post = Post::open_at(Some("https://gate.example.org"));
-    let caller = post.server.caller_with_all();
+    let api = post.server.caller_with_all();
     let ada = format!("/delegate/id:{}", post.ada);
-    caller.patch(&ada, &json!({"rawFlags": "vp"})).data();
+    api.patch(&ada, &json!({"rawFlags": "vp"})).data();
     let id = post.welcome();
     let ask = json!({"email_id": id, "delegate_id": post.ada});
     assert_eq!(post.flags(&ask), (false, true));
     let mails = post.mail.wait_for(1);
     let path = picture(&mails[0].text);
-    assert!(
-        mails[0]
-            .text
-            .replace("=\r\n", "")
-            .contains("https://gate.example.org/o/")
+    has(
+        mails[0].text.replace("=\r\n", ""),
+        "https://gate.example.org/o/",
     );
     let fetch = |path: &str| whole(post.server.request(Method::GET, path));
-    let flags = || caller.get(&ada).data()["rawFlags"].clone();
-    let audited = || {
-        post.server
-            .value::<i64>("SELECT count(*) FROM audit WHERE actor = 'mail'")
-    };
+    let flags = || api.read(&ada)["rawFlags"].clone();
+    let audited = || post.server.count("audit WHERE actor = 'mail'");
 
     let right = path.strip_prefix("/o/").expect("its place").to_owned();
     let signature = right.split('-').nth(1).expect("a signature").to_owned();
@@ -83,12 +78,10 @@ fn whoever_opens_a_mail_gets_the_flag_and_nobody_else() {
     assert_eq!(audited(), 1);
     fetch(&path);
     assert_eq!((flags(), audited()), (json!("epv"), 1), "once is enough");
-    let kept: i64 = post
-        .server
-        .value("SELECT count(*) FROM messages WHERE opened_at IS NOT NULL");
+    let kept = post.server.count("messages WHERE opened_at IS NOT NULL");
     assert_eq!(kept, 1);
     // Somebody took the flag away: opening the same mail again does not bring it back.
-    caller.patch(&ada, &json!({"rawFlags": "pv"})).data();
+    api.patch(&ada, &json!({"rawFlags": "pv"})).data();
     fetch(&path);
     assert_eq!(flags(), "pv");
 }
@@ -99,8 +92,7 @@ fn without_a_public_address_there_is_no_picture() {
     let id = post.welcome();
     post.flags(&json!({"email_id": id, "delegate_id": post.ada}));
     let mails = post.mail.wait_for(1);
-    assert!(!mails[0].text.contains("/o/"), "{}", mails[0].text);
-    assert!(!mails[0].text.contains("<img"), "{}", mails[0].text);
+    lacks(&mails[0].text, ["/o/", "<img"]);
 }
 
 #[test]
@@ -109,15 +101,10 @@ fn the_picture_of_an_erased_person_changes_nothing() {
     let id = post.welcome();
     post.flags(&json!({"email_id": id, "delegate_id": post.ada}));
     let path = picture(&post.mail.wait_for(1)[0].text);
-    let caller = post.server.caller_with_all();
-    assert_eq!(
-        caller.delete(&format!("/delegate/id:{}", post.ada)).status,
-        204
-    );
+    let api = post.server.caller_with_all();
+    api.delete(&format!("/delegate/id:{}", post.ada)).is(204);
     let answer = whole(post.server.request(Method::GET, &path));
     assert_eq!(answer.reply.status, 200);
-    let flagged: i64 = post
-        .server
-        .value("SELECT count(*) FROM delegates WHERE raw_flags IS NOT NULL");
+    let flagged = post.server.count("delegates WHERE raw_flags IS NOT NULL");
     assert_eq!(flagged, 0, "a deleted record stays as it is");
 }

@@ -1,9 +1,9 @@
 //! Push messages: by FCM, to every app of a delegate, and by a service of one's own.
 
 use super::{Post, provider::Act};
+use crate::harness::typed;
 use crate::{console::Crew, faults::process::until};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use gatepost::identity::ConsoleRole;
 use serde_json::{Value, json};
 
 /// A key of no account.
@@ -19,15 +19,12 @@ fn account(post: &Post) -> String {
 
 /// Sends a push template to Ada, as somebody of the crew does.
 fn push(post: &Post, template: i64) {
-    let crew = post.server.crew(ConsoleRole::Operator);
+    let crew = post.server.operator();
     crew.post(
         "/console/messages/templates/save",
-        &[
-            ("type", "push"),
-            ("id", &template.to_string()),
-            ("delegate", "barcode:ADA-1"),
-            ("do", "send"),
-        ],
+        &typed(&format!(
+            "type=push&id={template}&delegate=barcode:ADA-1&do=send"
+        )),
     )
     .taken();
 }
@@ -41,13 +38,12 @@ fn template(post: &Post) -> i64 {
 #[test]
 fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
     let post = Post::open();
-    let caller = post.server.caller_with_all();
-    caller
-        .patch(
-            &format!("/delegate/id:{}", post.ada),
-            &json!({"data": {"Data": {"pushTokens": ["phone", "tablet", "phone"]}}}),
-        )
-        .data();
+    let api = post.server.caller_with_all();
+    api.patch(
+        &format!("/delegate/id:{}", post.ada),
+        &json!({"data": {"Data": {"pushTokens": ["phone", "tablet", "phone"]}}}),
+    )
+    .data();
     post.set_with(
         "push",
         &json!({"kind": "fcm", "url": post.provider.url()}),
@@ -93,7 +89,7 @@ fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
     assert_eq!(tokens, ["phone", "tablet"]);
     until("both are sent", || {
         post.server
-            .value::<i64>("SELECT count(*) FROM messages WHERE state = 'sent' AND channel = 'push'")
+            .count("messages WHERE state = 'sent' AND channel = 'push'")
             == 2
     });
     // One app is gone, the other is not: each has an outcome of its own. The token is used again.
@@ -102,13 +98,13 @@ fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
     push_again(&post, id);
     until("both have ended", || {
         post.server
-            .value::<String>("SELECT group_concat(state) FROM (SELECT state FROM messages WHERE id > 2 ORDER BY state)")
+            .text("SELECT group_concat(state) FROM (SELECT state FROM messages WHERE id > 2 ORDER BY state)")
             == "failed,sent"
     });
     assert_eq!(post.provider.calls().len(), 5);
-    let kept: i64 = post
+    let kept = post
         .server
-        .value("SELECT count(*) FROM delegates WHERE data ->> '$.Data.pushTokens[1]' = 'tablet'");
+        .count("delegates WHERE data ->> '$.Data.pushTokens[1]' = 'tablet'");
     assert_eq!(kept, 1, "tokens are the apps' own");
 }
 
@@ -143,8 +139,8 @@ fn without_an_access_token_nothing_is_sent_and_it_is_tried_again() {
     push(&post, id);
     for attempts in 1..=2 {
         until("the attempt has ended", || {
-            post.server.value::<i64>(&format!(
-                "SELECT count(*) FROM messages WHERE state = 'waiting' AND attempts = {attempts}"
+            post.server.count(&format!(
+                "messages WHERE state = 'waiting' AND attempts = {attempts}"
             )) == 1
         });
         post.later();

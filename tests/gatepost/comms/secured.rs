@@ -8,7 +8,7 @@ use super::{
     smtp::{MailServer, Tls},
 };
 use crate::faults::process::{GATEPOST, Served, Site, gatepost, until};
-use gatepost::identity::ConsoleRole;
+use crate::harness::has;
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -53,7 +53,7 @@ fn a_mail_server_with_a_certificate_of_its_own_is_trusted_by_that_alone() {
         let mails = mail.wait_for(2);
         assert!(mails.iter().all(|mail| mail.secured), "{tls:?}");
         assert!(mails.iter().all(|mail| mail.auth.starts_with("AUTH PLAIN")));
-        assert!(mails[1].text.contains("Subject: Welcome to Summit, Ada"));
+        has(&mails[1].text, "Subject: Welcome to Summit, Ada");
         // A certificate that is trusted and of another server.
         let mail = MailServer::start_by(tls, &elsewhere);
         post.set("email", &secured(&mail, Some(&elsewhere.certificate)));
@@ -72,7 +72,7 @@ fn the_certificate_is_set_in_the_console_and_in_the_configuration() {
     let post = Post::open();
     let own = Identity::of("127.0.0.1");
     let mail = MailServer::start_by(Tls::Starttls, &own);
-    let crew = post.server.crew(ConsoleRole::Administrator);
+    let crew = post.server.administrator();
     let path = "/console/messages/gateways/email";
     let port = mail.port.to_string();
     let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
@@ -107,11 +107,7 @@ fn the_certificate_is_set_in_the_console_and_in_the_configuration() {
     send(&typed).taken();
     let ask = json!({"email_id": post.welcome(), "delegate_id": post.ada});
     assert_eq!(post.flags(&ask), (false, true), "{:?}", post.newest());
-    assert!(
-        crew.get(path)
-            .shown()
-            .contains("-----BEGIN CERTIFICATE-----")
-    );
+    crew.sees(path, "-----BEGIN CERTIFICATE-----");
     let exported = gatepost(&post.server.path(), &["config", "export"]);
     let exported: Value = serde_json::from_slice(&exported.stdout).expect("JSON");
     let certificate = &exported["gateways"]["email"]["certificate"];

@@ -24,7 +24,7 @@ fn next_code(app: &Totp) -> String {
 }
 
 /// Sets an authenticator app up: the app, the code that confirmed it, and the recovery codes.
-fn set_up(crew: &Crew<'_>) -> (Totp, String, Vec<String>) {
+fn set_up(crew: &Crew) -> (Totp, String, Vec<String>) {
     let begun = crew.post("/console/account/second-factor", &[("password", PASSWORD)]);
     assert_eq!(begun.taken(), "/console/account/second-factor");
     let html = crew.get("/console/account/second-factor").shown();

@@ -8,7 +8,7 @@ use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 /// What the export has of a query.
-fn exported(crew: &Crew<'_>, query: &str) -> Vec<Value> {
+fn exported(crew: &Crew, query: &str) -> Vec<Value> {
     let text = crew
         .get(&format!("/console/audit/export?format=ndjson&{query}"))
         .shown();
@@ -20,7 +20,7 @@ fn exported(crew: &Crew<'_>, query: &str) -> Vec<Value> {
 /// `actor action type id` of what the page shows of a query, told by its export, which must have as
 /// many changes as the page.
 #[track_caller]
-fn found(crew: &Crew<'_>, query: &str) -> Vec<String> {
+fn found(crew: &Crew, query: &str) -> Vec<String> {
     let html = crew.get(&format!("/console/audit?{query}")).shown();
     let lines = exported(crew, query);
     assert_eq!(

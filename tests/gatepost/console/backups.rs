@@ -1,11 +1,11 @@
 //! Backups by hand and by the plan, with a clock that the test holds; what is damaged is told.
 
 use super::settings::hidden;
-use crate::harness::{Server, whole};
+use crate::harness::{Server, has, lacks, whole};
 use gatepost::{
     core::{Context, settings},
     db::{Durability, Store},
-    identity::{App, ConsoleRole},
+    identity::App,
     ops::backup::{
         ledger::{self, Entry, Purpose},
         run, schedule,
@@ -38,13 +38,12 @@ fn backups_in(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
-    assert!(crew.get(HERE).shown().contains("No backup was made yet"));
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.sees(HERE, "No backup was made yet");
+    crew.press(&format!("{HERE}/now"));
     let entry = newest(&server.app);
     assert!(entry.is_sound(), "{entry:?}");
     assert_eq!(
@@ -52,10 +51,10 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
         Some(server.folder.path().join("backups").as_path())
     );
     let of = |what: &str| format!("{HERE}/{}/{what}", entry.id);
-    let shown = crew.get(HERE).shown();
+    let shown = crew.page(HERE);
     assert!(shown.contains(&entry.file_name()) && shown.contains("sound"));
     // A second one in the same second has a name of its own.
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.press(&format!("{HERE}/now"));
     assert_ne!(newest(&server.app).path, entry.path);
     let answer = crew
         .request(Method::GET, &of("file"))
@@ -71,26 +70,22 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Bob"}));
-    assert!(!crew.get(HERE).shown().contains("checked just now"));
+    lacks(crew.page(HERE), "checked just now");
     let checked = crew.post(&of("check"), &[]).shown();
-    assert!(crew.get(HERE).shown().contains("checked just now"));
-    assert!(
-        checked.contains("<td>Delegates</td><td class=\"num\">1</td><td class=\"num\">2</td>"),
-        "{checked}"
+    crew.sees(HERE, "checked just now");
+    has(
+        &checked,
+        "<td>Delegates</td><td class=\"num\">1</td><td class=\"num\">2</td>",
     );
-    crew.post(&of("delete"), &[]).taken();
+    crew.press(&of("delete"));
     assert!(!entry.path.exists());
-    assert_eq!(crew.get(&of("file")).status, 404);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'backup'"),
-        3
-    );
+    crew.get(&of("file")).is(404);
+    assert_eq!(server.count("audit WHERE record_type = 'backup'"), 3);
 }
 
 #[test]
 fn a_download_is_checked_and_leaves_nothing_behind() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
@@ -125,13 +120,12 @@ fn a_download_is_checked_and_leaves_nothing_behind() {
 
 #[test]
 fn a_damaged_copy_is_told() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
     for n in 0..200 {
-        caller.delegate(&json!({"firstName": format!("Person {n}"), "barcode": format!("B{n}")}));
+        api.delegate(&json!({"firstName": format!("Person {n}"), "barcode": format!("B{n}")}));
     }
-    crew.post(&format!("{HERE}/now"), &[]).taken();
+    crew.press(&format!("{HERE}/now"));
     let entry = newest(&server.app);
     let check = || crew.post(&format!("{HERE}/{}/check", entry.id), &[]);
     let whole = std::fs::read(&entry.path).expect("the backup");
@@ -142,8 +136,7 @@ fn a_damaged_copy_is_told() {
         let told = check();
         assert_eq!(told.status, 422, "{told:?}");
         // Whoever looks later sees it, too.
-        let listed = crew.get(HERE).shown();
-        assert!(listed.contains("damaged</span>") && listed.contains("checked just now"));
+        crew.sees(HERE, ["damaged</span>", "checked just now"]);
     };
     check().shown();
     damaged(&|bytes| bytes.truncate(bytes.len() / 2));
@@ -159,7 +152,7 @@ fn a_damaged_copy_is_told() {
     damaged(&|bytes| bytes[68..72].fill(7));
     std::fs::write(&entry.path, &whole).expect("as it was");
     check().shown();
-    assert!(!crew.get(HERE).shown().contains("damaged</span>"));
+    lacks(crew.page(HERE), "damaged</span>");
     std::fs::remove_file(&entry.path).expect("gone");
     check().refused(422, "not there any more");
     let wrong = "SELECT count(*) FROM backups WHERE check_failure IS NOT NULL";
@@ -168,13 +161,12 @@ fn a_damaged_copy_is_told() {
         0,
         "a stick that is not plugged in is not damaged"
     );
-    assert!(crew.get(HERE).shown().contains("not there now"));
+    crew.sees(HERE, "not there now");
 }
 
 #[test]
 fn nothing_but_a_backup_of_ours_is_ever_deleted_or_overwritten() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let foreign = server.folder.path().join("thesis.txt");
     std::fs::write(&foreign, "years of work").expect("written");
     let list = |path: &Path| {
@@ -294,7 +286,7 @@ fn a_missing_stick_is_told_once_and_tried_again() {
             Timestamp((30_000_000 + minute) * MINUTE),
         )
     };
-    assert!(at(0).expect_err("no stick").message.contains("plugged in"));
+    has(&at(0).expect_err("no stick").message, "plugged in");
     assert!(!at(4).expect("a look"), "not at every tick");
     at(5).expect_err("no stick still");
     at(10).expect_err("no stick still");
@@ -325,15 +317,10 @@ fn a_missing_stick_is_told_once_and_tried_again() {
 
 #[test]
 fn trouble_with_the_plan_is_shown_where_people_look() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let stick = server.folder.path().join("stick");
     let form = |folder: &str, action: &str| {
-        let seen = hidden(
-            &crew.get(HERE).shown(),
-            "/console/settings/backups/plan",
-            "seen",
-        );
+        let seen = hidden(&crew.page(HERE), "/console/settings/backups/plan", "seen");
         let fields = [
             ("seen", seen.as_str()),
             ("on", "on"),
@@ -349,7 +336,7 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
     form(&place, "save").refused(422, "plugged in");
     form("stick", "save").refused(422, "whole path");
     std::fs::create_dir(&stick).expect("plugged in");
-    assert!(form(&place, "look").shown().contains("can be written to"));
+    has(form(&place, "look").shown(), "can be written to");
     assert!(server.app.settings().backups.is_none());
     form(&place, "save").taken();
     let plan = server.app.settings().backups.clone().expect("a plan");
@@ -357,7 +344,7 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
         (plan.every_minutes, plan.keep, plan.folder),
         (120, 5, Some(stick))
     );
-    assert!(crew.get(HERE).shown().contains(&place));
+    assert!(crew.page(HERE).contains(&place));
     // As the schedule would have found it, with the stick gone.
     server
         .app
@@ -372,12 +359,8 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
             ledger::failed(tx, id, "this folder is not there", tx.now())
         })
         .expect("written");
-    assert!(crew.get(HERE).shown().contains("could not be made"));
-    assert!(
-        crew.get("/console")
-            .shown()
-            .contains("this folder is not there")
-    );
+    crew.sees(HERE, "could not be made");
+    crew.sees("/console", "this folder is not there");
 }
 
 #[test]
@@ -402,42 +385,33 @@ fn what_a_killed_server_began_is_ended_by_the_next() {
 
 #[test]
 fn a_backup_in_the_serving_process_leaves_its_locks_alone() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    crew.post(&format!("{HERE}/now"), &[]).taken();
-    let run = |args: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"));
-        let output = command.arg("--db").arg(server.path()).args(args).output();
-        let output = output.expect("it runs");
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("text")
-    };
+    let (server, crew) = Server::with_administrator();
+    crew.press(&format!("{HERE}/now"));
     // Another process that closes the file takes its log away, unless our lock tells it not to; what
     // is written then would be in no file at all.
     let log = server.folder.path().join("gatepost.db-wal");
-    run(&["user", "list"]);
+    server.done(&["user", "list"]);
     assert!(log.exists());
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
-    assert!(run(&["export", "delegates"]).contains("Ada"));
+    has(server.done(&["export", "delegates"]), "Ada");
 }
 
 #[test]
 fn the_list_renews_itself_while_a_backup_is_made() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let part = || {
         let request = crew.request(Method::GET, &format!("{HERE}/list"));
         whole(request.header("HX-Request", "true")).text
     };
-    assert!(!part().contains("hx-get"));
+    lacks(part(), "hx-get");
     let id = server
         .app
         .store
         .write_blocking(|tx| ledger::begin(tx, Purpose::Manual, Path::new("/x/y.db"), tx.now()))
         .expect("begun");
-    assert!(part().contains("hx-get") && part().contains("being made"));
+    has(part(), ["hx-get", "being made"]);
     crew.post(&format!("{HERE}/{id}/delete"), &[])
         .refused(422, "being made");
 }

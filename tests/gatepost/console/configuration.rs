@@ -31,7 +31,7 @@ fn built_in() -> Vec<(&'static str, &'static str)> {
     ]
 }
 
-impl Crew<'_> {
+impl Crew {
     /// The draft and the version that a form of the configuration is begun on.
     fn current(&self) -> String {
         self.get(&format!("{PAGE}/edit")).version()
@@ -62,7 +62,7 @@ impl Crew<'_> {
 }
 
 /// An app on a device of its own: its caller and the device.
-fn app<'a>(server: &'a Server, code: &str) -> (Caller<'a>, i64) {
+fn app(server: &Server, code: &str) -> (Caller, i64) {
     let device = server
         .caller_with_all()
         .device(&json!({"name": format!("Phone {code}"), "code": code, "deviceType": "regoapp"}));
@@ -74,7 +74,7 @@ fn app<'a>(server: &'a Server, code: &str) -> (Caller<'a>, i64) {
 }
 
 /// What an app is answered that says it has this version.
-fn pinged(app: &Caller<'_>, version: i64) -> Value {
+fn pinged(app: &Caller, version: i64) -> Value {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .expect("a clock")
@@ -388,7 +388,7 @@ fn what_is_set_for_a_device_follows_its_code() {
     set("44", "of nobody");
     crew.publish().taken();
     set("42", "darker");
-    let mode = |app: &Caller<'_>| pinged(app, 0)["settings"]["uiMode"].clone();
+    let mode = |app: &Caller| pinged(app, 0)["settings"]["uiMode"].clone();
     assert_eq!(mode(&phone), "dark");
     let before = pinged(&phone, 0);
     // By a program, to a code that has a quote and for which something is prepared already.

@@ -1,8 +1,7 @@
 //! Content regions in the console: written, previewed, published, undone, removed.
 
 use super::{Crew, settings::hidden};
-use crate::harness::Server;
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Agrees, Server, has, lacks};
 use reqwest::Method;
 use serde_json::json;
 
@@ -23,52 +22,37 @@ fn form<'a>(seen: &'a str, content: &'a str) -> Vec<(&'a str, &'a str)> {
     ]
 }
 
-fn save(crew: &Crew<'_>, seen: &str, content: &str) {
+fn save(crew: &Crew, seen: &str, content: &str) {
     crew.post("/console/content/edit", &form(seen, content))
         .taken();
 }
 
 #[test]
 fn a_region_is_written_published_and_taken_offline() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let all = server.caller_with_all();
     all.delegate(&json!({"barcode": "A1", "firstName": "Ada"}));
-    assert!(
-        crew.get("/console/content")
-            .shown()
-            .contains("There are none yet")
-    );
+    crew.sees("/console/content", "There are none yet");
     let mut first = form("0", "Hello {{ delegate.firstName }}\r\nand welcome");
     first.push(("offline", "1"));
     let led = crew.post("/console/content/edit", &first).taken();
     assert_eq!(led, REGION);
-    assert!(crew.get(REGION).shown().contains("offline"));
+    crew.sees(REGION, "offline");
     all.get("/delegate/barcode:A1/info")
         .refused(400, 1801, PATH);
     let publish = |what: &str| {
-        let seen = hidden(
-            &crew.get(REGION).shown(),
-            "/console/content/publish",
-            "seen",
-        );
+        let seen = hidden(&crew.page(REGION), "/console/content/publish", "seen");
         let fields = [("path", PATH), ("seen", seen.as_str()), ("do", what)];
         crew.post("/console/content/publish", &fields).taken()
     };
     publish("publish");
     let answer = all.get("/delegate/barcode:A1/info");
     let region = &answer.data()["regions"][0];
-    assert_eq!(region["content"], json!("Hello Ada\nand welcome"));
-    assert_eq!(region["tags"], json!(["welcome", "first"]));
-    assert_eq!(
-        region["references"],
-        json!(["https://example.org", "hall-a"])
-    );
-    let list = crew.get("/console/content").shown();
-    assert!(
-        list.contains("published") && list.contains("welcome"),
-        "{list}"
-    );
+    region.agrees(&json!({
+        "content": "Hello Ada\nand welcome", "tags": ["welcome", "first"],
+        "references": ["https://example.org", "hall-a"],
+    }));
+    crew.sees("/console/content", ["published", "welcome"]);
     publish("offline");
     all.get("/delegate/barcode:A1/info")
         .refused(400, 1801, PATH);
@@ -78,18 +62,13 @@ fn a_region_is_written_published_and_taken_offline() {
     fields.retain(|(name, _)| !["from", "to"].contains(name));
     fields.extend(window);
     crew.post("/console/content/edit", &fields).taken();
-    assert!(
-        crew.get(REGION)
-            .shown()
-            .contains("published until 2100-01-01")
-    );
-    assert_eq!(all.get("/delegate/barcode:A1/info").status, 200);
+    crew.sees(REGION, "published until 2100-01-01");
+    all.get("/delegate/barcode:A1/info").is(200);
 }
 
 #[test]
 fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let all = server.caller_with_all();
     let preview = |path: &str, content: &str, record: &str| {
         let fields = [
@@ -102,7 +81,7 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
         crew.post("/console/content/edit", &fields).shown()
     };
     let template = "<b>{{ delegate.lastName }}</b>";
-    assert!(preview(PATH, template, "").contains("There is no delegate yet"));
+    has(preview(PATH, template, ""), "There is no delegate yet");
     let ada = all.delegate(&json!({"barcode": "A1", "firstName": "Ada", "lastName": "Lovelace"}));
     all.delegate(&json!({"firstName": "Zoë", "lastName": "ÖSTERREICHER"}));
     all.delegate(
@@ -112,22 +91,26 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
     for record in ["barcode:A1", "A1", "ada love", &ada.to_string()] {
         let shown = preview(PATH, template, record);
         assert!(shown.contains("For Ada Lovelace"), "{record}: {shown}");
-        assert!(
-            shown.contains("srcdoc=\"&#60;b&#62;Lovelace&#60;/b&#62;\""),
-            "{shown}"
-        );
+        has(&shown, "srcdoc=\"&#60;b&#62;Lovelace&#60;/b&#62;\"");
     }
-    assert!(preview(PATH, template, "zoë österr").contains("For Zoë ÖSTERREICHER"));
+    has(
+        preview(PATH, template, "zoë österr"),
+        "For Zoë ÖSTERREICHER",
+    );
     // The newest, where none is named; and what a guest is called does not run.
     let shown = preview(PATH, template, "");
-    assert!(
-        shown.contains("For Bo") && !shown.contains("<script>alert"),
-        "{shown}"
+    has(&shown, "For Bo");
+    lacks(&shown, "<script>alert");
+    has(&shown, "<iframe class=\"made\" sandbox ");
+    has(
+        preview("/api/device-info", "{{ device.name }}", "hall"),
+        "For Hall",
     );
-    assert!(shown.contains("<iframe class=\"made\" sandbox "), "{shown}");
-    assert!(preview("/api/device-info", "{{ device.name }}", "hall").contains("For Hall"));
     all.device(&json!({"name": "ÄRZTEHAUS", "code": "doctors"}));
-    assert!(preview("/api/device-info", "{{ device.name }}", "ärzte").contains("For ÄRZTEHAUS"));
+    has(
+        preview("/api/device-info", "{{ device.name }}", "ärzte"),
+        "For ÄRZTEHAUS",
+    );
     for (content, record, told) in [
         ("a\n{{ delegat.x }}", "A1", "line 2: `delegat` is not known"),
         (
@@ -147,19 +130,18 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
         let shown = preview(PATH, content, record);
         assert!(shown.contains(told), "{told}: {shown}");
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM regions"), 0);
+    assert_eq!(server.count("regions"), 0);
 }
 
 #[test]
 fn a_template_that_does_not_compile_is_shown_again_with_its_line() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     let refused = crew.post(
         "/console/content/edit",
         &form("0", "fine\n{% if delegate %}\n<p>"),
     );
     refused.refused(422, "Nothing was saved");
-    assert!(refused.html.contains("Line 2: "), "{}", refused.html);
+    has(&refused.html, "Line 2: ");
     let mut elsewhere = form("0", "x");
     elsewhere.retain(|(name, _)| *name != "path");
     elsewhere.push(("path", "/api/elsewhere"));
@@ -168,23 +150,19 @@ fn a_template_that_does_not_compile_is_shown_again_with_its_line() {
     save(&crew, "0", "x");
     crew.post("/console/content/edit", &form("0", "y"))
         .refused(422, "already");
-    assert_eq!(server.value::<String>("SELECT content FROM regions"), "x");
+    assert_eq!(server.text("SELECT content FROM regions"), "x");
 }
 
 #[test]
 fn the_second_of_two_editors_is_told() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     save(&crew, "0", "one");
     let seen = crew.get(EDIT).version();
     save(&crew, &seen, "theirs");
     let told = crew.post("/console/content/edit", &form(&seen, "mine"));
     told.refused(422, "operator@example.com changed this while you did");
-    assert!(told.html.contains("theirs") && told.html.contains("mine"));
-    assert_eq!(
-        server.value::<String>("SELECT content FROM regions"),
-        "theirs"
-    );
+    has(&told.html, ["theirs", "mine"]);
+    assert_eq!(server.text("SELECT content FROM regions"), "theirs");
     for path in ["publish", "restore"] {
         let fields = [
             ("path", PATH),
@@ -195,43 +173,26 @@ fn the_second_of_two_editors_is_told() {
         let led = crew
             .post(&format!("/console/content/{path}"), &fields)
             .taken();
-        assert!(
-            crew.get(&led)
-                .shown()
-                .contains("somebody else saved version 2")
-        );
+        crew.sees(&led, "somebody else saved version 2");
     }
     assert_eq!(server.value::<i64>("SELECT version FROM regions"), 2);
     // Who was told and saves again means it.
     let again = told.version();
     save(&crew, &again, "mine");
-    assert_eq!(
-        server.value::<String>("SELECT content FROM regions"),
-        "mine"
-    );
+    assert_eq!(server.text("SELECT content FROM regions"), "mine");
 }
 
 #[test]
 fn a_save_is_undone_and_an_old_version_taken_up_again() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, crew) = Server::with_operator();
     save(&crew, "0", "one\nshared");
     save(&crew, "1", "two\nshared");
-    let shown = crew.get(REGION).shown();
-    assert!(shown.contains("Undo version 2"), "{shown}");
-    let version = crew
-        .get("/console/content/version?path=%2Fapi%2Fdelegate-info&version=2")
-        .shown();
-    assert!(
-        version.contains("- one</del>") && version.contains("+ two</ins>"),
-        "{version}"
-    );
+    crew.sees(REGION, "Undo version 2");
+    let version = crew.page("/console/content/version?path=%2Fapi%2Fdelegate-info&version=2");
+    has(&version, ["- one</del>", "+ two</ins>"]);
     let undo = [("path", PATH), ("seen", "2"), ("version", "1")];
     crew.post("/console/content/restore", &undo).taken();
-    assert_eq!(
-        server.value::<String>("SELECT content FROM regions"),
-        "one\nshared"
-    );
+    assert_eq!(server.text("SELECT content FROM regions"), "one\nshared");
     assert_eq!(server.value::<i64>("SELECT version FROM regions"), 3);
     crew.get("/console/content/version?path=%2Fapi%2Fdelegate-info&version=9")
         .refused(404, "no version 9");
@@ -243,31 +204,24 @@ fn a_save_is_undone_and_an_old_version_taken_up_again() {
 
 #[test]
 fn viewers_look_and_administrators_remove() {
-    let server = Server::start();
-    let operator = server.crew(ConsoleRole::Operator);
+    let (server, operator) = Server::with_operator();
     save(&operator, "0", "<p>one</p>");
-    let viewer = server.crew(ConsoleRole::Viewer);
-    let shown = viewer.get(REGION).shown();
-    assert!(
-        shown.contains("&#60;p&#62;one") && !shown.contains("Take offline"),
-        "{shown}"
-    );
+    let viewer = server.viewer();
+    let shown = viewer.page(REGION);
+    has(&shown, "&#60;p&#62;one");
+    lacks(&shown, "Take offline");
     viewer.get(EDIT).refused(403, "operator");
     let fields = [("path", PATH)];
     operator
         .post("/console/content/remove", &fields)
         .refused(403, "administrator");
-    let administrator = server.crew(ConsoleRole::Administrator);
+    let administrator = server.administrator();
     administrator
         .post("/console/content/remove", &fields)
         .taken();
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM region_versions"),
-        0
-    );
-    let told = administrator.get("/console/audit?type=region").shown();
-    assert!(told.contains("&#60;p&#62;one"), "{told}");
+    assert_eq!(server.count("region_versions"), 0);
+    administrator.sees("/console/audit?type=region", "&#60;p&#62;one");
     // Without a token nothing happens.
     let request = administrator.request(Method::POST, "/console/content/edit");
-    assert_eq!(super::page(request.form(&form("0", "x"))).status, 403);
+    super::page(request.form(&form("0", "x"))).is(403);
 }

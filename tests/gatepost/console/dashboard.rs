@@ -1,28 +1,27 @@
 //! The dashboard's figures.
 
-use crate::{faults::process::until, harness::Server};
-use gatepost::identity::ConsoleRole;
+use crate::{
+    faults::process::until,
+    harness::{Server, has, lacks},
+};
 use serde_json::json;
 
 #[test]
 fn whoever_is_in_two_places_is_one_person() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let (server, api) = Server::with_api();
+    let crew = server.viewer();
     let people = || {
-        let html = crew.get("/console").shown();
+        let html = crew.page("/console");
         let figure = html.split("data-live=\"people\">").nth(1);
         figure
             .and_then(|rest| rest.split('<').next())
             .map(ToOwned::to_owned)
     };
     assert_eq!(people(), None);
-    let [hall, room] = [(); 2].map(|()| caller.device(&json!({})));
-    let [ada, bob] = [(); 2].map(|()| caller.delegate(&json!({})));
+    let [hall, room] = [(); 2].map(|()| api.device(&json!({})));
+    let [ada, bob] = [(); 2].map(|()| api.delegate(&json!({})));
     let pass = |kind: &str, delegate: i64, device: i64| {
-        caller
-            .interact(kind, &json!({"delegate": delegate, "device": device}))
-            .data();
+        api.scan(kind, delegate, device).data();
     };
     let shows = |wanted: &str| {
         until(&format!("{wanted} are inside"), || {
@@ -40,32 +39,31 @@ fn whoever_is_in_two_places_is_one_person() {
     shows("1");
     pass("check-in", ada, hall);
     shows("2");
-    caller.delete(&format!("/device/id:{hall}"));
+    api.delete(&format!("/device/id:{hall}"));
     shows("1");
 }
 
 #[test]
 fn a_refusal_names_the_place() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let (server, api) = Server::with_api();
+    let crew = server.viewer();
     let named = [
         (json!({"name": "Hall 7", "available": false}), "Hall 7"),
         (json!({"shortName": "H8", "available": false}), "H8"),
         (json!({"code": "hall-9", "available": false}), "hall-9"),
     ];
-    let ada = caller.delegate(&json!({}));
+    let ada = api.delegate(&json!({}));
     for (device, _) in &named {
-        let device = caller.device(device);
+        let device = api.device(device);
         let body = json!({"delegate": ada, "device": device});
-        caller.interact("check-in", &body).refused(412, 743, "");
+        api.interact("check-in", &body).refused(412, 743, "");
     }
     for page in ["/console", "/console/interactions/refusals"] {
-        let html = crew.get(page).shown();
+        let html = crew.page(page);
         for (_, name) in &named {
             assert!(html.contains(name), "no {name} in {html}");
         }
-        assert!(!html.contains("id:"), "neither place nor person: {html}");
+        lacks(&html, "id:");
     }
 }
 
@@ -79,17 +77,17 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
         server.app.store.write_blocking(write).expect("a notice");
     };
     add("The log was damaged <i>.");
-    let viewer = server.crew(ConsoleRole::Viewer);
-    let seen = viewer.get("/console").shown();
-    assert!(seen.contains("The log was damaged &#60;i&#62;."), "{seen}");
-    assert!(!seen.contains("Acknowledge"), "{seen}");
+    let viewer = server.viewer();
+    let seen = viewer.page("/console");
+    has(&seen, "The log was damaged &#60;i&#62;.");
+    lacks(&seen, "Acknowledge");
     let refused = viewer.post(
         "/console/dashboard/acknowledge",
         &[("until", "9999999999999")],
     );
     assert_eq!(refused.status, 403, "{refused:?}");
-    let crew = server.crew(ConsoleRole::Administrator);
-    let page = crew.get("/console").shown();
+    let crew = server.administrator();
+    let page = crew.page("/console");
     let until = page.split("name=\"until\" value=\"").nth(1);
     let until = until
         .and_then(|rest| rest.split('"').next())
@@ -101,11 +99,9 @@ fn a_notice_stays_until_an_administrator_acknowledges_it() {
     add("The log is gone.");
     let led = crew.post("/console/dashboard/acknowledge", &[("until", until)]);
     assert_eq!(led.taken(), "/console");
-    let page = crew.get("/console").shown();
-    assert!(
-        page.contains("The log is gone.") && !page.contains("was damaged"),
-        "{page}"
-    );
+    let page = crew.page("/console");
+    has(&page, "The log is gone.");
+    lacks(&page, "was damaged");
     let noted = "SELECT count(*) FROM audit WHERE record_type = 'notices' AND action = 'delete'";
     assert_eq!(server.value::<i64>(noted), 1);
     // They are no setting: no configuration carries them elsewhere.

@@ -27,7 +27,7 @@ fn field(html: &str, name: &str) -> String {
     value.split('"').next().expect("a value").to_owned()
 }
 
-impl Crew<'_> {
+impl Crew {
     /// The version of a device that its form is begun on.
     fn version_of(&self, device: i64) -> String {
         self.get(&format!("/console/devices/{device}/edit"))

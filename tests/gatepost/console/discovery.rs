@@ -64,7 +64,7 @@ fn opening_the_page_lets_apps_ask_and_its_stream_does_not() {
 /// The stream that a page connects to.
 struct Events(Box<dyn Read>, String);
 
-fn events(crew: &Crew<'_>, html: &str) -> Events {
+fn events(crew: &Crew, html: &str) -> Events {
     let path = html
         .split("sse-connect=\"")
         .nth(1)
@@ -234,7 +234,7 @@ fn the_code_holds_an_address_that_a_phone_can_reach() {
 
 impl Server {
     /// The operator that signed in before.
-    fn crew_again(&self) -> Crew<'_> {
+    fn crew_again(&self) -> Crew {
         Crew::sign_in(self, "operator@example.com")
     }
 }

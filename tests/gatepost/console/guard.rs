@@ -2,7 +2,7 @@
 //! route fails on what is not there or not filled in.
 
 use super::{Crew, Page, browser, page};
-use crate::harness::Server;
+use crate::harness::{Server, has, lacks};
 use gatepost::{
     admin::{self, Access, Route},
     identity::ConsoleRole,
@@ -43,7 +43,7 @@ fn changing() -> impl Iterator<Item = Route> {
 }
 
 /// The status of an answer whose body may never end, and where it leads.
-fn answered(crew: &Crew<'_>, path: &str) -> (u16, String) {
+fn answered(crew: &Crew, path: &str) -> (u16, String) {
     let answer = crew.request(Method::GET, path).send().expect("an answer");
     let location = answer.headers().get(header::LOCATION);
     let location = location
@@ -59,11 +59,7 @@ fn leads_to_sign_in(page: &Page) -> bool {
 #[test]
 fn every_route_lets_in_whom_its_table_says_and_nobody_else() {
     let server = Server::start();
-    let crews = [
-        server.crew(ConsoleRole::Viewer),
-        server.crew(ConsoleRole::Operator),
-        server.crew(ConsoleRole::Administrator),
-    ];
+    let crews = [server.viewer(), server.operator(), server.administrator()];
     let cookie = crews[0].cookie.split('=').next().expect("a name");
     let (stale, broken) = (format!("{cookie}=0123"), format!("{cookie}=\u{fc}"));
     for route in admin::routes() {
@@ -119,8 +115,7 @@ fn what_changes_something_needs_a_role_beyond_the_way_in() {
 
 #[test]
 fn nothing_is_changed_without_the_token_of_the_session() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let other = Crew::sign_in(&server, "administrator@example.com");
     assert_ne!(crew.csrf, other.csrf);
     for route in changing() {
@@ -147,13 +142,12 @@ fn nothing_is_changed_without_the_token_of_the_session() {
         let late = page(late.header(header::CONTENT_TYPE, "multipart/form-data; boundary=x"));
         assert_eq!(late.status, 403, "{named} with the token behind a file");
     }
-    crew.get("/console").shown();
+    crew.page("/console");
 }
 
 #[test]
 fn another_site_changes_nothing() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (_server, crew) = Server::with_administrator();
     let form = [("csrf", crew.csrf.as_str())];
     for route in changing() {
         let path = path(&route, "999999");
@@ -167,13 +161,12 @@ fn another_site_changes_nothing() {
             page(request.header(name, value).form(&form)).refused(403, "another site");
         }
     }
-    crew.get("/console").shown();
+    crew.page("/console");
 }
 
 #[test]
 fn no_page_of_an_empty_file_fails_whatever_its_address_says() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (_server, crew) = Server::with_administrator();
     for route in admin::routes() {
         if route.method != Method::GET {
             continue;
@@ -197,7 +190,7 @@ fn no_page_of_an_empty_file_fails_whatever_its_address_says() {
 #[test]
 fn no_form_fails_when_nothing_is_filled_in() {
     let server = Server::start();
-    let mut crew = server.crew(ConsoleRole::Administrator);
+    let mut crew = server.administrator();
     for route in changing() {
         for parameter in UNKNOWN {
             let path = path(&route, parameter);
@@ -225,8 +218,7 @@ fn no_form_fails_when_nothing_is_filled_in() {
 
 #[test]
 fn what_no_route_takes_is_told_on_a_page() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let (server, crew) = Server::with_viewer();
     let is_page = |page: &Page, status: u16, about: &str| {
         page.refused(status, about);
         assert!(page.html.starts_with("<!doctype html>"), "{page:?}");
@@ -243,7 +235,7 @@ fn what_no_route_takes_is_told_on_a_page() {
             assert_eq!(answer.status(), 405, "{method} {path}");
             assert!(allow.is_some(), "{method} {path}");
             let html = answer.text().expect("text");
-            assert!(html.contains(&format!("does not know {method}")), "{html}");
+            has(&html, &format!("does not know {method}"));
         }
     }
     for broken in ["/console/delegates?q=%", "/console/%ff", "/console?x=%zz"] {
@@ -251,14 +243,14 @@ fn what_no_route_takes_is_told_on_a_page() {
         // Somebody who is not signed in is shown where to do that, and nothing of the menu.
         let outside = page(browser().get(format!("{}{broken}", server.url())));
         is_page(&outside, 400, "/console/sign-in");
-        assert!(!outside.html.contains("viewer@example.com"));
+        lacks(&outside.html, "viewer@example.com");
     }
     let nowhere = crew.request(Method::POST, "/console/no/such/page");
     is_page(&page(nowhere), 404, "no such page");
     let head = crew.request(Method::HEAD, "/console/delegates");
-    assert_eq!(page(head).status, 200);
+    page(head).is(200);
     // Programs are told as ever.
     let api = page(crew.request(Method::PUT, "/api/v5/ping"));
     assert_eq!(api.status, 405);
-    assert!(api.html.contains("1104"), "{api:?}");
+    has(&api.html, "1104");
 }

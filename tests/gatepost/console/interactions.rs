@@ -20,7 +20,7 @@ fn event(stream: &mut BufReader<Response>) -> String {
     }
 }
 
-impl Crew<'_> {
+impl Crew {
     /// The stream that a page listens to.
     fn stream_of(&self, html: &str) -> BufReader<Response> {
         let path = html
@@ -40,7 +40,7 @@ impl Crew<'_> {
 }
 
 /// Two delegates, a hall, and a stage that lets nobody in who did not join.
-fn event_with(gate: &Caller<'_>) -> (i64, i64) {
+fn event_with(gate: &Caller) -> (i64, i64) {
     gate.delegate(&json!({"barcode": "A-1", "firstName": "Ada", "lastName": "Lovelace"}));
     gate.delegate(
         &json!({"barcode": "B-1", "firstName": "Grace", "lastName": "Hopper", "company": "Navy"}),

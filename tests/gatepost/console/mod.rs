@@ -21,9 +21,14 @@ mod secrets;
 mod sessions;
 mod settings;
 
+use access::field;
+pub use access::{between, commanded};
 pub use delegates::fields as form_fields;
 
-use crate::harness::{PASSWORD, Server};
+use crate::{
+    harness::{PASSWORD, Server},
+    tables::{Parts, has},
+};
 use gatepost::identity::{ConsoleRole, password, users};
 use reqwest::{
     Method,
@@ -32,8 +37,8 @@ use reqwest::{
 };
 
 /// Somebody who is signed in to the console.
-pub struct Crew<'a> {
-    pub server: &'a Server,
+pub struct Crew {
+    pub url: String,
     pub http: Client,
     pub cookie: String,
     pub csrf: String,
@@ -54,6 +59,12 @@ impl Page {
     pub fn shown(self) -> String {
         assert_eq!(self.status, 200, "{self:?}");
         self.html
+    }
+
+    /// Checks the status.
+    #[track_caller]
+    pub fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{self:?}");
     }
 
     /// Where a form that was taken leads.
@@ -105,21 +116,17 @@ pub fn page(request: RequestBuilder) -> Page {
 impl Server {
     /// A user of the console with the password [`PASSWORD`].
     pub fn console_user(&self, email: &str, role: ConsoleRole) {
-        let ctx = self.context();
         let new = users::NewUser {
             email: email.to_owned(),
             password: Some(password::hash(PASSWORD).expect("a hash")),
             console: Some(role),
             ..users::NewUser::default()
         };
-        self.app
-            .store
-            .write_blocking(move |tx| users::create(tx, &ctx, &new))
-            .expect("a user");
+        self.write(move |tx, ctx| users::create(tx, ctx, &new));
     }
 
     /// As [`Server::crew`], for a user who may be there already.
-    pub fn crew_once(&self, role: ConsoleRole) -> Crew<'_> {
+    pub fn crew_once(&self, role: ConsoleRole) -> Crew {
         let email = format!("{}@example.com", role.name());
         let there = format!("SELECT count(*) FROM users WHERE email = '{email}'");
         if self.value::<i64>(&there) == 0 {
@@ -129,50 +136,105 @@ impl Server {
     }
 
     /// Somebody of the crew with this role, signed in.
-    pub fn crew(&self, role: ConsoleRole) -> Crew<'_> {
+    pub fn crew(&self, role: ConsoleRole) -> Crew {
         let email = format!("{}@example.com", role.name());
         self.console_user(&email, role);
         Crew::sign_in(self, &email)
     }
+
+    pub fn viewer(&self) -> Crew {
+        self.crew(ConsoleRole::Viewer)
+    }
+
+    pub fn operator(&self) -> Crew {
+        self.crew(ConsoleRole::Operator)
+    }
+
+    pub fn administrator(&self) -> Crew {
+        self.crew(ConsoleRole::Administrator)
+    }
+
+    /// Starts a server on a fresh file; a viewer.
+    pub fn with_viewer() -> (Self, Crew) {
+        let server = Self::start();
+        let crew = server.viewer();
+        (server, crew)
+    }
+
+    /// Starts a server on a fresh file; an operator.
+    pub fn with_operator() -> (Self, Crew) {
+        let server = Self::start();
+        let crew = server.operator();
+        (server, crew)
+    }
+
+    /// Starts a server on a fresh file; an administrator.
+    pub fn with_administrator() -> (Self, Crew) {
+        let server = Self::start();
+        let crew = server.administrator();
+        (server, crew)
+    }
 }
 
-impl<'a> Crew<'a> {
+impl Crew {
     /// Signs a user with the password [`PASSWORD`] in.
-    pub fn sign_in(server: &'a Server, email: &str) -> Self {
-        let http = browser();
-        let response = http
-            .post(format!("{}/console/sign-in", server.url()))
-            .form(&[("email", email), ("password", PASSWORD)])
-            .send()
-            .expect("an answer");
-        assert_eq!(response.status(), 303, "{:?}", response.text());
-        let cookie = response.headers()[header::SET_COOKIE]
-            .to_str()
-            .expect("text")
-            .split(';')
-            .next()
-            .expect("a cookie")
-            .to_owned();
+    pub fn sign_in(server: &Server, email: &str) -> Self {
+        Self::sign_in_at(&server.url(), email, PASSWORD)
+    }
+
+    /// Signs a user in at the server of an address.
+    pub fn sign_in_at(url: &str, email: &str, password: &str) -> Self {
+        let form = [("email", email), ("password", password)];
+        let request = browser().post(format!("{url}/console/sign-in"));
+        Self::answered(url, &request.form(&form).send().expect("an answer"))
+    }
+
+    /// Whoever is signed in by an answer.
+    pub fn answered(url: &str, answer: &Response) -> Self {
+        assert_eq!(answer.status(), 303, "{answer:?}");
+        let cookie = answer.headers()[header::SET_COOKIE].to_str().expect("text");
         let mut crew = Self {
-            server,
-            http,
-            cookie,
+            url: url.to_owned(),
+            http: browser(),
+            cookie: cookie.split(';').next().expect("a cookie").to_owned(),
             csrf: String::new(),
         };
         let html = crew.get("/console/account").html + &crew.get("/console").html;
-        let token = html
-            .split("name=\"csrf\" value=\"")
-            .nth(1)
-            .and_then(|rest| rest.split('"').next());
-        token.expect("a CSRF token").clone_into(&mut crew.csrf);
+        field(&html, "csrf").clone_into(&mut crew.csrf);
         crew
     }
 
     /// A request with the session's cookie; `path` is the whole path.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http
-            .request(method, format!("{}{path}", self.server.url()))
+            .request(method, format!("{}{path}", self.url))
             .header(header::COOKIE, &self.cookie)
+    }
+
+    /// Checks that a page has all these parts.
+    #[track_caller]
+    pub fn sees(&self, path: &str, parts: impl Parts) {
+        has(self.page(path), parts);
+    }
+
+    /// Deletes an attendee permanently.
+    #[track_caller]
+    pub fn erase(&self, delegate: i64) {
+        let fields = [("confirm", &*delegate.to_string())];
+        self.post(&format!("/console/delegates/{delegate}/erase"), &fields)
+            .taken();
+    }
+
+    /// A page that can be shown.
+    #[track_caller]
+    pub fn page(&self, path: &str) -> String {
+        self.get(path).shown()
+    }
+
+    /// Sends a form that has nothing but a button; where that leads.
+    #[track_caller]
+    pub fn press(&self, path: &str) -> String {
+        self.post(path, &[]).taken()
     }
 
     /// A page.

@@ -2,9 +2,9 @@
 //! on the way.
 
 use super::{Crew, settings::hidden};
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, has};
 use gatepost::{
-    identity::{ConsoleRole, Role, clients},
+    identity::{Role, clients},
     ops::backup::{ledger, rehearsal},
     types::DeviceId,
 };
@@ -21,14 +21,14 @@ use std::{
 
 const HERE: &str = "/console/settings/rehearsal";
 
-pub fn take_snapshot(crew: &Crew<'_>) {
-    crew.post(&format!("{HERE}/snapshot"), &[]).taken();
+pub fn take_snapshot(crew: &Crew) {
+    crew.press(&format!("{HERE}/snapshot"));
 }
 
 #[track_caller]
-pub fn go_back(crew: &Crew<'_>) {
+pub fn go_back(crew: &Crew) {
     let action = format!("{HERE}/return");
-    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let id = hidden(&crew.page(HERE), &action, "snapshot");
     crew.post(&action, &[("snapshot", &id), ("words", "go back")])
         .taken();
 }
@@ -65,17 +65,17 @@ fn safety(server: &Server) -> PathBuf {
         .store
         .look_up(|connection| ledger::newest(connection, 1));
     let entry = newest.expect("a list").pop().expect("a backup");
-    assert!(entry.file_name().contains("before-return"), "{entry:?}");
+    has(entry.file_name(), "before-return");
     entry.path
 }
 
-fn scan(caller: &Caller<'_>, barcode: &str, nonce: &str) -> crate::harness::Reply {
+fn scan(api: &Caller, barcode: &str, nonce: &str) -> crate::harness::Reply {
     let body = json!({"firstDelegate": format!("barcode:{barcode}"), "firstDevice": "code:hall", "nonce": nonce});
-    caller.interact("check-in", &body)
+    api.interact("check-in", &body)
 }
 
-fn tells_what_goes(crew: &Crew<'_>) {
-    let shown = crew.get(HERE).shown();
+fn tells_what_goes(crew: &Crew) {
+    let shown = crew.page(HERE);
     for (what, count) in [
         ("Interactions that go", 2),
         ("Attendees made since", 2),
@@ -94,16 +94,16 @@ fn tells_what_goes(crew: &Crew<'_>) {
 }
 
 /// How many delegates a search finds by a part of their first name.
-fn found(caller: &Caller<'_>, name: &str) -> usize {
+fn found(api: &Caller, name: &str) -> usize {
     let search = json!({"*=": ["firstName", name]}).to_string();
     let search: String = form_urlencoded::byte_serialize(search.as_bytes()).collect();
-    let page = caller.get(&format!("/delegate/list?search={search}"));
+    let page = api.get(&format!("/delegate/list?search={search}"));
     page.data().as_array().map_or(0, Vec::len)
 }
 
 /// How many a list tells that there are.
-fn total(caller: &Caller<'_>, list: &str) -> Option<i64> {
-    caller.get(&format!("/{list}/list")).body["meta"]["pagination"]["totalItems"].as_i64()
+fn total(api: &Caller, list: &str) -> Option<i64> {
+    api.get(&format!("/{list}/list")).body["meta"]["pagination"]["totalItems"].as_i64()
 }
 
 #[test]
@@ -128,49 +128,44 @@ fn every_table_has_a_restore_policy() {
 
 #[test]
 fn everything_of_the_event_is_as_it_was() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
     server.settings(&json!({"name": "Nordlicht"}));
-    let hall = caller.device(&json!({"name": "Hall", "code": "hall"}));
-    let parent = caller.delegate(&json!({"barcode": "P"}));
-    let ada = caller.delegate(&json!({"barcode": "A", "firstName": "Ada", "parent": parent}));
-    let bob = caller.delegate(
+    let hall = api.device(&json!({"name": "Hall", "code": "hall"}));
+    let parent = api.delegate(&json!({"barcode": "P"}));
+    let ada = api.delegate(&json!({"barcode": "A", "firstName": "Ada", "parent": parent}));
+    let bob = api.delegate(
         &json!({"barcode": "B", "firstName": "Bob", "data": {"Data": {"meal": "vegan"}}}),
     );
-    let before = scan(&caller, "P", "before");
+    let before = scan(&api, "P", "before");
     assert_eq!(before.status, 201);
     let snapshot_of = rows(&open(&server.path()));
     take_snapshot(&crew);
     // The rehearsal: everything that can happen to a record.
     for nonce in ["one", "two"] {
-        assert_eq!(scan(&caller, "A", nonce).status, 201);
+        scan(&api, "A", nonce).is(201);
     }
-    scan(&caller, "nobody", "x").refused(404, 1301, "");
-    let made = caller.delegate(&json!({"barcode": "C", "firstName": "Cid"}));
+    scan(&api, "nobody", "x").refused(404, 1301, "");
+    let made = api.delegate(&json!({"barcode": "C", "firstName": "Cid"}));
     // Two who change their codes for each other's, and a child that changes its parent.
-    caller.patch(
+    api.patch(
         &format!("/delegate/id:{ada}"),
         &json!({"barcode": "tmp", "parent": made}),
     );
-    caller.patch(
+    api.patch(
         &format!("/delegate/id:{bob}"),
         &json!({"barcode": "A", "data": {"Data": {"meal": "fish"}}}),
     );
-    caller.patch(
+    api.patch(
         &format!("/delegate/id:{ada}"),
         &json!({"barcode": "B", "firstName": "Eve"}),
     );
-    assert_eq!(caller.delete(&format!("/delegate/id:{parent}")).status, 204);
-    caller.delegate(&json!({"barcode": "P", "firstName": "Impostor"}));
-    assert_eq!(
-        caller
-            .delete(&format!("/interaction/id:{}", before.id()))
-            .status,
-        204
-    );
-    caller.patch(&format!("/device/id:{hall}"), &json!({"code": "moved"}));
-    let other = caller.device(&json!({"code": "hall", "name": "Other"}));
+    api.delete(&format!("/delegate/id:{parent}")).is(204);
+    api.delegate(&json!({"barcode": "P", "firstName": "Impostor"}));
+    api.delete(&format!("/interaction/id:{}", before.id()))
+        .is(204);
+    api.patch(&format!("/device/id:{hall}"), &json!({"code": "moved"}));
+    let other = api.device(&json!({"code": "hall", "name": "Other"}));
     server.settings(&json!({"name": "Rehearsal", "access": {"entry": "single"}}));
     server.sql("INSERT INTO sections VALUES ('delegate', 'X', '{}'); INSERT INTO statements VALUES ('s', 'delegate', NULL, 'SELECT 1');
         INSERT INTO gate_notes VALUES (1, 'info', 'x', 'y', 1); INSERT INTO logo VALUES (1, 'image/png', x'00', 1);");
@@ -181,36 +176,29 @@ fn everything_of_the_event_is_as_it_was() {
     assert_eq!(rows(&open(&safety(&server))), rehearsed);
     // Caches follow, searches too, and nobody is signed out.
     assert_eq!(server.app.settings().name(), "Nordlicht");
-    assert_eq!(caller.get("/delegate/barcode:A").id(), ada);
-    assert_eq!(caller.get("/delegate/barcode:P").id(), parent);
-    let found = |name: &str| found(&caller, name);
+    assert_eq!(api.get("/delegate/barcode:A").id(), ada);
+    assert_eq!(api.get("/delegate/barcode:P").id(), parent);
+    let found = |name: &str| found(&api, name);
     assert_eq!(
         (found("Ada"), found("Eve"), found("Cid"), found("Impostor")),
         (1, 0, 0, 0)
     );
     assert_eq!(
-        (total(&caller, "delegate"), total(&caller, "interaction")),
+        (total(&api, "delegate"), total(&api, "interaction")),
         (Some(3), Some(1))
     );
-    let told = crew.get(HERE).shown();
-    assert!(
-        told.contains("2 interactions of the rehearsal are gone"),
-        "{told}"
-    );
+    crew.sees(HERE, "2 interactions of the rehearsal are gone");
     server
         .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM pragma_foreign_key_check"),
-        0
-    );
+    assert_eq!(server.count("pragma_foreign_key_check"), 0);
     // No id ever means somebody else.
-    assert!(caller.delegate(&json!({"barcode": "new"})) > made + 1);
-    assert!(caller.device(&json!({"code": "new"})) > other);
-    let third = scan(&caller, "A", "three");
+    assert!(api.delegate(&json!({"barcode": "new"})) > made + 1);
+    assert!(api.device(&json!({"code": "new"})) > other);
+    let third = scan(&api, "A", "three");
     assert_eq!(third.status, 201);
     assert!(third.id() > 3);
     // A scan of the rehearsal that is sent again does not come to life.
-    let again = scan(&caller, "A", "one");
+    let again = scan(&api, "A", "one");
     assert_eq!((again.status, again.data()), (200, &json!({})));
     assert_eq!(again.body["meta"]["replayed"], json!(true));
     let audited: String = server
@@ -224,14 +212,13 @@ fn everything_of_the_event_is_as_it_was() {
 
 #[test]
 fn who_may_come_in_stays_as_it_is() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
     let (stolen, _) = server.client(&[Role::DelegateRead], &[]);
     take_snapshot(&crew);
     // A phone is connected, another is revoked, a user comes, a person is erased.
-    let phone = caller.device(&json!({"name": "Phone", "deviceType": "regoapp"}));
-    let lost = caller.device(&json!({"name": "Lost", "deviceType": "regoapp"}));
+    let phone = api.device(&json!({"name": "Phone", "deviceType": "regoapp"}));
+    let lost = api.device(&json!({"name": "Lost", "deviceType": "regoapp"}));
     let (id, secret) = server.new_client(clients::NewClient {
         roles: Role::ALL.iter().copied().collect(),
         device: Some(DeviceId(phone)),
@@ -247,34 +234,30 @@ fn who_may_come_in_stays_as_it_is() {
             "UPDATE clients SET revoked_at = 1 WHERE client_id = '{revoked}'"
         ));
     }
-    let guest = caller.delegate(&json!({"firstName": "Guest"}));
+    let guest = api.delegate(&json!({"firstName": "Guest"}));
     server.user("guest@example.com", &[], Some(guest));
     go_back(&crew);
     assert_eq!(of_phone.get(&format!("/device/id:{phone}")).id(), phone);
-    caller
-        .get(&format!("/device/id:{lost}"))
+    api.get(&format!("/device/id:{lost}"))
         .refused(404, 1401, "");
     let revoked = "SELECT count(*) FROM clients WHERE revoked_at IS NOT NULL AND device_id IS NULL";
     assert_eq!(server.value::<i64>(revoked), 2);
     assert_eq!(
-        server.value::<i64>(
-            "SELECT count(*) FROM users WHERE email = 'guest@example.com' AND delegate_id IS NULL"
-        ),
+        server.count("users WHERE email = 'guest@example.com' AND delegate_id IS NULL"),
         1
     );
-    assert_eq!(crew.get(HERE).status, 200);
+    crew.get(HERE).is(200);
 }
 
 #[test]
 fn who_was_erased_does_not_come_back() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
-    caller.device(&json!({"code": "hall"}));
-    let gone = caller.delegate(&json!({"barcode": "G", "firstName": "Gone"}));
-    let child = caller.delegate(&json!({"barcode": "K", "parent": gone}));
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
+    api.device(&json!({"code": "hall"}));
+    let gone = api.delegate(&json!({"barcode": "G", "firstName": "Gone"}));
+    let child = api.delegate(&json!({"barcode": "K", "parent": gone}));
     for (barcode, nonce) in [("G", "1"), ("K", "2")] {
-        assert_eq!(scan(&caller, barcode, nonce).status, 201);
+        scan(&api, barcode, nonce).is(201);
     }
     take_snapshot(&crew);
     server.sql(&format!(
@@ -298,46 +281,36 @@ fn who_was_erased_does_not_come_back() {
 
 #[test]
 fn what_was_erased_after_the_snapshot_comes_back_in_no_form() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
-    let hall = caller.device(&json!({"code": "hall"}));
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
+    let hall = api.device(&json!({"code": "hall"}));
     let body = json!({"code": "P-1", "context": hall, "items": [{"code": "P-10000", "quantity": 1, "unitAmount": 1, "totalAmount": 1,
         "delegates": [{"product": hall, "description": "Ticket", "barcode": "quetzal-ticket"}]}]});
-    let gone = caller.post("/tx/new", &body).data()["delegates"][0]["id"]
+    let gone = api.post("/tx/new", &body).data()["delegates"][0]["id"]
         .as_i64()
         .expect("an id");
-    caller
-        .patch(
-            &format!("/delegate/id:{gone}"),
-            &json!({"barcode": "quetzal-new", "lastName": "Quetzalcoatl"}),
-        )
-        .data();
+    api.patch(
+        &format!("/delegate/id:{gone}"),
+        &json!({"barcode": "quetzal-new", "lastName": "Quetzalcoatl"}),
+    )
+    .data();
     // Scanned by a code that is theirs no more: the refusal names nobody but by that.
-    caller
-        .interact(
-            "check-in",
-            &json!({"delegate": "barcode:quetzal-ticket", "device": hall}),
-        )
+    api.scan("check-in", "barcode:quetzal-ticket", hall)
         .refused(404, 1301, "");
-    caller
-        .interact(
-            "feedback",
-            &json!({"delegate": gone, "data": {"said": "Quetzalcoatl"}}),
-        )
-        .id();
-    let stays = caller.delegate(&json!({"barcode": "K", "parent": gone}));
+    api.interact(
+        "feedback",
+        &json!({"delegate": gone, "data": {"said": "Quetzalcoatl"}}),
+    )
+    .id();
+    let stays = api.delegate(&json!({"barcode": "K", "parent": gone}));
     take_snapshot(&crew);
-    let confirmed = [("confirm", &*gone.to_string())];
-    crew.post(&format!("/console/delegates/{gone}/erase"), &confirmed)
-        .taken();
+    crew.erase(gone);
     // Its code is somebody else's by now.
-    caller
-        .patch(
-            &format!("/delegate/id:{stays}"),
-            &json!({"barcode": "quetzal-new"}),
-        )
-        .data();
+    api.patch(
+        &format!("/delegate/id:{stays}"),
+        &json!({"barcode": "quetzal-new"}),
+    )
+    .data();
     go_back(&crew);
     for left in [
         format!("delegates WHERE id = {gone}"),
@@ -345,14 +318,13 @@ fn what_was_erased_after_the_snapshot_comes_back_in_no_form() {
         format!("interactions WHERE first_delegate_id = {gone}"),
         "refusals".to_owned(),
     ] {
-        let count: i64 = server.value(&format!("SELECT count(*) FROM {left}"));
+        let count = server.count(&left);
         assert_eq!(count, 0, "{left}");
     }
-    let found: i64 =
-        server.value("SELECT count(*) FROM delegates_search WHERE delegates_search MATCH 'que'");
+    let found = server.count("delegates_search WHERE delegates_search MATCH 'que'");
     assert_eq!(found, 0);
     assert_eq!(
-        caller.get("/delegate/barcode:K").id(),
+        api.get("/delegate/barcode:K").id(),
         stays,
         "it has the code that it had"
     );
@@ -362,8 +334,7 @@ fn what_was_erased_after_the_snapshot_comes_back_in_no_form() {
 
 #[test]
 fn apps_get_the_snapshots_configuration_as_a_new_version() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let publish = |version: i64, document: &str| {
         server.sql(&format!(
             "INSERT INTO app_config VALUES ({version}, '{document}', 'x', 1)"
@@ -371,11 +342,8 @@ fn apps_get_the_snapshots_configuration_as_a_new_version() {
     };
     publish(1, "{\"a\": 1}");
     take_snapshot(&crew);
-    let newest = || {
-        server.value::<String>(
-            "SELECT version || document FROM app_config ORDER BY version DESC LIMIT 1",
-        )
-    };
+    let newest =
+        || server.text("SELECT version || document FROM app_config ORDER BY version DESC LIMIT 1");
     go_back(&crew);
     assert_eq!(newest(), "1{\"a\": 1}");
     publish(2, "{\"a\": 2}");
@@ -385,20 +353,19 @@ fn apps_get_the_snapshots_configuration_as_a_new_version() {
 
 #[test]
 fn open_doors_lock_the_way_back() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
+    let (server, crew) = Server::with_administrator();
     let action = format!("{HERE}/return");
     crew.post(&action, &[("snapshot", "1"), ("words", "go back")])
         .refused(422, "another snapshot");
     take_snapshot(&crew);
-    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let id = hidden(&crew.page(HERE), &action, "snapshot");
     crew.post(&action, &[("snapshot", &id), ("words", "yes")])
         .refused(422, "go back");
     crew.post(&action, &[("snapshot", "999"), ("words", "go back")])
         .refused(422, "another snapshot");
     crew.post(&format!("{HERE}/doors"), &[("doors", "open")])
         .taken();
-    let shown = crew.get(HERE).shown();
+    let shown = crew.page(HERE);
     assert!(shown.contains("doors are open since") && !shown.contains(&action));
     crew.post(&action, &[("snapshot", &id), ("words", "go back")])
         .refused(422, "doors are open");
@@ -415,21 +382,17 @@ fn open_doors_lock_the_way_back() {
         .taken();
     crew.post(&action, &[("snapshot", &id), ("words", " Go Back ")])
         .taken();
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'doors'"),
-        2
-    );
+    assert_eq!(server.count("audit WHERE record_type = 'doors'"), 2);
 }
 
 #[test]
 fn a_snapshot_that_is_damaged_or_gone_leads_nowhere() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
     take_snapshot(&crew);
-    caller.delegate(&json!({"barcode": "A"}));
+    api.delegate(&json!({"barcode": "A"}));
     let action = format!("{HERE}/return");
-    let id = hidden(&crew.get(HERE).shown(), &action, "snapshot");
+    let id = hidden(&crew.page(HERE), &action, "snapshot");
     let entry = server
         .app
         .store
@@ -445,8 +408,8 @@ fn a_snapshot_that_is_damaged_or_gone_leads_nowhere() {
     std::fs::remove_file(&entry.path).expect("gone");
     crew.post(&action, &[("snapshot", &id), ("words", "go back")])
         .refused(422, "not there any more");
-    assert!(crew.get(HERE).shown().contains("take a new snapshot"));
-    assert_eq!(caller.get("/delegate/barcode:A").status, 200);
+    crew.sees(HERE, "take a new snapshot");
+    api.get("/delegate/barcode:A").is(200);
 }
 
 /// Gates scan without a pause while the file goes back: whatever was acknowledged is in the safety
@@ -454,12 +417,11 @@ fn a_snapshot_that_is_damaged_or_gone_leads_nowhere() {
 #[test]
 fn no_acknowledged_scan_is_lost_while_gates_go_on() {
     const GATES: usize = 4;
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let caller = server.caller_with_all();
-    caller.device(&json!({"code": "hall"}));
+    let (server, crew) = Server::with_administrator();
+    let api = server.caller_with_all();
+    api.device(&json!({"code": "hall"}));
     for gate in 0..GATES {
-        caller.delegate(&json!({"barcode": format!("G{gate}")}));
+        api.delegate(&json!({"barcode": format!("G{gate}")}));
     }
     take_snapshot(&crew);
     let (stop, back) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -467,13 +429,13 @@ fn no_acknowledged_scan_is_lost_while_gates_go_on() {
     let acknowledged = Mutex::new(Vec::<(i64, bool)>::new());
     std::thread::scope(|scope| {
         for gate in 0..GATES {
-            let (caller, stop, back, acknowledged) = (caller.clone(), &stop, &back, &acknowledged);
+            let (api, stop, back, acknowledged) = (api.clone(), &stop, &back, &acknowledged);
             scope.spawn(move || {
                 let mut count = 0;
                 while !stop.load(Ordering::Acquire) {
                     let after = back.load(Ordering::Acquire);
                     count += 1;
-                    let reply = scan(&caller, &format!("G{gate}"), &format!("{gate}-{count}"));
+                    let reply = scan(&api, &format!("G{gate}"), &format!("{gate}-{count}"));
                     if reply.status == 201 {
                         acknowledged
                             .lock()

@@ -10,15 +10,15 @@ use serde_json::{Value, json};
 const NOON_S: i64 = 1_790_000_000;
 const DAY_S: i64 = 24 * 3600;
 
-struct Fair<'a> {
-    caller: Caller<'a>,
+struct Fair {
+    caller: Caller,
     event: i64,
     pass: i64,
     mug: i64,
 }
 
-impl<'a> Fair<'a> {
-    fn at(server: &'a Server) -> Self {
+impl Fair {
+    fn at(server: &Server) -> Self {
         let caller = server.caller_with_all();
         let event = caller.device(&json!({"name": "Fair", "deviceType": "event"}));
         Self {
@@ -71,7 +71,7 @@ fn words(html: &str) -> String {
 }
 
 #[track_caller]
-fn found(crew: &Crew<'_>, query: &str) -> Vec<String> {
+fn found(crew: &Crew, query: &str) -> Vec<String> {
     let html = crew.get(&format!("/console/sales?{query}")).shown();
     let lines = html.split("class=\"code\">").skip(1);
     let code = |line: &str| line.split('<').next().unwrap_or_default().to_owned();
@@ -362,7 +362,7 @@ const WORDS: [&str; 5] = [
 ];
 
 /// A purchase of a person, one of a group, a mug for them, and what is no JSON.
-fn bodies(fair: &Fair<'_>) -> [Value; 3] {
+fn bodies(fair: &Fair) -> [Value; 3] {
     let mut own = fair.passes("OWN", &["ZYXW-TICKET"]);
     own["customer"] = json!({"name": "Quetzalcoatl", "address": [{"street": "Elm Street 5"}]});
     own["items"][0]["delegates"][0]["guest"] = json!({"surname": "Xochimilco"});

@@ -2,20 +2,16 @@
 //! export, no address and no line of the log: the real binary, its log at its loudest, and every route
 //! that shows something, asked by an administrator and by a viewer.
 
-use super::{Page, access::between, browser, page};
+use super::{Crew, access::between, browser, page};
 use crate::{
     faults::{
         process::{Served, beside, gatepost},
         wire::PATIENCE,
     },
-    harness::{Reply, reply},
+    harness::{Reply, has, lacks, reply, typed},
 };
 use gatepost::admin;
-use reqwest::{
-    Method,
-    blocking::{Client, RequestBuilder},
-    header,
-};
+use reqwest::{Method, header};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -30,53 +26,6 @@ const PASSWORD: &str = "the password of Ada";
 const PARTS: [&str; 7] = ["1", "2", "3", "4", "barcode", "publicId", "nothing"];
 /// Streams never end: what they tell within this is looked at.
 const STREAMED: Duration = Duration::from_millis(1_500);
-
-/// Somebody who is signed in at a server of its own.
-struct Person {
-    http: Client,
-    url: String,
-    cookie: String,
-    csrf: String,
-}
-
-impl Person {
-    fn new(served: &Served, answer: reqwest::blocking::Response) -> Self {
-        assert_eq!(answer.status(), 303);
-        let cookie = answer.headers()[header::SET_COOKIE].to_str();
-        let cookie = cookie.expect("text").split(';').next();
-        let mut person = Self {
-            http: browser(),
-            url: format!("http://{}", served.address),
-            cookie: cookie.expect("a cookie").to_owned(),
-            csrf: String::new(),
-        };
-        let html = person.get("/console/account").shown();
-        between(&html, "name=\"csrf\" value=\"", "\"").clone_into(&mut person.csrf);
-        person
-    }
-
-    fn sign_in(served: &Served, fields: &[(&str, &str)]) -> Self {
-        let url = format!("http://{}/console/sign-in", served.address);
-        let answer = browser().post(url).form(fields).send();
-        Self::new(served, answer.expect("an answer"))
-    }
-
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http
-            .request(method, format!("{}{path}", self.url))
-            .header(header::COOKIE, &self.cookie)
-    }
-
-    fn get(&self, path: &str) -> Page {
-        page(self.request(Method::GET, path))
-    }
-
-    fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
-        let mut all = vec![("csrf", self.csrf.as_str())];
-        all.extend_from_slice(fields);
-        page(self.request(Method::POST, path).form(&all))
-    }
-}
 
 /// Secrets, each with what it is.
 #[derive(Default)]
@@ -99,7 +48,7 @@ impl Secrets {
 }
 
 /// Goes through everything that makes a secret.
-fn make_all(served: &Served, folder: &Path) -> (Person, Secrets) {
+fn make_all(served: &Served, folder: &Path) -> (Crew, Secrets) {
     let mut secrets = Secrets::default();
     let link = served.announced["setup"].as_str().expect("a link");
     let token = link.split("token=").nth(1).expect("a token");
@@ -114,8 +63,9 @@ fn make_all(served: &Served, folder: &Path) -> (Person, Secrets) {
     ];
     let setup = format!("http://{}/console/setup", served.address);
     let answer = browser().post(setup).form(&form).send();
-    let ada = Person::new(served, answer.expect("an answer"));
-    let cookie = |person: &Person| person.cookie.split_once('=').expect("a value").1.to_owned();
+    let url = format!("http://{}", served.address);
+    let ada = Crew::answered(&url, &answer.expect("an answer"));
+    let cookie = |person: &Crew| person.cookie.split_once('=').expect("a value").1.to_owned();
     secrets.keep("Ada's cookie", &cookie(&ada));
     // Records, a backup and a configuration, so that pages have something to show.
     std::fs::write(
@@ -127,13 +77,13 @@ fn make_all(served: &Served, folder: &Path) -> (Person, Secrets) {
     let db = folder.join("gatepost.db");
     let imported = gatepost(&db, &["import", "delegates", &list]);
     assert!(imported.status.success(), "{imported:?}");
-    ada.post("/console/settings/backups/now", &[]).taken();
+    ada.press("/console/settings/backups/now");
 
     let (client, user) = made(&ada, &mut secrets);
     tokens(&ada, &client, &user, &mut secrets);
     app(&ada, &mut secrets);
     second_factor(&ada, &mut secrets);
-    let viewer = Person::sign_in(served, &[("email", "bo@example.com"), ("password", &user)]);
+    let viewer = Crew::sign_in_at(&url, "bo@example.com", &user);
     secrets.keep("Bo's cookie", &cookie(&viewer));
     // What is wrong is told without what was sent.
     let wrong = "not the password of Ada";
@@ -149,31 +99,24 @@ fn make_all(served: &Served, folder: &Path) -> (Person, Secrets) {
 }
 
 /// A client and a user, made in the console: the client's id and secret, the user's password.
-fn made(ada: &Person, secrets: &mut Secrets) -> ((String, String), String) {
-    let roles = [
-        ("role", "ROLE_OAUTH2_DELEGATE_READ"),
-        ("role", "ROLE_OAUTH2_DEVICE_WRITE"),
-    ];
+fn made(ada: &Crew, secrets: &mut Secrets) -> ((String, String), String) {
+    let roles = typed("role=ROLE_OAUTH2_DELEGATE_READ&role=ROLE_OAUTH2_DEVICE_WRITE");
     let client = [&[("name", "A gate")], &roles[..]].concat();
     let shown = |led: &str| {
-        let html = ada.get(led).shown();
+        let html = ada.page(led);
         let id = between(&html, "id=\"made-id\">", "<").to_owned();
         (id, between(&html, "id=\"made-secret\">", "<").to_owned())
     };
     let client = shown(&ada.post("/console/access/clients/new", &client).taken());
     secrets.keep("a client's secret", &client.1);
-    let user = [
-        ("email", "bo@example.com"),
-        ("how", "made"),
-        ("console", "viewer"),
-    ];
+    let user = typed("email=bo@example.com&how=made&console=viewer");
     let user = [&user, &roles[..]].concat();
     let (_, password) = shown(&ada.post("/console/access/users/new", &user).taken());
     secrets.keep("a password that was made", &password);
     (client, password)
 }
 
-fn tokens(ada: &Person, client: &(String, String), password: &str, secrets: &mut Secrets) {
+fn tokens(ada: &Crew, client: &(String, String), password: &str, secrets: &mut Secrets) {
     let granted = |body: Value| -> Value {
         let url = format!("{}/api/oauth/v2/token", ada.url);
         let answer = ada.http.post(url).json(&body).send();
@@ -204,7 +147,7 @@ fn tokens(ada: &Person, client: &(String, String), password: &str, secrets: &mut
 }
 
 /// An app that asked to be let in and was.
-fn app(ada: &Person, secrets: &mut Secrets) {
+fn app(ada: &Crew, secrets: &mut Secrets) {
     let secret = "5f0c8f0e9d3b4a1c8e7d6f5a4b3c2d1e";
     secrets.keep("an app's own secret", secret);
     let ask = || -> Reply {
@@ -215,26 +158,27 @@ fn app(ada: &Person, secrets: &mut Secrets) {
                 .json(&json!({"code": "42", "secret": secret})),
         )
     };
-    ada.get("/console/discovery").shown();
+    ada.page("/console/discovery");
     let id = ask().id();
-    ada.post(&format!("/console/discovery/{id}/add"), &[])
-        .taken();
+    ada.press(&format!("/console/discovery/{id}/add"));
     let given = ask().data()["clientSecret"].clone();
     secrets.keep("an app's credentials", given.as_str().expect("a secret"));
 }
 
-fn second_factor(ada: &Person, secrets: &mut Secrets) {
+fn second_factor(ada: &Crew, secrets: &mut Secrets) {
     let path = "/console/account/second-factor";
     ada.post(path, &[("password", PASSWORD)]).taken();
-    let html = ada.get(path).shown();
-    let key = between(&html, "id=\"key\">", "<").replace(' ', "");
+    let html = ada.page(path);
+    let shown = between(&html, "id=\"key\">", "<");
+    secrets.keep("the authenticator app's key as it is shown", shown);
+    let key = shown.replace(' ', "");
     secrets.keep("the authenticator app's key", &key);
     let app = Secret::try_from_base32(&key).expect("base 32");
     let app = Builder::new().with_secret(app).build().expect("an app");
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let code = app.generate(now.expect("a clock").as_secs()).to_string();
     let led = ada.post(&format!("{path}/confirm"), &[("code", &code)]);
-    let html = ada.get(&led.taken()).shown();
+    let html = ada.page(&led.taken());
     let codes: Vec<&str> = html
         .split("<li><code>")
         .skip(1)
@@ -273,7 +217,7 @@ fn paths() -> BTreeSet<String> {
 }
 
 /// What a path shows, its headers included; of a stream what it begins with.
-fn shown(person: &Person, path: &str) -> (u16, String) {
+fn shown(person: &Crew, path: &str) -> (u16, String) {
     let answer = person.request(Method::GET, path).timeout(PATIENCE).send();
     let mut answer = answer.expect("an answer");
     let status = answer.status().as_u16();
@@ -311,11 +255,7 @@ fn no_secret_stands_anywhere_after_it_was_shown_once() {
         .0
         .iter()
         .find(|(what, _)| what == "a password that was made");
-    let form = [
-        ("email", "bo@example.com"),
-        ("password", bo.expect("it").1.as_str()),
-    ];
-    let bo = Person::sign_in(&served, &form);
+    let bo = Crew::sign_in_at(&ada.url, "bo@example.com", &bo.expect("it").1);
 
     let mut faults = Vec::new();
     let mut seen = 0;
@@ -343,10 +283,8 @@ fn no_secret_stands_anywhere_after_it_was_shown_once() {
         );
     }
     let log = std::fs::read_to_string(beside(&db, ".log")).expect("a log");
-    assert!(
-        log.contains("/console/delegates/1"),
-        "it tells of every request"
-    );
+    has(&log, "/console/delegates/1");
+    lacks(&log, &ada.csrf);
     faults.extend(
         secrets
             .found_in(&log)

@@ -1,7 +1,7 @@
 //! The first run, sign-in, sessions, and what keeps others out.
 
 use super::{Crew, browser, page};
-use crate::harness::{PASSWORD, Server};
+use crate::harness::{PASSWORD, Server, has, lacks, words};
 use gatepost::{
     admin::{Console, Reach},
     identity::ConsoleRole,
@@ -43,11 +43,11 @@ fn the_first_run_creates_an_entrance_where_duplicates_are_refused() {
         form.push(("admission", admission));
         post(&form).taken();
 
-        let caller = server.caller_with_all();
-        let [a, b] = [(); 2].map(|()| caller.delegate(&json!({})));
+        let api = server.caller_with_all();
+        let [a, b] = [(); 2].map(|()| api.delegate(&json!({})));
         let scan = |kind: &str, delegate: i64| {
             let body = json!({"delegate": delegate, "device": "code:entrance"});
-            caller.interact(kind, &body).status
+            api.interact(kind, &body).status
         };
         assert_eq!(scan("check-in", b), unregistered, "{admission}");
         assert_eq!(scan("join", a), 201);
@@ -95,18 +95,18 @@ fn the_first_run_takes_a_logo_too_and_goes_without_one() {
             page(request.body(with_picture(&form, name, content)))
         };
         let shown = page(http.get(format!("{}{path}", server.url()))).shown();
-        assert!(shown.contains("multipart/form-data") && shown.contains("type=\"file\""));
+        has(&shown, ["multipart/form-data", "type=\"file\""]);
         post("0000", name, content).refused(403, "earlier start");
         let again = post(token, "logo.svg", b"<svg></svg>");
         again.refused(422, "SVG");
-        assert!(again.html.contains("value=\"Nordlicht\""));
+        has(&again.html, "value=\"Nordlicht\"");
         post(
             token,
             "large.gif",
             &[gif.as_slice(), &vec![0; 600 * 1024]].concat(),
         )
         .refused(422, "512 KiB");
-        let count = |table: &str| server.value::<i64>(&format!("SELECT count(*) FROM {table}"));
+        let count = |table: &str| server.count(table);
         assert_eq!((count("users"), count("logo")), (0, 0));
         post(token, name, content).taken();
         assert_eq!((count("users"), count("logo")), (1, logos));
@@ -135,7 +135,7 @@ fn the_link_of_the_first_run_makes_one_administrator() {
         )
     };
     let shown = page(http.get(format!("{}{path}", server.url()))).shown();
-    assert!(shown.contains("Welcome to Gatepost"));
+    has(&shown, "Welcome to Gatepost");
     post(&setup_form("0000", "eve@example.com")).refused(403, "earlier start");
     let mut differing = setup_form(token, "ada@example.com");
     differing[5].1 = "something else";
@@ -153,7 +153,7 @@ fn the_link_of_the_first_run_makes_one_administrator() {
     post(&setup_form(token, "eve@example.com")).refused(403, "has been used");
     assert_eq!(link(&server.console), None);
     let crew = Crew::sign_in(&server, "ada@example.com");
-    assert!(crew.get("/console").shown().contains("Nordlicht"));
+    crew.sees("/console", "Nordlicht");
     assert_eq!(
         server.app.settings().time_zone.as_deref(),
         Some("Europe/Berlin")
@@ -211,16 +211,12 @@ fn sign_in_leads_back_to_where_one_wanted_to_go_and_nowhere_else() {
 
 #[test]
 fn a_session_ends_at_sign_out_and_with_its_user() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let (server, crew) = Server::with_viewer();
     let again = Crew::sign_in(&server, "viewer@example.com");
-    crew.get("/console").shown();
-    assert_eq!(
-        crew.post("/console/sign-out", &[]).taken(),
-        "/console/sign-in"
-    );
+    crew.page("/console");
+    assert_eq!(crew.press("/console/sign-out"), "/console/sign-in");
     assert!(crew.get("/console").taken().starts_with("/console/sign-in"));
-    again.get("/console").shown();
+    again.page("/console");
     server.sql("DELETE FROM users");
     assert!(
         again
@@ -232,20 +228,14 @@ fn a_session_ends_at_sign_out_and_with_its_user() {
 
 #[test]
 fn every_answer_forbids_scripts_and_frames_from_elsewhere() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
-    for path in [
-        "/console",
-        "/console/sign-in",
-        "/console/nothing",
-        "/console/static/console.css",
-    ] {
+    let (_server, crew) = Server::with_viewer();
+    for path in words("/console /console/sign-in /console/nothing /console/static/console.css") {
         let answer = crew.request(Method::GET, path).send().expect("an answer");
         let policy = answer.headers()[header::CONTENT_SECURITY_POLICY]
             .to_str()
             .expect("text");
-        assert!(policy.contains("script-src 'self';") && policy.contains("frame-ancestors 'none'"));
-        assert!(!policy.contains("unsafe"));
+        has(policy, ["script-src 'self';", "frame-ancestors 'none'"]);
+        lacks(policy, "unsafe");
     }
 }
 
@@ -264,25 +254,14 @@ fn without_tls_the_console_is_for_this_machine_alone() {
 
 #[test]
 fn the_console_answers_under_its_own_names_alone() {
-    let server = Server::start();
-    let crew = server.crew(ConsoleRole::Viewer);
+    let (server, crew) = Server::with_viewer();
     let by = |host: &str, path: &str| {
         page(crew.request(Method::GET, path).header(header::HOST, host)).status
     };
-    for known in [
-        "localhost:8080",
-        "127.0.0.1",
-        "[::1]:8080",
-        "192.168.1.20:8080",
-    ] {
+    for known in words("localhost:8080 127.0.0.1 [::1]:8080 192.168.1.20:8080") {
         assert_eq!(by(known, "/console"), 200, "{known}");
     }
-    for path in [
-        "/console",
-        "/console/sign-in",
-        "/console/setup",
-        "/console/nothing",
-    ] {
+    for path in words("/console /console/sign-in /console/setup /console/nothing") {
         page(
             crew.request(Method::GET, path)
                 .header(header::HOST, "evil.example:8080"),
@@ -344,9 +323,8 @@ fn own_address() -> Option<std::net::Ipv4Addr> {
 
 #[test]
 fn a_stream_ends_with_its_session_and_with_its_role() {
-    let server = Server::start();
-    let admin = server.crew(ConsoleRole::Administrator);
-    let watcher = server.crew(ConsoleRole::Operator);
+    let (server, admin) = Server::with_administrator();
+    let watcher = server.operator();
     let ends = [
         "DELETE FROM console_sessions WHERE user_id = (SELECT id FROM users WHERE email = 'operator@example.com')",
         "UPDATE users SET console_role = 'viewer' WHERE email = 'operator@example.com'",
@@ -362,5 +340,5 @@ fn a_stream_ends_with_its_session_and_with_its_role() {
             stream.text().expect("it ends");
         }
     }
-    admin.get("/console").shown();
+    admin.page("/console");
 }

@@ -1,7 +1,7 @@
 //! The instance's settings, its logo, sections of data and statements, by their forms.
 
 use super::{Crew, Page, page};
-use crate::harness::{Server, whole};
+use crate::harness::{Server, has, whole};
 use gatepost::{
     admin::{self, Access},
     core::outgoing::Reach,
@@ -10,8 +10,8 @@ use gatepost::{
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-fn administrator(server: &Server) -> Crew<'_> {
-    server.crew(ConsoleRole::Administrator)
+fn administrator(server: &Server) -> Crew {
+    server.administrator()
 }
 
 /// The value of a hidden field.
@@ -44,7 +44,7 @@ fn calls_go_to_this_machine_only_where_an_administrator_allows_it() {
     crew.post(form, &[("version", &before)])
         .refused(422, "administrator@example.com changed this");
     assert_eq!(server.app.outgoing.reach(), Reach::Local);
-    assert_eq!(crew.post(form, &[("version", &seen())]).status, 303);
+    crew.post(form, &[("version", &seen())]).is(303);
     assert_eq!(server.app.outgoing.reach(), Reach::Network);
 }
 
@@ -64,8 +64,7 @@ fn settings_are_for_administrators_alone() {
             route.path
         );
     }
-    let server = Server::start();
-    let operator = server.crew(ConsoleRole::Operator);
+    let (_server, operator) = Server::with_operator();
     for path in ["", "/sections", "/statements", "/backups", "/rehearsal"] {
         operator
             .get(&format!("/console/settings{path}"))
@@ -96,7 +95,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     let crew = administrator(&server);
     let seen = || {
         hidden(
-            &crew.get("/console/settings").shown(),
+            &crew.page("/console/settings"),
             "/console/settings",
             "version",
         )
@@ -109,16 +108,17 @@ fn the_general_form_is_taken_whole_or_shown_again() {
         "https://gate.example.org/",
     );
     crew.post("/console/settings", &form).taken();
-    let shown = crew.get("/console/settings").shown();
-    for part in [
-        "Nordlicht",
-        "Europe/Berlin",
-        "https://gate.example.org",
-        "power loss",
-        "gatepost.db",
-    ] {
-        assert!(shown.contains(part), "{part}");
-    }
+    let shown = crew.page("/console/settings");
+    has(
+        &shown,
+        [
+            "Nordlicht",
+            "Europe/Berlin",
+            "https://gate.example.org",
+            "power loss",
+            "gatepost.db",
+        ],
+    );
     assert_eq!(server.app.settings().name(), "Nordlicht");
     assert_eq!(
         server.app.public_url().as_deref(),
@@ -143,7 +143,7 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     ] {
         let again = crew.post("/console/settings", &form);
         again.refused(422, about);
-        assert!(again.html.contains("value=\"X\""));
+        has(&again.html, "value=\"X\"");
     }
     // What the form lets one type is taken, and what is too long is told by its label.
     let long = "ü".repeat(201);
@@ -153,8 +153,8 @@ fn the_general_form_is_taken_whole_or_shown_again() {
     crew.post("/console/settings", &general(&now, &long, "UTC", ""))
         .taken();
     let now = seen();
-    let shown = crew.get("/console/settings").shown();
-    assert!(shown.contains("<option value=\"Europe/Berlin\">"));
+    let shown = crew.page("/console/settings");
+    has(&shown, "<option value=\"Europe/Berlin\">");
     for none in ["localtime", "Factory", "posixrules"] {
         assert!(!shown.contains(&format!("\"{none}\"")), "{none}");
         crew.post("/console/settings", &general(&now, "X", none, ""))
@@ -192,29 +192,26 @@ fn the_flag_of_the_public_address_wins_and_is_shown() {
         Some("https://flag.example.org")
     );
     let shown = administrator(&server).get("/console/settings").shown();
-    assert!(shown.contains("--public-url https://flag.example.org"));
+    has(&shown, "--public-url https://flag.example.org");
     let server = Server::start();
     server.settings(&json!({"publicUrl": "https://setting.example.org"}));
-    let caller = server.caller_with_all();
-    caller.delegate(&json!({"firstName": "A"}));
-    caller.delegate(&json!({"firstName": "B"}));
-    let list = caller.get("/delegate/list?limit=1");
+    let api = server.caller_with_all();
+    api.delegate(&json!({"firstName": "A"}));
+    api.delegate(&json!({"firstName": "B"}));
+    let list = api.get("/delegate/list?limit=1");
     let links = list.body["meta"].to_string();
-    assert!(
-        links.contains("https://setting.example.org/api/5/"),
-        "{links}"
-    );
+    has(&links, "https://setting.example.org/api/5/");
 }
 
 #[test]
 fn default_rules_are_a_form_and_bind_gates_at_once() {
     let server = Server::start();
-    let (crew, caller) = (administrator(&server), server.caller_with_all());
-    caller.device(&json!({"name": "Hall", "code": "hall"}));
-    caller.delegate(&json!({"barcode": "A"}));
+    let (crew, api) = (administrator(&server), server.caller_with_all());
+    api.device(&json!({"name": "Hall", "code": "hall"}));
+    api.delegate(&json!({"barcode": "A"}));
     let seen = || {
         hidden(
-            &crew.get("/console/settings").shown(),
+            &crew.page("/console/settings"),
             "/console/settings/access",
             "version",
         )
@@ -233,20 +230,17 @@ fn default_rules_are_a_form_and_bind_gates_at_once() {
     save(&now, "thrice", "").refused(422, "thrice");
     save(&now, "single", "").taken();
     let scan = || {
-        caller.interact(
+        api.interact(
             "check-in",
             &json!({"firstDelegate": "barcode:A", "firstDevice": "code:hall"}),
         )
     };
-    assert_eq!(scan().status, 201);
+    scan().is(201);
     scan().refused(412, 740, "");
     save(&now, "multiple", "").refused(422, "administrator@example.com changed this");
     save(&seen(), "", "").taken();
-    assert_eq!(scan().status, 201);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM settings WHERE name = 'access'"),
-        0
-    );
+    scan().is(201);
+    assert_eq!(server.count("settings WHERE name = 'access'"), 0);
 }
 
 #[test]
@@ -255,7 +249,7 @@ fn the_second_of_two_editors_reads_who_changed_the_same_setting() {
     let crew = administrator(&server);
     server.console_user("bob@example.com", ConsoleRole::Administrator);
     let bob = Crew::sign_in(&server, "bob@example.com");
-    let version = |form: &str| hidden(&crew.get("/console/settings").shown(), form, "version");
+    let version = |form: &str| hidden(&crew.page("/console/settings"), form, "version");
     let (access, general_form) = ("/console/settings/access", "/console/settings");
     let (begun_on, now) = (version(access), version(general_form));
     bob.post(access, &[("version", &begun_on), ("entry", "single")])
@@ -271,7 +265,7 @@ fn the_second_of_two_editors_reads_who_changed_the_same_setting() {
 const PNG: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 
-fn upload(crew: &Crew<'_>, name: &str, content: &[u8]) -> Page {
+fn upload(crew: &Crew, name: &str, content: &[u8]) -> Page {
     let mut body = format!(
         "--edge\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\n{}\r\n--edge\r\n\
          Content-Disposition: form-data; name=\"logo\"; filename=\"{name}\"\r\nContent-Type: image/png\r\n\r\n",
@@ -314,32 +308,24 @@ fn the_logo_is_taken_by_its_content_and_served_to_everybody() {
     assert_eq!(shown.reply.status, 200);
     assert_eq!(shown.header("content-type"), "image/png");
     assert_eq!(shown.header("x-content-type-options"), "nosniff");
-    assert!(
-        shown
-            .header("content-security-policy")
-            .contains("default-src 'none'")
+    has(
+        shown.header("content-security-policy"),
+        "default-src 'none'",
     );
     let tag = shown.header("etag").to_owned();
     let known = logo(&tag);
     assert_eq!((known.reply.status, known.text.as_str()), (304, ""));
     assert_eq!(logo(&format!("\"x\", W/{tag}")).reply.status, 304);
     assert_eq!(logo("\"x\"").reply.status, 200);
-    assert!(
-        crew.get("/console/settings")
-            .shown()
-            .contains("src=\"/logo?at=")
-    );
+    crew.sees("/console/settings", "src=\"/logo?at=");
     let without = page(
         crew.request(Method::POST, "/console/settings/logo")
             .body(PNG.to_vec()),
     );
     assert_eq!(without.status, 403);
-    crew.post("/console/settings/logo/remove", &[]).taken();
+    crew.press("/console/settings/logo/remove");
     assert_eq!(logo("").reply.status, 404);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'logo'"),
-        3
-    );
+    assert_eq!(server.count("audit WHERE record_type = 'logo'"), 3);
 }
 
 /// The fields of a section's form.
@@ -368,63 +354,56 @@ const EDIT: &str = "/console/settings/sections/edit";
 #[test]
 fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
     let server = Server::start();
-    let (crew, caller) = (administrator(&server), server.caller_with_all());
+    let (crew, api) = (administrator(&server), server.caller_with_all());
     for meal in ["vegan", "fish", "none"] {
-        caller.delegate(&json!({"firstName": "A", "data": {"Catering": {"meal": meal}}}));
+        api.delegate(&json!({"firstName": "A", "data": {"Catering": {"meal": meal}}}));
     }
-    caller.delegate(&json!({"data": {"Other": {"about": "\"Catering\""}}}));
-    let new = crew
-        .get("/console/settings/sections/edit?kind=delegate")
-        .shown();
+    api.delegate(&json!({"data": {"Other": {"about": "\"Catering\""}}}));
+    let new = crew.page("/console/settings/sections/edit?kind=delegate");
     let seen = hidden(&new, EDIT, "seen");
     let checked = crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "check")]));
-    assert!(checked.shown().contains("<strong>1 of 3</strong>"));
+    has(checked.shown(), "<strong>1 of 3</strong>");
     let save = section(&seen, &[("new", "1"), ("do", "save")]);
     let asked = crew.post(EDIT, &save);
     asked.refused(422, "Save all the same");
-    assert!(asked.html.contains("data.Catering.meal"));
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM sections"), 0);
+    has(&asked.html, "data.Catering.meal");
+    assert_eq!(server.count("sections"), 0);
     crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "anyway")]))
         .taken();
-    caller
-        .post(
-            "/delegate/new",
-            &json!({"data": {"Catering": {"meal": "fish"}}}),
-        )
-        .refused(400, 1100, "data.Catering.meal");
-    caller.delegate(&json!({"data": {"Catering": {"meal": "vegan", "guests": 2}}}));
+    api.post(
+        "/delegate/new",
+        &json!({"data": {"Catering": {"meal": "fish"}}}),
+    )
+    .invalid("data.Catering.meal");
+    api.delegate(&json!({"data": {"Catering": {"meal": "vegan", "guests": 2}}}));
     // The form comes back as it was written; another administrator is told of a change.
     let path = "/console/settings/sections/edit?kind=delegate&name=Catering";
-    let shown = crew.get(path).shown();
-    assert!(shown.contains("value=\"vegan, none\""), "{shown}");
+    let shown = crew.page(path);
+    has(&shown, "value=\"vegan, none\"");
     let seen = hidden(&shown, EDIT, "seen");
     crew.post(EDIT, &section(&seen, &[("do", "anyway"), ("closed", "on")]))
         .taken();
     crew.post(EDIT, &section(&seen, &[("do", "anyway")]))
         .refused(422, "omebody else changed Catering");
-    caller
-        .post(
-            "/delegate/new",
-            &json!({"data": {"Catering": {"meal": "none", "x": 1}}}),
-        )
-        .refused(400, 1100, "data.Catering");
+    api.post(
+        "/delegate/new",
+        &json!({"data": {"Catering": {"meal": "none", "x": 1}}}),
+    )
+    .invalid("data.Catering");
     crew.post(
         "/console/settings/sections/remove",
         &[("kind", "delegate"), ("name", "Catering")],
     )
     .taken();
-    caller.delegate(&json!({"data": {"Catering": "anything"}}));
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM audit WHERE record_type = 'sections'"),
-        3
-    );
+    api.delegate(&json!({"data": {"Catering": "anything"}}));
+    assert_eq!(server.count("audit WHERE record_type = 'sections'"), 3);
 }
 
 #[test]
 fn a_section_as_json_is_explained_where_it_is_wrong() {
     let server = Server::start();
     let crew = administrator(&server);
-    let seen = hidden(&crew.get(EDIT).shown(), EDIT, "seen");
+    let seen = hidden(&crew.page(EDIT), EDIT, "seen");
     let save = |name: &str, json: &str| {
         let form = [
             ("seen", seen.as_str()),
@@ -445,30 +424,27 @@ fn a_section_as_json_is_explained_where_it_is_wrong() {
     let rows = r#"{"type": "object", "properties": {"rows": {"type": "integer", "minimum": 1}}}"#;
     save("Seats", rows).taken();
     save("Seats", "{}").refused(422, "has a schema already");
-    let shown = crew
-        .get("/console/settings/sections/edit?kind=device&name=Seats")
-        .shown();
-    assert!(shown.contains("textarea") && shown.contains("minimum"));
-    let caller = server.caller_with_all();
-    caller
-        .post("/device/new", &json!({"data": {"Seats": {"rows": 0}}}))
-        .refused(400, 1100, "data.Seats.rows");
+    let shown = crew.page("/console/settings/sections/edit?kind=device&name=Seats");
+    has(&shown, ["textarea", "minimum"]);
+    let api = server.caller_with_all();
+    api.post("/device/new", &json!({"data": {"Seats": {"rows": 0}}}))
+        .invalid("data.Seats.rows");
     let form = section(&seen, &[("new", "1"), ("do", "save"), ("choices0", " , ")]);
     crew.post(EDIT, &form).refused(422, "ame the choices");
     let more = crew
         .post(EDIT, &section(&seen, &[("new", "1"), ("do", "more")]))
         .shown();
-    assert!(more.contains("name=\"name7\"") && more.contains("value=\"guests\""));
+    has(&more, ["name=\"name7\"", "value=\"guests\""]);
 }
 
 #[test]
 fn statements_are_tried_saved_and_searched_by() {
     const PATH: &str = "/console/settings/statements/edit";
     let server = Server::start();
-    let (crew, caller) = (administrator(&server), server.caller_with_all());
-    let id = caller.delegate(&json!({"barcode": "A", "firstName": "Ada"}));
-    let shown = crew.get(PATH).shown();
-    assert!(shown.contains("first_delegate_id") && shown.contains("raw_flags"));
+    let (crew, api) = (administrator(&server), server.caller_with_all());
+    let id = api.delegate(&json!({"barcode": "A", "firstName": "Ada"}));
+    let shown = crew.page(PATH);
+    has(&shown, ["first_delegate_id", "raw_flags"]);
     let seen = hidden(&shown, PATH, "version");
     let post = |seen: &str, was: &str, name: &str, sql: &str, record: &str, what: &str| {
         let form = [
@@ -488,11 +464,10 @@ fn statements_are_tried_saved_and_searched_by() {
     };
     let sql = "SELECT upper(first_name) FROM delegates WHERE id = :id";
     let tried = post(&seen, "", "loud", sql, "barcode:A", "try").shown();
-    assert!(tried.contains("“ADA”"));
-    assert!(
-        post(&seen, "", "", "SELECT 4", &id.to_string(), "try")
-            .shown()
-            .contains("<strong>4</strong>")
+    has(&tried, "“ADA”");
+    has(
+        post(&seen, "", "", "SELECT 4", &id.to_string(), "try").shown(),
+        "<strong>4</strong>",
     );
     post(&seen, "", "loud", sql, "barcode:Z", "try").refused(422, "Z");
     post(&seen, "", "loud", sql, "nose:1", "try").refused(422, "nose");
@@ -510,24 +485,22 @@ fn statements_are_tried_saved_and_searched_by() {
     let search =
         form_urlencoded::byte_serialize(br#"{"st": ["loud", "==", "ADA"]}"#).collect::<String>();
     assert_eq!(
-        caller
-            .get(&format!("/delegate/list?search={search}"))
-            .data()
-            .as_array()
-            .map(Vec::len),
-        Some(1)
+        api.get(&format!("/delegate/list?search={search}"))
+            .list()
+            .len(),
+        1
     );
-    let stored = crew.get(&format!("{PATH}?name=loud")).shown();
+    let stored = crew.page(&format!("{PATH}?name=loud"));
     let now = hidden(&stored, &format!("{PATH}?name=loud"), "version");
     post(&now, "loud", "quiet", "SELECT 1", "", "save").taken();
     post(&now, "loud", "loud", "SELECT 2", "", "save").refused(404, "no statement loud");
     let names: Vec<Value> = vec![
         server
-            .value::<String>("SELECT group_concat(name) FROM statements")
+            .text("SELECT group_concat(name) FROM statements")
             .into(),
     ];
     assert_eq!(names, [json!("quiet")]);
     crew.post("/console/settings/statements/remove", &[("name", "quiet")])
         .taken();
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM statements"), 0);
+    assert_eq!(server.count("statements"), 0);
 }

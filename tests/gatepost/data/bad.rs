@@ -2,6 +2,7 @@
 //! memory than a list needs.
 
 use super::{Site, lines};
+use crate::harness::{has, lacks, table};
 use std::{
     fs::File,
     io::{Cursor, Write},
@@ -34,7 +35,7 @@ fn refused(site: &Site, what: &str, file: &str) -> String {
     let output = child.wait_with_output().expect("it ends");
     let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(!told.contains("panic"), "{told}");
+    lacks(&told, "panic");
     if site.db.exists() {
         for table in ["delegates", "batches", "audit"] {
             assert_eq!(
@@ -50,25 +51,8 @@ fn refused(site: &Site, what: &str, file: &str) -> String {
 #[test]
 fn what_is_no_list_is_refused_in_words() {
     let site = Site::new();
-    let wide = (0..1_001)
-        .map(|n| format!("c{n}"))
-        .collect::<Vec<_>>()
-        .join(",");
-    for (name, content, expected) in [
-        ("empty.csv", b"".to_vec(), "is empty"),
-        ("empty.xlsx", b"".to_vec(), "is empty"),
-        ("blank.csv", b"\n\r\n\n".to_vec(), "is empty"),
-        (
-            "header.csv",
-            b"barcode,email\n".to_vec(),
-            "has a header and no rows",
-        ),
-        (
-            "page.xlsx",
-            b"\r\n<!DOCTYPE html><html><body>Sign in</body></html>".to_vec(),
-            "web page",
-        ),
-        ("page.csv", b"<html>".to_vec(), "web page"),
+    let wide: Vec<String> = (0..1_001).map(|n| format!("c{n}")).collect();
+    let mut lists: Vec<(&str, Vec<u8>, &str)> = vec![
         (
             "locked.xlsx",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 and more".to_vec(),
@@ -91,42 +75,38 @@ fn what_is_no_list_is_refused_in_words() {
         ),
         (
             "wide.csv",
-            format!("{wide}\n").into_bytes(),
+            (wide.join(",") + "\n").into(),
             "has 1001 columns",
-        ),
-        ("none.csv", b"a,b,c\n1,2,3\n".to_vec(), "no column is known"),
-        (
-            "twice.csv",
-            b"barcode,barcode\n1,2\n".to_vec(),
-            "stands twice",
-        ),
-        (
-            "quote.csv",
-            b"barcode,\"email\nA,b\n".to_vec(),
-            "not closed",
-        ),
-        ("nul.csv", b"barcode,email\nA\0,x\n".to_vec(), "NUL"),
-        (
-            "ragged.csv",
-            b"barcode,email\nA\nB,b,c\n".to_vec(),
-            "line 3: has 3 columns, the header has 2",
-        ),
-        (
-            "list.json",
-            b"[{\"barcode\": \"A\"},".to_vec(),
-            "is cut off",
-        ),
-        (
-            "object.json",
-            b"[{\"barcod\": \"A\"}]".to_vec(),
-            "\"barcod\" is no property of a delegate",
         ),
         (
             "database.csv",
             b"SQLite format 3\0 and more".to_vec(),
             "is a database",
         ),
-    ] {
+        ("blank.csv", b"\n\r\n\n".to_vec(), "is empty"),
+        ("nul.csv", b"barcode,email\nA\0,x\n".to_vec(), "NUL"),
+        (
+            "page.xlsx",
+            b"\r\n<!DOCTYPE html><html><body>Sign in</body></html>".to_vec(),
+            "web page",
+        ),
+    ];
+    // Slashes stand for the ends of lines.
+    for [name, text, expected] in table(
+        r#"empty.csv   |                        | is empty
+           empty.xlsx  |                        | is empty
+           header.csv  | barcode,email/         | has a header and no rows
+           page.csv    | <html>                 | web page
+           none.csv    | a,b,c/1,2,3/           | no column is known
+           twice.csv   | barcode,barcode/1,2/   | stands twice
+           quote.csv   | barcode,"email/A,b/    | not closed
+           ragged.csv  | barcode,email/A/B,b,c/ | line 3: has 3 columns, the header has 2
+           list.json   | [{"barcode": "A"},     | is cut off
+           object.json | [{"barcod": "A"}]      | "barcod" is no property of a delegate"#,
+    ) {
+        lists.push((name, text.replace('/', "\n").into(), expected));
+    }
+    for (name, content, expected) in lists {
         let file = site.file(name, content);
         let told = refused(&site, "delegates", &file);
         assert!(told.contains(expected), "{name}: {told}");
@@ -135,10 +115,10 @@ fn what_is_no_list_is_refused_in_words() {
             "{name} is not named: {told}"
         );
     }
-    assert!(refused(&site, "delegates", &site.path("nowhere.csv")).contains("nowhere.csv"));
-    assert!(
-        refused(&site, "delegates", site.folder.path().to_str().unwrap()).contains("is a folder")
-    );
+    let nowhere = refused(&site, "delegates", &site.path("nowhere.csv"));
+    has(&nowhere, "nowhere.csv");
+    let folder = site.folder.path().to_str().expect("a name");
+    has(refused(&site, "delegates", folder), "is a folder");
 }
 
 #[test]
@@ -162,9 +142,13 @@ fn spreadsheets_of_many_columns_of_one_and_of_none() {
         path
     };
     let site = Site::new();
-    assert!(refused(&site, "delegates", &with_columns(&site, 0)).contains("is empty"));
-    assert!(
-        refused(&site, "delegates", &with_columns(&site, 1_200)).contains("at most 1000 are taken")
+    has(
+        refused(&site, "delegates", &with_columns(&site, 0)),
+        "is empty",
+    );
+    has(
+        refused(&site, "delegates", &with_columns(&site, 1_200)),
+        "at most 1000 are taken",
     );
     for count in [1, 200] {
         let site = Site::new();
@@ -178,11 +162,12 @@ fn spreadsheets_of_many_columns_of_one_and_of_none() {
 #[test]
 fn a_spreadsheet_that_is_cut_off_is_refused() {
     let site = Site::new();
-    let list = site.file(
+    site.import(
+        "delegates",
         "list.csv",
         "barcode,slug\n".to_owned() + &lines(500, |n| format!("A{n},b{n}")),
+        &[],
     );
-    site.done(&["import", "delegates", &list]);
     let whole = site.path("whole.xlsx");
     site.done(&["export", "delegates", "--output", &whole]);
     let whole = std::fs::read(whole).unwrap();
@@ -190,7 +175,7 @@ fn a_spreadsheet_that_is_cut_off_is_refused() {
     for part in 1..20 {
         let cut = other.file("cut.xlsx", &whole[..whole.len() * part / 20]);
         let told = refused(&other, "delegates", &cut);
-        assert!(told.contains("cut.xlsx: is cut off, damaged"), "{told}");
+        has(&told, "cut.xlsx: is cut off, damaged");
     }
     // Damaged inside.
     let mut damaged = whole.clone();
@@ -236,63 +221,41 @@ fn a_zip_bomb_is_refused_before_it_goes_off() {
     let cell = format!("{head}<row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>");
     let texts = "<sst count=\"1\" uniqueCount=\"1\">";
     let some_texts = "<si><t>a</t></si>".repeat(60_000);
+    let end = "</t></is></c></row></sheetData></worksheet>";
+    let tag = format!("{head}<row r=\"");
+    let data = format!("{cell}<![CDATA[");
+    let sheet = "xl/worksheets/sheet1.xml";
+    let strings = "xl/sharedStrings.xml";
+    let announced = "<sst uniqueCount=\"88888888888888\">";
+    let some_rows = "<row></row>".repeat(100_000);
+    let x = vec![b'x'; mib];
+    let digits = vec![b'1'; mib];
+    let brackets = vec![b'<'; mib];
+    let blanks = vec![b' '; mib];
     for (what, file) in [
-        (
-            "a cell",
-            bomb(
-                "xl/worksheets/sheet1.xml",
-                &cell,
-                &vec![b'x'; mib],
-                40,
-                "</t></is></c></row></sheetData></worksheet>",
-            ),
-        ),
+        ("a cell", bomb(sheet, &cell, &x, 40, end)),
         (
             "a tag",
-            bomb(
-                "xl/worksheets/sheet1.xml",
-                &format!("{head}<row r=\""),
-                &vec![b'1'; mib],
-                2,
-                "\"/></sheetData></worksheet>",
-            ),
+            bomb(sheet, &tag, &digits, 2, "\"/></sheetData></worksheet>"),
         ),
         (
             "texts",
-            bomb(
-                "xl/sharedStrings.xml",
-                texts,
-                some_texts.as_bytes(),
-                150,
-                "</sst>",
-            ),
+            bomb(strings, texts, some_texts.as_bytes(), 150, "</sst>"),
         ),
         (
             "announced texts",
-            bomb(
-                "xl/sharedStrings.xml",
-                "<sst uniqueCount=\"88888888888888\">",
-                b"<si><t>a</t></si>",
-                1,
-                "</sst>",
-            ),
+            bomb(strings, announced, b"<si><t>a</t></si>", 1, "</sst>"),
         ),
         (
             "a CDATA",
-            bomb(
-                "xl/worksheets/sheet1.xml",
-                &format!("{cell}<![CDATA["),
-                &vec![b'<'; mib],
-                20,
-                "]]></t></is></c></row></sheetData></worksheet>",
-            ),
+            bomb(sheet, &data, &brackets, 20, &format!("]]>{end}")),
         ),
         (
             "another part",
             bomb(
                 "xl/styles.xml",
                 "<styleSheet>",
-                " ".repeat(mib).as_bytes(),
+                &blanks,
                 20,
                 "</styleSheet>",
             ),
@@ -300,9 +263,9 @@ fn a_zip_bomb_is_refused_before_it_goes_off() {
         (
             "rows",
             bomb(
-                "xl/worksheets/sheet1.xml",
+                sheet,
                 head,
-                "<row></row>".repeat(100_000).as_bytes(),
+                some_rows.as_bytes(),
                 1_050,
                 "</sheetData></worksheet>",
             ),
@@ -340,8 +303,7 @@ fn a_zip_bomb_that_lies_about_its_size_is_refused() {
     }
     let site = Site::new();
     let path = site.file("bomb.xlsx", lying);
-    let told = refused(&site, "delegates", &path);
-    assert!(told.contains("bomb.xlsx: "), "{told}");
+    has(refused(&site, "delegates", &path), "bomb.xlsx: ");
 }
 
 #[test]
@@ -375,22 +337,16 @@ fn a_csv_of_gigabytes_is_refused_and_a_row_without_end_too() {
     file.write_all(b"barcode,email\nA,a\n").unwrap();
     file.set_len(2 * 1024 * 1024 * 1024).unwrap();
     let told = refused(&site, "delegates", &path);
-    assert!(told.contains("is larger than 1024 MiB; split it"), "{told}");
+    has(&told, "is larger than 1024 MiB; split it");
     // One that is just small enough is read, and is one row without end.
     file.set_len(40 * 1024 * 1024).unwrap();
     let told = refused(&site, "delegates", &path);
-    assert!(
-        told.contains("line 3: goes on for more than 4 MiB"),
-        "{told}"
-    );
+    has(&told, "line 3: goes on for more than 4 MiB");
     let mut open = "barcode,email\nA,\"".to_owned();
     open.push_str(&"b,c\n".repeat(8 * 1024 * 1024));
     let open = site.file("open.csv", open);
     let told = refused(&site, "delegates", &open);
-    assert!(
-        told.contains("line 2: goes on") && told.contains("not closed"),
-        "{told}"
-    );
+    has(&told, ["line 2: goes on", "not closed"]);
 }
 
 /// Thirty times the rows, hardly more memory.

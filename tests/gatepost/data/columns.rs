@@ -8,7 +8,6 @@ use gatepost::{
     core::records::{Field, Kind},
     db::sandbox::Sandbox,
     domain::delegates,
-    identity::ConsoleRole,
 };
 use serde_json::{Map, Value, json};
 
@@ -50,17 +49,17 @@ fn columns_of_exports_stay() {
 }
 
 /// The keys of a record and of the objects in it, each with a path.
-fn keys(path: &str, value: &Value, found: &mut Vec<String>) {
+fn names(path: &str, value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
             for (name, value) in object {
                 let dot = if path.is_empty() { "" } else { "." };
-                keys(&format!("{path}{dot}{name}"), value, found);
+                names(&format!("{path}{dot}{name}"), value, found);
             }
         }
         Value::Array(values) => {
             for value in values {
-                keys(&format!("{path}[]"), value, found);
+                names(&format!("{path}[]"), value, found);
             }
         }
         _ if found.iter().any(|known| known == path) => {}
@@ -80,7 +79,7 @@ fn keys_of_exported_records_stay() {
         assert_eq!(of_lines.expect("JSON"), records, "{list}");
         let mut found = Vec::new();
         for record in &records {
-            keys("", record, &mut found);
+            names("", record, &mut found);
         }
         found.sort_unstable();
         format!("{list}: {}", found.join(" "))
@@ -94,7 +93,7 @@ fn keys_of_a_migrated_files_configuration_stay() {
     let document: serde_json::Map<String, Value> = serde_json::from_str(&text).expect("JSON");
     let parts = document.iter().map(|(part, value)| {
         let mut found = Vec::new();
-        keys("", value, &mut found);
+        names("", value, &mut found);
         format!("{part}: {}", found.join(" "))
     });
     insta::assert_snapshot!(parts.collect::<Vec<_>>().join("\n\n"));
@@ -104,10 +103,7 @@ fn keys_of_a_migrated_files_configuration_stay() {
 #[test]
 fn every_text_of_an_attendee_is_known_everywhere() {
     let server = Server::start();
-    let (caller, crew) = (
-        server.caller_with_all(),
-        server.crew(ConsoleRole::Administrator),
-    );
+    let (api, crew) = (server.caller_with_all(), server.administrator());
     let fields = delegates::FIELDS.iter();
     let fields: Vec<&Field> = fields
         .filter(|field| field.kind == Kind::Text && field.name != "rawFlags")
@@ -117,14 +113,14 @@ fn every_text_of_an_attendee_is_known_everywhere() {
         .iter()
         .map(|field| (field.name.to_owned(), value(field).into()))
         .collect();
-    let id = caller.delegate(&Value::Object(body));
-    let page = |path: &str| crew.get(&format!("/console/delegates/{path}")).shown();
+    let id = api.delegate(&Value::Object(body));
+    let page = |path: &str| crew.page(&format!("/console/delegates/{path}"));
     let (record, form, new) = (
         page(&id.to_string()),
         page(&format!("{id}/edit")),
         page("new"),
     );
-    let shown = caller.get(&format!("/delegate/id:{id}"));
+    let shown = api.get(&format!("/delegate/id:{id}"));
     let file = server.app.store.path().to_owned();
     let sandbox = Sandbox::open(&file).expect("a sandbox");
     let site = Site::new();
@@ -141,7 +137,7 @@ fn every_text_of_an_attendee_is_known_everywhere() {
         assert_eq!(shown.data()[name], json!(value), "{name}: the API");
         let search = json!({"==": [name, value]}).to_string();
         let search: String = form_urlencoded::byte_serialize(search.as_bytes()).collect();
-        let found = caller.get(&format!("/delegate/list?search={search}"));
+        let found = api.get(&format!("/delegate/list?search={search}"));
         assert_eq!(
             found.data().as_array().map(Vec::len),
             Some(1),

@@ -2,6 +2,7 @@
 
 use super::{Site, kill_when};
 use crate::faults::process::until;
+use crate::harness::has;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -40,8 +41,12 @@ fn an_import_that_was_killed_while_it_linked_is_completed_or_taken_back() {
     let half = ROWS / 2;
     assert!(site.count(links) < half, "it was killed too late");
     // What somebody set since stays.
-    let own = site.file("own.csv", "barcode,parent\n2998,barcode:1\n");
-    site.done(&["import", "delegates", &own, "--key", "barcode"]);
+    site.import(
+        "delegates",
+        "own.csv",
+        "barcode,parent\n2998,barcode:1\n",
+        &["--key", "barcode"],
+    );
     let told = site.told(&["import", "--resume", "1"]);
     assert_eq!(told["imported"], json!(0), "{told}");
     assert_eq!(site.count(links), half - 1);
@@ -51,13 +56,13 @@ fn an_import_that_was_killed_while_it_linked_is_completed_or_taken_back() {
     site.told(&["import", "--undo", "2"]);
     let told = site.told(&["import", "--undo", "1"]);
     assert_eq!(told["left"], json!(0), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
 
     let (site, list) = prepared();
     kill_while_linking(&site, &list);
     let told = site.told(&["import", "--undo", "1"]);
     assert_eq!(told["left"], json!(0), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
 }
 
 #[test]
@@ -75,8 +80,7 @@ fn a_record_that_another_import_changed_before_it_was_linked_stays_changed() {
     assert_eq!(site.count(&parent), 1);
     // Neither takes away what the other one wrote.
     for id in ["2", "1"] {
-        let told = site.refused(&["import", "--undo", id]);
-        assert!(told.contains("was changed since"), "{told}");
+        has(site.refused(&["import", "--undo", id]), "was changed since");
     }
     let name = format!("SELECT last_name FROM delegates WHERE barcode = '{barcode}'");
     assert_eq!(site.text(&name), "Meyer");
@@ -99,7 +103,7 @@ fn a_completed_import_leaves_out_what_was_bad_when_it_began() {
     // It was told then.
     let told = site.told(&["import", "--resume", "1"]);
     assert_eq!(told["badRows"], json!(0), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), ROWS + 1);
+    assert_eq!(site.rows("delegates"), ROWS + 1);
 }
 
 #[test]
@@ -113,7 +117,7 @@ fn an_import_that_is_taken_back_while_it_goes_on_ends() {
     // Unless it was through before.
     if !output.status.success() {
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(told.contains("is being taken back"), "{told}");
+        has(&told, "is being taken back");
     }
     assert_eq!(written(), 0);
 }

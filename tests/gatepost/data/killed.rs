@@ -2,6 +2,7 @@
 //! if it had never been.
 
 use super::{Site, kill_when};
+use crate::harness::has;
 use serde_json::json;
 use std::{fmt::Write, io::ErrorKind, time::Duration};
 
@@ -11,8 +12,7 @@ const ROUNDS: usize = 4;
 /// A file in which half of the list's delegates are there already, some of them joined.
 fn prepared() -> (Site, String) {
     let site = Site::new();
-    let devices = site.file("devices.csv", "code,name\nhall,Hall\n");
-    site.done(&["import", "devices", &devices]);
+    site.import("devices", "devices.csv", "code,name\nhall,Hall\n", &[]);
     let mut first = String::from("barcode,First name,Diet\n");
     let mut list = String::from("barcode,First name,Last name,Diet\n");
     for n in 0..ROWS {
@@ -21,8 +21,7 @@ fn prepared() -> (Site, String) {
         }
         let _ = writeln!(list, "T{n:05},,Last {n},diet {n}");
     }
-    let first = site.file("first.csv", first);
-    site.done(&["import", "delegates", &first]);
+    site.import("delegates", "first.csv", first, &[]);
     let list = site.file("list.csv", list);
     (site, list)
 }
@@ -107,10 +106,10 @@ fn an_import_that_was_killed_is_completed_or_taken_back() {
     }
     let (resumed, undone) = killed.expect("a round that killed it between its slices");
     let resume = ["import", "--resume", "3"];
-    assert!(resumed.refused(&resume).contains("is complete"));
-    assert!(undone.refused(&resume).contains("was taken back"));
+    has(resumed.refused(&resume), "is complete");
+    has(undone.refused(&resume), "was taken back");
     let told = undone.refused(&["import", "--undo", "3"]);
-    assert!(told.contains("taken back already"), "{told}");
+    has(&told, "taken back already");
     // And it can go in anew.
     undone.done(&import);
 }
@@ -120,7 +119,7 @@ fn an_import_that_was_killed_says_how_it_goes_on() {
     let (site, list) = prepared();
     kill_one(&site, &list);
     let told = site.refused(&["import", "delegates", &list, "--join", "1"]);
-    assert!(told.contains("--resume 3"), "{told}");
+    has(&told, "--resume 3");
     let database = site.db.to_str().expect("a name");
     let other = site.file("other.csv", "barcode\nX\n");
     for (file, about) in [(database, "is a database"), (&other, "is not the file")] {

@@ -15,6 +15,7 @@ mod undone;
 mod upsert;
 mod warned;
 
+use crate::harness::words;
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
@@ -23,83 +24,95 @@ use std::{
 };
 
 /// A folder with a database in it, or the place for one.
-struct Site {
-    folder: tempfile::TempDir,
-    db: PathBuf,
+pub struct Site {
+    pub folder: tempfile::TempDir,
+    pub db: PathBuf,
 }
 
 impl Site {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let db = folder.path().join("event.db");
         Self { folder, db }
     }
 
     /// Writes a file into the folder: its path.
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).expect("a file");
         path.to_str().expect("a name").to_owned()
     }
 
-    fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         let path = self.folder.path().join(name);
         path.to_str().expect("a name").to_owned()
     }
 
-    fn start(&self, args: &[&str]) -> Child {
+    pub fn start(&self, args: &[&str]) -> Child {
         start(&self.db, args)
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub fn run(&self, args: &[&str]) -> Output {
         run(&self.db, args)
     }
 
     /// The standard output of a command that must succeed.
     #[track_caller]
-    fn done(&self, args: &[&str]) -> String {
+    pub fn done(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert!(output.status.success(), "{args:?}: {output:?}");
         String::from_utf8(output.stdout).expect("text")
     }
 
+    /// Writes a list into the folder and imports it.
+    #[track_caller]
+    pub fn import(&self, what: &str, name: &str, content: impl AsRef<[u8]>, options: &[&str]) {
+        let list = self.file(name, content);
+        self.done(&[&["import", what, &list], options].concat());
+    }
+
     /// What a command with `--json` says; it must succeed.
     #[track_caller]
-    fn told(&self, args: &[&str]) -> Value {
+    pub fn told(&self, args: &[&str]) -> Value {
         serde_json::from_str(&self.done(&[args, &["--json"]].concat())).expect("JSON")
     }
 
     /// What a command that must fail says, on both streams.
     #[track_caller]
-    fn refused(&self, args: &[&str]) -> String {
+    pub fn refused(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {output:?}");
         let told = [output.stdout, output.stderr].concat();
         String::from_utf8(told).expect("text")
     }
 
-    fn open(&self) -> Connection {
+    pub fn open(&self) -> Connection {
         Connection::open(&self.db).expect("the file")
     }
 
     /// A count that is taken again and again while others write.
-    fn watch(&self, sql: &'static str) -> impl Fn() -> i64 {
+    pub fn watch(&self, sql: &'static str) -> impl Fn() -> i64 {
         let file = self.open();
         let timeout = std::time::Duration::from_secs(5);
         file.busy_timeout(timeout).expect("a timeout");
         move || file.query_row(sql, [], |row| row.get(0)).expect(sql)
     }
 
-    fn count(&self, sql: &str) -> i64 {
+    /// How many rows there are: of a table, or of what comes after `FROM`.
+    pub fn rows(&self, from: &str) -> i64 {
+        self.count(&format!("SELECT count(*) FROM {from}"))
+    }
+
+    pub fn count(&self, sql: &str) -> i64 {
         self.open().query_row(sql, [], |row| row.get(0)).expect(sql)
     }
 
-    fn text(&self, sql: &str) -> String {
+    pub fn text(&self, sql: &str) -> String {
         self.open().query_row(sql, [], |row| row.get(0)).expect(sql)
     }
 
     /// What `export` writes of something as JSON, without what belongs to the file itself.
-    fn exported(&self, what: &str) -> Vec<Value> {
+    pub fn exported(&self, what: &str) -> Vec<Value> {
         let text = self.done(&["export", what, "--format", "json"]);
         let mut list: Vec<Value> = serde_json::from_str(&text).expect("JSON");
         for object in &mut list {
@@ -111,8 +124,35 @@ impl Site {
         list
     }
 
+    /// Applies a configuration document.
+    pub fn apply(&self, document: &Value, options: &[&str]) -> Output {
+        let file = self.file("config.json", document.to_string());
+        self.run(&[&["config", "apply", &file], options].concat())
+    }
+
+    /// Applies a configuration document that must fit.
+    #[track_caller]
+    pub fn applied(&self, document: &Value, options: &[&str]) {
+        let output = self.apply(document, options);
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// What is told of a configuration document that must not fit.
+    #[track_caller]
+    pub fn apply_refused(&self, document: &Value) -> String {
+        let output = self.apply(document, &[]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    }
+
+    /// The configuration document that is exported.
+    #[track_caller]
+    pub fn configuration(&self) -> Value {
+        serde_json::from_str(&self.done(&["config", "export"])).expect("JSON")
+    }
+
     /// Everything that an import may change, row by row, as text.
-    fn dump(&self) -> Vec<String> {
+    pub fn dump(&self) -> Vec<String> {
         let connection = self.open();
         connection
             .execute_batch(
@@ -120,16 +160,9 @@ impl Site {
             )
             .expect("the search index fits");
         let mut dump = Vec::new();
-        for table in [
-            "delegates",
-            "devices",
-            "interactions",
-            "users",
-            "clients",
-            "conflicts",
-            "refusals",
-            "shared_values",
-        ] {
+        for table in
+            words("delegates devices interactions users clients conflicts refusals shared_values")
+        {
             dump.extend(rows_of(
                 &connection,
                 table,
@@ -182,6 +215,7 @@ fn start(db: &Path, args: &[&str]) -> Child {
         .arg("--db")
         .arg(db)
         .args(args)
+        .current_dir(db.parent().expect("a folder"))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

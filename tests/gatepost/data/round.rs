@@ -2,6 +2,7 @@
 
 use super::Site;
 use crate::faults::process::write_demo;
+use crate::harness::{Agrees, has};
 use serde_json::{Value, json};
 
 const FORMATS: [&str; 4] = ["csv", "json", "ndjson", "xlsx"];
@@ -143,19 +144,13 @@ fn what_refers_to_a_later_record_goes_out_and_comes_back() {
 #[test]
 fn events_go_out_and_come_back_the_same() {
     let site = Site::new();
-    let seed = site.file(
-        "seed.json",
+    site.import("devices", "seed.json",
         r#"[{"_type": "event", "eventName": "Kongreß", "eventExternalID": "007", "eventStartAt": "2026-11-21 09:00:00", "eventManagerEmail": "a@example.org"},
             {"_type": "event", "eventName": "=Fair", "eventManagerPhone": "+49 30", "code": "fair", "publicId": "p",
-             "parent": "externalId:007", "available": false, "shortName": "F", "data": {"Access": {"capacity": 9}}}]"#,
-    );
-    site.done(&["import", "devices", &seed]);
+             "parent": "externalId:007", "available": false, "shortName": "F", "data": {"Access": {"capacity": 9}}}]"#, &[]);
     let first = site.exported("events");
     assert_eq!(first.len(), 2);
-    assert_eq!(
-        (&first[1]["code"], &first[1]["available"]),
-        (&json!("fair"), &json!(false))
-    );
+    first[1].agrees(&json!({"code": "fair", "available": false}));
     assert!(
         first[1]["parent"]
             .as_str()
@@ -170,8 +165,12 @@ fn events_go_out_and_come_back_the_same() {
         // A corrected list changes them, and is taken back to what they are as devices, too.
         let devices = other.exported("devices");
         let text = site.done(&["export", "events", "--format", "json"]);
-        let corrected = other.file("corrected.json", text.replace("Kongreß", "Kongress"));
-        other.done(&["import", "devices", &corrected, "--key", "code"]);
+        other.import(
+            "devices",
+            "corrected.json",
+            text.replace("Kongreß", "Kongress"),
+            &["--key", "code"],
+        );
         assert_eq!(other.exported("events")[0]["eventName"], json!("Kongress"));
         other.done(&["import", "--undo", "2"]);
         assert_eq!(other.exported("devices"), devices, "{format}");
@@ -181,10 +180,18 @@ fn events_go_out_and_come_back_the_same() {
 #[test]
 fn interactions_go_out_and_come_back_the_same() {
     let prepare = |site: &Site| {
-        let devices = site.file("devices.csv", "code,name\ngate,Gate\nhall,Hall\n");
-        site.done(&["import", "devices", &devices]);
-        let delegates = site.file("delegates.csv", "barcode,publicId\nA,a\n=B,b\n,c\n");
-        site.done(&["import", "delegates", &delegates]);
+        site.import(
+            "devices",
+            "devices.csv",
+            "code,name\ngate,Gate\nhall,Hall\n",
+            &[],
+        );
+        site.import(
+            "delegates",
+            "delegates.csv",
+            "barcode,publicId\nA,a\n=B,b\n,c\n",
+            &[],
+        );
     };
     let at = |second: u32, ms: &str| format!("2026-11-21T09:00:{second:02}{ms}+00:00");
     let seed = [
@@ -206,11 +213,8 @@ fn interactions_go_out_and_come_back_the_same() {
     // Both ways: the `connected` that the server made is not made twice.
     let site = Site::new();
     prepare(&site);
-    let both = site.file(
-        "both.csv",
-        "type,delegate,second delegate,time\nconnect,barcode:A,publicId:c,2026-11-21 09:00\nconnect,publicId:c,barcode:A,2026-11-21 09:01\n",
-    );
-    site.done(&["import", "interactions", &both]);
+    site.import("interactions", "both.csv",
+        "type,delegate,second delegate,time\nconnect,barcode:A,publicId:c,2026-11-21 09:00\nconnect,publicId:c,barcode:A,2026-11-21 09:01\n", &[]);
     let list = site.path("list.csv");
     site.done(&["export", "interactions", "--output", &list]);
     let other = Site::new();
@@ -220,7 +224,7 @@ fn interactions_go_out_and_come_back_the_same() {
         other.exported("interactions"),
         site.exported("interactions")
     );
-    assert_eq!(other.count("SELECT count(*) FROM interactions"), 3);
+    assert_eq!(other.rows("interactions"), 3);
 }
 
 #[test]
@@ -229,9 +233,9 @@ fn all_goes_into_a_folder_and_comes_back() {
     write_demo(&site.db);
     let folder = site.path("all");
     site.done(&["export", "all", "--output", &folder]);
-    assert!(
-        site.refused(&["export", "all", "--output", &folder])
-            .contains("is there already")
+    has(
+        site.refused(&["export", "all", "--output", &folder]),
+        "is there already",
     );
     let other = Site::new();
     for what in ["devices", "delegates", "interactions"] {
@@ -254,7 +258,7 @@ fn all_goes_into_a_folder_and_comes_back() {
 fn transactions_are_for_the_books_and_not_for_an_import() {
     let site = Site::new();
     write_demo(&site.db);
-    let count = site.count("SELECT count(*) FROM transactions");
+    let count = site.rows("transactions");
     let list: Vec<Value> =
         serde_json::from_str(&site.done(&["export", "transactions", "--format", "json"]))
             .expect("JSON");
@@ -274,8 +278,7 @@ fn transactions_are_for_the_books_and_not_for_an_import() {
     );
     assert_eq!((sum("cash"), sum("card")), (net("cash"), net("card")));
     let first = &list[0];
-    assert_eq!(first["_type"], "transaction");
-    assert_eq!(first["code"], "BO260001");
+    first.agrees(&json!({"_type": "transaction", "code": "BO260001"}));
     assert!(
         first["context"]
             .as_str()
@@ -302,14 +305,14 @@ fn transactions_are_for_the_books_and_not_for_an_import() {
             .join("transactions.csv")
             .exists()
     );
-    assert!(
+    has(
         site.refused(&[
             "export",
             "transactions",
             "--search",
-            "{\"==\": [\"code\", \"A\"]}"
-        ])
-        .contains("knows no transactions")
+            "{\"==\": [\"code\", \"A\"]}",
+        ]),
+        "knows no transactions",
     );
     // They are no delegates, whatever somebody tries.
     let file = site.file("sales.csv", csv);
@@ -324,17 +327,15 @@ fn transactions_are_for_the_books_and_not_for_an_import() {
 #[test]
 fn a_csv_is_what_a_spreadsheet_reads_and_never_runs() {
     let site = Site::new();
-    let list = site.file(
+    site.import(
+        "delegates",
         "list.csv",
         "Barcode,First name,Phone\n007,=1+1,+49 30 5\n008,\"two\nlines\",+4930\n",
+        &[],
     );
-    site.done(&["import", "delegates", &list]);
     let text = site.done(&["export", "delegates"]);
     assert!(text.starts_with("\u{feff}id,_type,"), "{text}");
-    assert!(
-        text.contains(",007,") && text.contains(",'=1+1,") && text.contains(",'+49 30 5,"),
-        "{text}"
-    );
+    has(&text, [",007,", ",'=1+1,", ",'+49 30 5,"]);
     assert!(
         text.contains(",+4930,") && text.contains("\"two\nlines\"") && text.ends_with("\r\n"),
         "{text}"
@@ -342,8 +343,8 @@ fn a_csv_is_what_a_spreadsheet_reads_and_never_runs() {
     assert_eq!(text, site.done(&["export", "delegates"]), "twice the same");
     let lines = site.done(&["export", "delegates", "--format", "ndjson"]);
     assert_eq!(lines.lines().count(), 2);
-    assert!(
-        site.refused(&["export", "delegates", "--format", "xlsx"])
-            .contains("--output")
+    has(
+        site.refused(&["export", "delegates", "--format", "xlsx"]),
+        "--output",
     );
 }

@@ -1,29 +1,14 @@
 //! Sections with a schema in lists, and in the configuration document.
 
 use super::Site;
+use crate::harness::{cases, has};
 use serde_json::{Value, json};
-
-fn apply(site: &Site, document: &Value, options: &[&str]) -> std::process::Output {
-    let file = site.file("config.json", document.to_string());
-    site.run(&[&["config", "apply", &file][..], options].concat())
-}
-
-#[track_caller]
-fn applied(site: &Site, document: &Value, options: &[&str]) {
-    let output = apply(site, document, options);
-    assert!(output.status.success(), "{output:?}");
-}
-
-fn exported(site: &Site) -> Value {
-    serde_json::from_str(&site.done(&["config", "export"])).expect("JSON")
-}
 
 #[test]
 fn a_row_that_does_not_fit_is_a_bad_row() {
     let site = Site::new();
     let schema = json!({"properties": {"meal": {"enum": ["vegan", "none"]}}, "required": ["meal"]});
-    applied(
-        &site,
+    site.applied(
         &json!({"sections": {"delegate": {"Catering": schema}}}),
         &[],
     );
@@ -36,7 +21,7 @@ fn a_row_that_does_not_fit_is_a_bad_row() {
         told.contains("data.Catering.meal") && told.contains('3'),
         "{told}"
     );
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
     site.run(&["import", "delegates", &list, "--skip-bad"]);
     assert_eq!(
         site.text("SELECT group_concat(barcode) FROM delegates"),
@@ -45,7 +30,7 @@ fn a_row_that_does_not_fit_is_a_bad_row() {
     // A row that changes a record is held against what the record will be.
     let change = site.file("change.csv", "barcode,Catering.meal\nA,meat\n");
     let told = site.refused(&["import", "delegates", &change, "--key", "barcode"]);
-    assert!(told.contains("data.Catering.meal"), "{told}");
+    has(&told, "data.Catering.meal");
 }
 
 /// One of each thing that an administrator sets up, with every key that it can have.
@@ -56,25 +41,29 @@ fn the_configuration_document_stays() {
     let whole: Value = serde_json::from_str(CONFIGURATION).expect("JSON");
     let sites = [(); 2].map(|()| {
         let site = Site::new();
-        let hall = site.file("hall.csv", "name,code,deviceType\nHall,hall,room\n");
-        site.done(&["import", "devices", &hall]);
+        site.import(
+            "devices",
+            "hall.csv",
+            "name,code,deviceType\nHall,hall,room\n",
+            &[],
+        );
         site
     });
     let [site, other] = &sites;
-    applied(site, &whole, &["--prune", "--dry-run"]);
-    assert_eq!(site.count("SELECT count(*) FROM sections"), 0);
-    applied(site, &whole, &["--prune"]);
-    let out = exported(site);
+    site.applied(&whole, &["--prune", "--dry-run"]);
+    assert_eq!(site.rows("sections"), 0);
+    site.applied(&whole, &["--prune"]);
+    let out = site.configuration();
     for (key, value) in whole.as_object().expect("an object") {
         assert_eq!(&out[key], value, "{key}");
     }
     assert_eq!(out, whole);
-    applied(other, &out, &["--prune"]);
-    assert_eq!(exported(other), out);
+    other.applied(&out, &["--prune"]);
+    assert_eq!(other.configuration(), out);
     // The same document again changes nothing, and the audit log has no entry for it.
-    let audited = other.count("SELECT count(*) FROM audit");
-    applied(other, &out, &[]);
-    assert_eq!(other.count("SELECT count(*) FROM audit"), audited);
+    let audited = other.rows("audit");
+    other.applied(&out, &[]);
+    assert_eq!(other.rows("audit"), audited);
 }
 
 #[test]
@@ -84,89 +73,55 @@ fn what_a_document_does_not_name_is_left_unless_pruned() {
         "settings": {"name": "A", "publicUrl": "https://a.example"},
         "sections": {"delegate": {"One": {}, "Two": {}}},
     });
-    applied(&site, &first, &[]);
-    applied(
-        &site,
-        &json!({"sections": {"delegate": {"Three": {}}}}),
-        &[],
-    );
+    site.applied(&first, &[]);
+    site.applied(&json!({"sections": {"delegate": {"Three": {}}}}), &[]);
     let names = |site: &Site| {
-        let out = exported(site);
+        let out = site.configuration();
         let sections = out["sections"]["delegate"].as_object().expect("sections");
         sections.keys().cloned().collect::<Vec<_>>()
     };
     assert_eq!(names(&site), ["One", "Three", "Two"]);
-    applied(
-        &site,
-        &json!({"sections": {"delegate": {"Two": null}}}),
-        &[],
-    );
+    site.applied(&json!({"sections": {"delegate": {"Two": null}}}), &[]);
     assert_eq!(names(&site), ["One", "Three"]);
-    applied(
-        &site,
+    site.applied(
         &json!({"settings": {"name": "B"}, "sections": {"delegate": {"One": {"type": "object"}}}}),
         &["--prune"],
     );
     assert_eq!(names(&site), ["One"]);
-    assert_eq!(exported(&site)["settings"], json!({"name": "B"}));
+    assert_eq!(site.configuration()["settings"], json!({"name": "B"}));
 }
 
 #[test]
 fn a_document_is_applied_whole_or_not_at_all() {
     let site = Site::new();
-    applied(&site, &json!({"settings": {"name": "A"}}), &[]);
-    for (part, about) in [
-        (
-            json!({"sections": {"delegate": {"X": {"type": "nonsense"}}}}),
-            "sections: delegate: X",
-        ),
-        (json!({"sections": {"event": {}}}), "sections"),
-        (json!({"sections": {"device": {"Access": {}}}}), "Access"),
-        (json!({"sections": {"delegate": {"X": 3}}}), "JSON object"),
-        (
-            json!({"sections": {"delegate": {"X": {"$ref": "https://example.com/x"}}}}),
-            "X",
-        ),
-        (
-            json!({"statements": [{"name": "s", "type": "delegate", "sql": "DELETE FROM delegates"}]}),
-            "statements: s",
-        ),
-        (json!({"statements": [{"name": "s"}]}), "statements[0]"),
-        (json!({"sektions": {}}), "sektions"),
-    ] {
+    site.applied(&json!({"settings": {"name": "A"}}), &[]);
+    for (part, about) in cases::<(Value, &str)>(json!([
+        [{"sections": {"delegate": {"X": {"type": "nonsense"}}}}, "sections: delegate: X"],
+        [{"sections": {"event": {}}}, "sections"],
+        [{"sections": {"device": {"Access": {}}}}, "Access"],
+        [{"sections": {"delegate": {"X": 3}}}, "JSON object"],
+        [{"sections": {"delegate": {"X": {"$ref": "https://example.com/x"}}}}, "X"],
+        [{"statements": [{"name": "s", "type": "delegate", "sql": "DELETE FROM delegates"}]}, "statements: s"],
+        [{"statements": [{"name": "s"}]}, "statements[0]"],
+        [{"sektions": {}}, "sektions"],
+    ])) {
         let mut document = part;
         document["settings"] = json!({"name": "B"});
-        let output = apply(&site, &document, &[]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && told.contains(about),
-            "{about}: {told}"
-        );
+        has(site.apply_refused(&document), about);
     }
-    for (setting, about) in [
-        (json!({"publicUrl": "gate"}), "publicUrl"),
-        (json!({"corsOrigins": ["x"]}), "corsOrigins"),
-        (
-            json!({"backups": {"everyMinutes": 0, "keep": 1}}),
-            "backups.everyMinutes",
-        ),
-        (
-            json!({"backups": {"everyMinutes": 5, "keep": 1, "folder": "here"}}),
-            "backups.folder",
-        ),
-        (json!({"backups": {"keep": 1}}), "everyMinutes"),
-        (json!({"outgoing": {"allowLocal": "yes"}}), "outgoing"),
-        (json!({"outgoing": {"allow": true}}), "outgoing"),
-        (json!({"doorsOpenedAt": 1}), "doorsOpenedAt"),
-    ] {
-        let output = apply(&site, &json!({"settings": setting}), &[]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && told.contains(about),
-            "{about}: {told}"
-        );
+    for (setting, about) in cases::<(Value, &str)>(json!([
+        [{"publicUrl": "gate"}, "publicUrl"],
+        [{"corsOrigins": ["x"]}, "corsOrigins"],
+        [{"backups": {"everyMinutes": 0, "keep": 1}}, "backups.everyMinutes"],
+        [{"backups": {"everyMinutes": 5, "keep": 1, "folder": "here"}}, "backups.folder"],
+        [{"backups": {"keep": 1}}, "everyMinutes"],
+        [{"outgoing": {"allowLocal": "yes"}}, "outgoing"],
+        [{"outgoing": {"allow": true}}, "outgoing"],
+        [{"doorsOpenedAt": 1}, "doorsOpenedAt"],
+    ])) {
+        has(site.apply_refused(&json!({"settings": setting})), about);
     }
-    assert_eq!(exported(&site)["settings"], json!({"name": "A"}));
+    assert_eq!(site.configuration()["settings"], json!({"name": "A"}));
 }
 
 #[test]
@@ -175,11 +130,7 @@ fn a_long_list_is_validated_row_by_row() {
 
     let site = Site::new();
     let schema = json!({"properties": {"seat": {"pattern": "^[0-9]+$"}}});
-    applied(
-        &site,
-        &json!({"sections": {"delegate": {"Place": schema}}}),
-        &[],
-    );
+    site.applied(&json!({"sections": {"delegate": {"Place": schema}}}), &[]);
     let mut list = String::from("barcode,Place.seat\n");
     for number in 0..350 {
         let seat = if number == 200 { "none" } else { "" };
@@ -187,9 +138,9 @@ fn a_long_list_is_validated_row_by_row() {
     }
     let list = site.file("list.csv", list);
     let told = site.refused(&["import", "delegates", &list]);
-    assert!(told.contains("data.Place.seat"), "{told}");
+    has(&told, "data.Place.seat");
     site.run(&["import", "delegates", &list, "--skip-bad"]);
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 349);
+    assert_eq!(site.rows("delegates"), 349);
     let seats = "SELECT count(DISTINCT json_extract(data, '$.Place.seat')) FROM delegates";
     assert_eq!(site.count(seats), 349);
 }

@@ -1,6 +1,7 @@
 //! Spreadsheets and CSV files as clients send them.
 
 use super::Site;
+use crate::harness::{Agrees, has};
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook};
 use serde_json::json;
 use std::io::{Cursor, Read, Write};
@@ -48,12 +49,12 @@ fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
     book.save(&path).unwrap();
 
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(
-        told.contains("its sheet \"Notes\" is empty; there are others, for --sheet: \"Gäste\""),
-        "{told}"
+    has(
+        &told,
+        "its sheet \"Notes\" is empty; there are others, for --sheet: \"Gäste\"",
     );
     let told = site.refused(&["import", "delegates", &path, "--sheet", "Gast"]);
-    assert!(told.contains("\"Gäste\""), "{told}");
+    has(&told, "\"Gäste\"");
     let told = site.told(&[
         "import",
         "delegates",
@@ -65,16 +66,10 @@ fn cells_of_a_spreadsheet_are_read_as_people_see_them() {
     ]);
     assert_eq!((&told["imported"], &told["rows"]), (&json!(2), &json!(2)));
     let found = site.exported("delegates");
-    assert_eq!(found[0]["barcode"], json!("00123"));
-    assert_eq!(found[0]["firstName"], json!("Ada"));
-    assert_eq!(found[0]["phone"], json!("4930555123456"));
-    assert_eq!(
-        found[0]["data"],
-        json!({
-            "Data": {"Prénom 2": "=1+1", "Menü": "1.5", "When": "2026-11-21 09:02:00", "Paid": "true", "Sum": "3"},
-            "Badge": {"Farbe": "red"},
-        })
-    );
+    found[0].agrees(&json!({
+            "barcode": "00123", "firstName": "Ada", "phone": "4930555123456",
+            "data": { "Data": {"Prénom 2": "=1+1", "Menü": "1.5", "When": "2026-11-21 09:02:00", "Paid": "true", "Sum": "3"}, "Badge": {"Farbe": "red"}, },
+        }));
     assert_eq!(found[1]["barcode"], json!("456"));
     assert!(found[1].get("data").is_none());
     // Lines are rows of the sheet.
@@ -126,11 +121,11 @@ fn sheets_of_one_book_are_lists_of_their_own() {
         site.done(&["import", "delegates", &path, "--sheet", day]);
     }
     let again = site.refused(&["import", "delegates", &path, "--sheet", "Day 2"]);
-    assert!(again.contains("imported already (import 2)"), "{again}");
+    has(&again, "imported already (import 2)");
     // The first sheet is the same one by its name and without.
     let again = site.refused(&["import", "delegates", &path]);
-    assert!(again.contains("imported already (import 1)"), "{again}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+    has(&again, "imported already (import 1)");
+    assert_eq!(site.rows("delegates"), 2);
 }
 
 #[test]
@@ -145,7 +140,7 @@ fn a_first_sheet_that_is_no_list_names_the_others() {
     let path = site.path("a.xlsx");
     book.save(&path).unwrap();
     let refused = site.refused(&["import", "delegates", &path]);
-    assert!(refused.contains("for --sheet: \"Delegates\""), "{refused}");
+    has(&refused, "for --sheet: \"Delegates\"");
 }
 
 #[test]
@@ -160,10 +155,7 @@ fn an_error_in_a_cell_makes_a_bad_row() {
     let path = site.path("a.xlsx");
     book.save(&path).unwrap();
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(
-        told.contains("line 2, column \"barcode\": holds the error #DIV/0!"),
-        "{told}"
-    );
+    has(&told, "line 2, column \"barcode\": holds the error #DIV/0!");
 }
 
 #[test]
@@ -182,22 +174,18 @@ fn a_formula_whose_result_was_not_saved_makes_a_bad_row() {
         sheet.write_string(0, column, header).unwrap();
     }
     let book = book.save_to_buffer().unwrap();
-    let path = site.file("computed.xlsx", &book);
-    site.done(&["import", "delegates", &path, "--dry-run"]);
+    site.import("delegates", "computed.xlsx", &book, &["--dry-run"]);
     // As libraries write it that compute nothing; what a formula made empty is empty.
     let unsaved = with_sheet(&book, |xml| {
-        assert!(
-            xml.contains("<v>4711</v>") && xml.contains("<v>nothing</v>"),
-            "{xml}"
-        );
+        has(&xml, ["<v>4711</v>", "<v>nothing</v>"]);
         xml.replace("<v>4711</v>", "<v></v>")
             .replace("<v>nothing</v>", "<v></v>")
     });
     let path = site.file("unsaved.xlsx", unsaved);
     let told = site.refused(&["import", "delegates", &path]);
-    assert!(
-        told.contains("line 2, column \"email\": holds a formula whose result was not saved"),
-        "{told}"
+    has(
+        &told,
+        "line 2, column \"email\": holds a formula whose result was not saved",
     );
     assert_eq!(told.matches("bad: line").count(), 1, "{told}");
 }
@@ -249,46 +237,30 @@ fn a_date_is_read_as_it_is_shown() {
 
 #[test]
 fn a_list_in_any_encoding_and_with_any_delimiter_goes_in() {
-    for (name, bytes) in [
+    let utf16 = "\u{feff}Nombre\tApellidos\tCorreo\r\nJürgen\tWeiß\tj@example.org\r\n";
+    let utf16: Vec<u8> = utf16.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let ansi = b"Vorname;Nachname;E-Mail\r\nJ\xfcrgen;Wei\xdf;j@example.org\r\n";
+    let mut lists = vec![("utf16.csv", utf16), ("ansi.csv", ansi.to_vec())];
+    for (name, text) in [
         (
             "utf8.csv",
-            "Vorname;Nachname;E-Mail\r\nJürgen;Weiß;j@example.org\r\n"
-                .as_bytes()
-                .to_vec(),
+            "Vorname;Nachname;E-Mail\r\nJürgen;Weiß;j@example.org\r\n",
         ),
         (
             "mark.csv",
-            "\u{feff}Vorname,Nachname,E-Mail\nJürgen,Weiß,j@example.org\n"
-                .as_bytes()
-                .to_vec(),
-        ),
-        (
-            "ansi.csv",
-            b"Vorname;Nachname;E-Mail\r\nJ\xfcrgen;Wei\xdf;j@example.org\r\n".to_vec(),
+            "\u{feff}Vorname,Nachname,E-Mail\nJürgen,Weiß,j@example.org\n",
         ),
         (
             "tabs.txt",
-            "Fornavn\tEfternavn\tMail\nJürgen\tWeiß\tj@example.org"
-                .as_bytes()
-                .to_vec(),
+            "Fornavn\tEfternavn\tMail\nJürgen\tWeiß\tj@example.org",
         ),
-        (
-            "pipes",
-            "Prénom|Nom|Courriel\rJürgen|Weiß|j@example.org\r"
-                .as_bytes()
-                .to_vec(),
-        ),
-        (
-            "utf16.csv",
-            "\u{feff}Nombre\tApellidos\tCorreo\r\nJürgen\tWeiß\tj@example.org\r\n"
-                .encode_utf16()
-                .flat_map(u16::to_le_bytes)
-                .collect(),
-        ),
+        ("pipes", "Prénom|Nom|Courriel\rJürgen|Weiß|j@example.org\r"),
     ] {
+        lists.push((name, text.into()));
+    }
+    for (name, bytes) in lists {
         let site = Site::new();
-        let file = site.file(name, bytes);
-        site.done(&["import", "delegates", &file]);
+        site.import("delegates", name, bytes, &[]);
         let found = "SELECT first_name || ' ' || last_name || ' ' || email FROM delegates";
         assert_eq!(site.text(found), "Jürgen Weiß j@example.org", "{name}");
     }
@@ -313,7 +285,7 @@ fn a_list_may_come_through_a_pipe() {
     std::io::Write::write_all(&mut input, b"barcode\nA\nB\n").unwrap();
     drop(input);
     assert!(child.wait().unwrap().success());
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
+    assert_eq!(site.rows("delegates"), 2);
 }
 
 #[test]
@@ -322,29 +294,27 @@ fn sessions_with_rooms_and_rules_go_in() {
     let list = "code,Bezeichnung,Typ,Beginn,Ende,Verfügbar,parent,Access.capacity,Access.entry\n\
                 hall,Saal 1,room,,,ja,,120,single\n\
                 s1,Eröffnung,session,21.11.2026 09:00,21.11.2026 10:30,nein,code:hall,,\n";
-    let list = site.file("sessions.csv", list);
-    site.done(&["import", "devices", &list]);
+    site.import("devices", "sessions.csv", list, &[]);
     let found = site.exported("devices");
     assert_eq!(
         found[0]["data"],
         json!({"Access": {"capacity": 120, "entry": "single"}})
     );
     assert_eq!(found[1]["startAt"], json!("2026-11-21T09:00:00+00:00"));
-    assert_eq!(found[1]["available"], json!(false));
-    assert_eq!(found[1]["parent"], json!("code:hall"));
+    found[1].agrees(&json!({"available": false, "parent": "code:hall"}));
 }
 
 /// What happened is stored whatever the rules say, and the gates know of it from then on.
 #[test]
 fn scans_from_elsewhere_are_history() {
     let site = Site::new();
-    let devices = site.file(
+    site.import(
+        "devices",
         "devices.csv",
         "code,Access.ruleSet,Access.entry,available\ngate,simple,single,no\n",
+        &[],
     );
-    site.done(&["import", "devices", &devices]);
-    let delegates = site.file("delegates.csv", "barcode\nA\nB\n");
-    site.done(&["import", "delegates", &delegates]);
+    site.import("delegates", "delegates.csv", "barcode\nA\nB\n", &[]);
     let scans = site.file(
         "scans.csv",
         "Action,Ticket code,Scanned at,Temperature\ncheck-in,A,1795248120,36.6\ncheck-in,A,2026-11-21 09:05,\ncheck-in,B,2026-11-21T09:06:00Z,\ncheck-out,B,2026-11-21T09:07:00Z,\n",
@@ -352,11 +322,11 @@ fn scans_from_elsewhere_are_history() {
     let told = site.told(&["import", "interactions", &scans, "--device", "code:gate"]);
     assert_eq!(told["created"], json!(4));
     assert_eq!(
-        site.count("SELECT count(*) FROM interactions WHERE admitted = 1 AND first_device_id = 1"),
+        site.rows("interactions WHERE admitted = 1 AND first_device_id = 1"),
         4
     );
     assert_eq!(site.count("SELECT inside FROM occupancy"), 1);
-    assert_eq!(site.count("SELECT count(*) FROM conflicts"), 0);
+    assert_eq!(site.rows("conflicts"), 0);
     assert_eq!(
         site.count("SELECT device_id FROM batches ORDER BY id DESC LIMIT 1"),
         1
@@ -366,16 +336,15 @@ fn scans_from_elsewhere_are_history() {
         json!({"Temperature": "36.6"})
     );
     let again = site.refused(&["import", "interactions", &scans, "--device", "code:gate"]);
-    assert!(
-        again.contains("imported already") && again.contains("--undo 3"),
-        "{again}"
-    );
+    has(&again, ["imported already", "--undo 3"]);
     let unknown = site.file("unknown.csv", "type,barcode,device\ncheck-in,A,code:gate\ncheck-in,X,code:gate\ncheck-in,A,code:nowhere\n");
     let told = site.refused(&["import", "interactions", &unknown]);
-    assert!(
-        told.contains("line 3, column \"barcode\": firstDelegate: there is no delegate barcode:X")
-            && told.contains("line 4, column \"device\": firstDevice: there is no device"),
-        "{told}"
+    has(
+        &told,
+        [
+            "line 3, column \"barcode\": firstDelegate: there is no delegate barcode:X",
+            "line 4, column \"device\": firstDevice: there is no device",
+        ],
     );
-    assert_eq!(site.count("SELECT count(*) FROM interactions"), 4);
+    assert_eq!(site.rows("interactions"), 4);
 }

@@ -1,16 +1,15 @@
 //! Taking an import back beside a server: what was changed or used since stays.
 
 use super::{lines, run};
-use crate::harness::Server;
+use crate::harness::{Agrees, Server, has};
 use serde_json::{Value, json};
 
 #[test]
 fn what_was_changed_or_used_since_stays() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let hall = caller.device(&json!({"name": "Hall", "code": "hall"}));
-    let gate = caller.device(&json!({"name": "Gate", "code": "gate"}));
-    let known = caller.delegate(&json!({"barcode": "K", "company": "Before"}));
+    let (server, api) = Server::with_api();
+    let hall = api.device(&json!({"name": "Hall", "code": "hall"}));
+    let gate = api.device(&json!({"name": "Gate", "code": "gate"}));
+    let known = api.delegate(&json!({"barcode": "K", "company": "Before"}));
     let list = server.folder.path().join("list.csv");
     let rows = lines(20, |n| format!("T{n},New"));
     std::fs::write(&list, format!("barcode,company\nK,New\n{rows}")).expect("a list");
@@ -32,22 +31,10 @@ fn what_was_changed_or_used_since_stays() {
     let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(told["imported"], json!(21), "{output:?}");
     let batch = told["batch"].to_string();
-    assert_eq!(
-        caller
-            .patch("/delegate/barcode:T1", &json!({"company": "Changed"}))
-            .status,
-        200
-    );
-    assert_eq!(
-        caller
-            .interact(
-                "check-in",
-                &json!({"delegate": "barcode:T2", "device": gate})
-            )
-            .status,
-        201
-    );
-    assert_eq!(caller.delete("/delegate/barcode:T3").status, 204);
+    api.patch("/delegate/barcode:T1", &json!({"company": "Changed"}))
+        .is(200);
+    api.scan("check-in", "barcode:T2", gate).is(201);
+    api.delete("/delegate/barcode:T3").is(204);
 
     let output = run(&db, &["import", "--undo", &batch, "--json"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -58,27 +45,24 @@ fn what_was_changed_or_used_since_stays() {
             .expect("a line"),
     )
     .expect("JSON");
-    assert_eq!(
-        (&told["removed"], &told["restored"], &told["left"]),
-        (&json!(17), &json!(1), &json!(3))
-    );
+    told.agrees(&json!({"removed": 17, "restored": 1, "left": 3}));
     let reasons = told["leftAsTheyAre"].to_string();
-    for reason in [
-        "line 5: delegate 4 was used since",
-        "line 4: delegate 3 was changed since",
-        "line 6: delegate 5 was changed since",
-    ] {
-        assert!(reasons.contains(reason), "{reason}: {reasons}");
-    }
-    assert_eq!(
-        caller.get("/delegate/barcode:T1").data()["company"],
-        json!("Changed")
+    has(
+        &reasons,
+        [
+            "line 5: delegate 4 was used since",
+            "line 4: delegate 3 was changed since",
+            "line 6: delegate 5 was changed since",
+        ],
     );
-    assert_eq!(caller.get("/delegate/barcode:T2").status, 200);
-    caller.get("/delegate/barcode:T4").refused(404, 1301, "T4");
-    let restored = caller.get(&format!("/delegate/id:{known}"));
-    assert_eq!(restored.data()["company"], json!("Before"));
-    assert_eq!(restored.data()["sources"], json!(["api"]));
+    api.get("/delegate/barcode:T1")
+        .shows("company", json!("Changed"));
+    api.get("/delegate/barcode:T2").is(200);
+    api.get("/delegate/barcode:T4").refused(404, 1301, "T4");
+    let restored = api.get(&format!("/delegate/id:{known}"));
+    restored
+        .data()
+        .agrees(&json!({"company": "Before", "sources": ["api"]}));
     assert!(
         restored.data().get("firstInteractions").is_none(),
         "its join is gone"
@@ -104,41 +88,42 @@ fn what_was_changed_or_used_since_stays() {
 #[test]
 fn devices_and_interactions_are_taken_back() {
     let site = super::Site::new();
-    let delegates = site.file("delegates.csv", "barcode\nA\nB\n");
-    site.done(&["import", "delegates", &delegates]);
+    site.import("delegates", "delegates.csv", "barcode\nA\nB\n", &[]);
     let before = site.dump();
-    let devices = site.file("devices.csv", "code,parent\nhall,\nroom,code:hall\n");
-    site.done(&["import", "devices", &devices]);
-    let with_devices = site.dump();
-    let scans = site.file(
-        "scans.csv",
-        "type,delegate,second delegate,device\ncheck-in,barcode:A,,code:room\njoin,barcode:A,,code:room\nconnect,barcode:A,barcode:B,\nconnect,barcode:B,barcode:A,\n",
+    site.import(
+        "devices",
+        "devices.csv",
+        "code,parent\nhall,\nroom,code:hall\n",
+        &[],
     );
-    site.done(&["import", "interactions", &scans]);
-    assert_eq!(site.count("SELECT count(*) FROM interactions"), 5);
+    let with_devices = site.dump();
+    site.import("interactions", "scans.csv",
+        "type,delegate,second delegate,device\ncheck-in,barcode:A,,code:room\njoin,barcode:A,,code:room\nconnect,barcode:A,barcode:B,\nconnect,barcode:B,barcode:A,\n", &[]);
+    assert_eq!(site.rows("interactions"), 5);
     let told = site.refused(&["import", "--undo", "2"]);
-    assert!(
-        told.contains("device 2 was used since")
-            && told.contains("device 1 is referred to by device 2"),
-        "{told}"
+    has(
+        &told,
+        [
+            "device 2 was used since",
+            "device 1 is referred to by device 2",
+        ],
     );
     site.done(&["import", "--undo", "3"]);
     assert_eq!(site.dump(), with_devices);
     site.done(&["import", "--undo", "2"]);
     assert_eq!(site.dump(), before);
-    assert!(
-        site.refused(&["import", "--undo", "9"])
-            .contains("there is no import 9")
+    has(
+        site.refused(&["import", "--undo", "9"]),
+        "there is no import 9",
     );
 }
 
 /// Gates go on while a list goes in.
 #[test]
 fn gates_scan_while_a_list_goes_in() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let gate = caller.device(&json!({"name": "Gate"}));
-    let guest = caller.delegate(&json!({"barcode": "G"}));
+    let (server, api) = Server::with_api();
+    let gate = api.device(&json!({"name": "Gate"}));
+    let guest = api.delegate(&json!({"barcode": "G"}));
     let rows = lines(3_000, |n| format!("T{n},Name {n}"));
     let list = server.folder.path().join("list.csv");
     std::fs::write(&list, format!("barcode,First name\n{rows}")).expect("a list");
@@ -148,13 +133,13 @@ fn gates_scan_while_a_list_goes_in() {
     );
     let mut scans = 0;
     while child.try_wait().expect("a child").is_none() {
-        let answer = caller.interact("check-in", &json!({"delegate": guest, "device": gate}));
+        let answer = api.scan("check-in", guest, gate);
         assert_eq!(answer.status, 201, "{answer:?}");
         scans += 1;
     }
     assert!(child.wait().expect("a child").success());
     assert!(scans > 10, "{scans}");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 3_001);
+    assert_eq!(server.count("delegates"), 3_001);
     let export = run(
         &server.path(),
         &["export", "delegates", "--format", "ndjson"],

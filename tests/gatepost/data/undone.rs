@@ -1,6 +1,7 @@
 //! Imports that refer to records, and change them one over the other, taken back.
 
 use super::Site;
+use crate::harness::{has, lacks};
 use serde_json::json;
 
 #[test]
@@ -18,11 +19,12 @@ fn an_import_with_crossed_references_is_taken_back_in_a_moment() {
         };
         list[usize::try_from(place(n)).expect("a place")] = format!("{n},{previous}");
     }
-    let list = site.file(
+    site.import(
+        "delegates",
         "list.csv",
         format!("barcode,previous\n{}\n", list.join("\n")),
+        &[],
     );
-    site.done(&["import", "delegates", &list]);
     let told = site.told(&["import", "--undo", "1"]);
     assert_eq!((&told["removed"], &told["left"]), (&json!(rows), &json!(0)));
 }
@@ -38,8 +40,12 @@ fn imports_over_each_other_are_taken_back_one_after_the_other() {
         if n > 0 {
             dumps.push(site.exported("delegates"));
         }
-        let list = site.file(&format!("{n}.csv"), format!("barcode,firstName\n{rows}\n"));
-        site.done(&["import", "delegates", &list, "--key", "barcode"]);
+        site.import(
+            "delegates",
+            &format!("{n}.csv"),
+            format!("barcode,firstName\n{rows}\n"),
+            &["--key", "barcode"],
+        );
     }
     for id in ["3", "2"] {
         let told = site.told(&["import", "--undo", id]);
@@ -47,45 +53,35 @@ fn imports_over_each_other_are_taken_back_one_after_the_other() {
         assert_eq!(Some(site.exported("delegates")), dumps.pop(), "{id}");
     }
     site.told(&["import", "--undo", "1"]);
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
+    assert_eq!(site.rows("delegates"), 0);
     // In another order: what is gone needs not be put back, and what was changed since is left.
     let first = site.file("first.csv", "barcode,firstName\nx1,A\ny1,B\n");
     let second = site.file("second.csv", "barcode,firstName\nx1,A2\ny1,B\n");
     site.done(&["import", "delegates", &first]);
     site.done(&["import", "delegates", &second, "--key", "barcode"]);
-    assert!(
-        site.refused(&["import", "--undo", "4"])
-            .contains("was changed since")
+    has(
+        site.refused(&["import", "--undo", "4"]),
+        "was changed since",
     );
-    assert!(
-        site.done(&["import", "--list"])
-            .contains("taken back in part")
-    );
+    has(site.done(&["import", "--list"]), "taken back in part");
     site.done(&["import", "--undo", "5"]);
     site.done(&["import", "--undo", "4"]);
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 0);
-    assert!(!site.done(&["import", "--list"]).contains("in part"));
+    assert_eq!(site.rows("delegates"), 0);
+    lacks(site.done(&["import", "--list"]), "in part");
 }
 
 #[test]
 fn what_cannot_be_put_back_is_left_and_named() {
     let site = Site::new();
     let import = |name: &str, rows: &str| {
-        let list = site.file(name, rows);
-        site.done(&["import", "delegates", &list, "--key", "barcode"]);
+        site.import("delegates", name, rows, &["--key", "barcode"]);
     };
     import("1.csv", "barcode,parent\nB,\nA,barcode:B\n");
     import("2.json", r#"[{"barcode": "A", "parent": null}]"#);
     import("3.json", r#"[{"barcode": "B", "parent": "barcode:A"}]"#);
     let told = site.refused(&["import", "--undo", "2"]);
-    assert!(
-        told.contains("referred to a record that is gone, or below it"),
-        "{told}"
-    );
-    assert_eq!(
-        site.count("SELECT count(*) FROM delegates WHERE parent_id IS NULL"),
-        1
-    );
+    has(&told, "referred to a record that is gone, or below it");
+    assert_eq!(site.rows("delegates WHERE parent_id IS NULL"), 1);
     // A device that a till sold is used, and one that an import was made for is not any more when
     // that was taken back.
     let devices = site.file(
@@ -93,8 +89,12 @@ fn what_cannot_be_put_back_is_left_and_named() {
         "code,name\nhall,Hall\nbeer,Beer\nwine,Wine\n",
     );
     site.done(&["import", "devices", &devices]);
-    let list = site.file("list.csv", "barcode\nZ\n");
-    site.done(&["import", "delegates", &list, "--device", "code:hall"]);
+    site.import(
+        "delegates",
+        "list.csv",
+        "barcode\nZ\n",
+        &["--device", "code:hall"],
+    );
     site.open()
         .execute_batch(
             "INSERT INTO clients (client_id, secret_hash, name, roles, scopes, device_id, created_at)
@@ -102,8 +102,7 @@ fn what_cannot_be_put_back_is_left_and_named() {
         )
         .expect("a client");
     site.done(&["import", "--undo", "5"]);
-    let told = site.refused(&["import", "--undo", "4"]);
-    assert!(told.contains("was used since"), "{told}");
+    has(site.refused(&["import", "--undo", "4"]), "was used since");
     assert_eq!(site.text("SELECT group_concat(code) FROM devices"), "beer");
 }
 
@@ -111,8 +110,12 @@ fn what_cannot_be_put_back_is_left_and_named() {
 fn a_row_that_changed_nothing_puts_nothing_back() {
     let site = Site::new();
     for (name, rows) in [("1.csv", "A,Ann"), ("2.csv", "A,Anna"), ("3.csv", "A,Anna")] {
-        let list = site.file(name, format!("barcode,firstName\n{rows}\n"));
-        site.done(&["import", "delegates", &list, "--key", "barcode"]);
+        site.import(
+            "delegates",
+            name,
+            format!("barcode,firstName\n{rows}\n"),
+            &["--key", "barcode"],
+        );
     }
     for (id, expected) in [("2", "Ann"), ("3", "Ann")] {
         let told = site.told(&["import", "--undo", id]);
@@ -122,8 +125,12 @@ fn a_row_that_changed_nothing_puts_nothing_back() {
     // But when it was changed.
     let changed = "SELECT updated_at FROM delegates";
     let before = site.count(changed);
-    let list = site.file("4.csv", "barcode,firstName\nA,Ann\n");
-    site.done(&["import", "delegates", &list, "--key", "barcode"]);
+    site.import(
+        "delegates",
+        "4.csv",
+        "barcode,firstName\nA,Ann\n",
+        &["--key", "barcode"],
+    );
     assert_ne!(site.count(changed), before);
     site.told(&["import", "--undo", "4"]);
     assert_eq!(site.count(changed), before);

@@ -1,17 +1,18 @@
 //! Importing over what is there: `--key`, `--join`, and what searches and people see of a batch.
 
 use super::{Site, lines};
+use crate::harness::{Agrees, has};
 use serde_json::json;
 
 fn prepared() -> Site {
     let site = Site::new();
-    let devices = site.file("devices.csv", "code,name\nhall,Hall\n");
-    site.done(&["import", "devices", &devices]);
-    let first = site.file(
+    site.import("devices", "devices.csv", "code,name\nhall,Hall\n", &[]);
+    site.import(
+        "delegates",
         "first.csv",
         "barcode,First name,Company,Diet,slug\nA,Ada,Analytical,vegan,a\nB,Bob,Builders,,b\n",
+        &[],
     );
-    site.done(&["import", "delegates", &first]);
     site
 }
 
@@ -23,22 +24,16 @@ fn a_row_with_a_known_key_changes_that_record_and_empty_cells_change_nothing() {
         "barcode,First name,Company,Diet\nA,,Engines,\nC,Cy,,halal\n",
     );
     let told = site.refused(&["import", "delegates", &second]);
-    assert!(
-        told.contains(
-            "line 2, column \"barcode\": barcode: already used by the delegate with id 1"
-        ),
-        "{told}"
+    has(
+        &told,
+        "line 2, column \"barcode\": barcode: already used by the delegate with id 1",
     );
     let told = site.told(&["import", "delegates", &second, "--key", "barcode"]);
-    assert_eq!(
-        (&told["created"], &told["updated"], &told["known"]),
-        (&json!(1), &json!(1), &json!(1))
-    );
+    told.agrees(&json!({"created": 1, "updated": 1, "known": 1}));
     let found = site.exported("delegates");
     assert_eq!(found.len(), 3);
     assert_eq!(found[0]["firstName"], json!("Ada"));
-    assert_eq!(found[0]["company"], json!("Engines"));
-    assert_eq!(found[0]["data"], json!({"Data": {"Diet": "vegan"}}));
+    found[0].agrees(&json!({"company": "Engines", "data": {"Data": {"Diet": "vegan"}}}));
     // Who changed it, from what to what.
     let audited = site.text(
         "SELECT before || after FROM audit WHERE action = 'update' AND record_type = 'delegate'",
@@ -64,34 +59,24 @@ fn a_key_that_cannot_match_is_refused() {
         assert!(found.contains(told), "{key}: {found}");
     }
     let found = site.refused(&["import", "delegates", &list, "--join", "code:nowhere"]);
-    assert!(found.contains("--join: there is no device"), "{found}");
+    has(&found, "--join: there is no device");
 }
 
 #[test]
 fn everybody_is_joined_once() {
     let site = prepared();
     for round in 0..2 {
-        let list = site.file(
+        site.import(
+            "delegates",
             "list.csv",
             format!("barcode,First name\nA,\nB,\nC,C{round}\n"),
+            &["--key", "barcode", "--join", "code:hall", "--device", "1"],
         );
-        site.done(&[
-            "import",
-            "delegates",
-            &list,
-            "--key",
-            "barcode",
-            "--join",
-            "code:hall",
-            "--device",
-            "1",
-        ]);
         let joins = "SELECT count(*) FROM interactions WHERE interaction_type = 'join' AND first_device_id = 1";
         assert_eq!(site.count(joins), 3);
     }
     let batches = site.told(&["import", "--list"]);
-    assert_eq!(batches[0]["device"], json!(1));
-    assert_eq!(batches[0]["state"], json!("complete"));
+    batches[0].agrees(&json!({"device": 1, "state": "complete"}));
     assert_eq!(batches.as_array().map(Vec::len), Some(4));
 }
 
@@ -105,33 +90,34 @@ fn good_rows_go_in_where_bad_ones_may_be_left_out() {
     let told = site.refused(&["import", "delegates", &list]);
     // Where nobody reads along, every one.
     assert_eq!(told.matches("bad: line ").count(), 299, "{told}");
-    assert!(told.contains("299 of 600 rows are bad"), "{told}");
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2);
-    assert_eq!(site.count("SELECT count(*) FROM batches"), 2);
+    has(&told, "299 of 600 rows are bad");
+    assert_eq!(site.rows("delegates"), 2);
+    assert_eq!(site.rows("batches"), 2);
     let told = site.told(&["import", "delegates", &list, "--skip-bad"]);
     assert_eq!(told["created"], json!(301));
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 303);
-    assert_eq!(
-        site.count("SELECT count(*) FROM batch_rows WHERE batch_id = 3"),
-        301
-    );
+    assert_eq!(site.rows("delegates"), 303);
+    assert_eq!(site.rows("batch_rows WHERE batch_id = 3"), 301);
 }
 
 #[test]
 fn a_device_that_is_no_event_is_not_taken_for_one() {
     let site = Site::new();
-    let first = site.file("first.csv", "code,name,deviceType\nhall,Hall,room\n");
-    site.done(&["import", "devices", &first]);
+    site.import(
+        "devices",
+        "first.csv",
+        "code,name,deviceType\nhall,Hall,room\n",
+        &[],
+    );
     let second = site.file(
         "second.csv",
         "_type,code,eventName\nevent,hall,Big\nevent,new,New\n",
     );
     let told = site.refused(&["import", "devices", &second, "--key", "code"]);
-    assert!(
-        told.contains("line 2, column \"code\": code: is that of device 1, which is no event"),
-        "{told}"
+    has(
+        &told,
+        "line 2, column \"code\": code: is that of device 1, which is no event",
     );
-    assert_eq!(site.count("SELECT count(*) FROM devices"), 1);
+    assert_eq!(site.rows("devices"), 1);
 }
 
 #[test]
@@ -152,5 +138,5 @@ fn one_list_is_imported_once_also_by_two_commands_at_once() {
         told.contains("an import of this file") || told.contains("imported already"),
         "{told}"
     );
-    assert_eq!(site.count("SELECT count(*) FROM delegates"), 2_000);
+    assert_eq!(site.rows("delegates"), 2_000);
 }

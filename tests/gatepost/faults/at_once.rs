@@ -45,7 +45,7 @@ fn tally(answers: &[Answer]) -> HashMap<(u16, i64), usize> {
     tally
 }
 
-fn check_in(gate: &Caller<'_>, body: &Value) -> Vec<u8> {
+fn check_in(gate: &Caller, body: &Value) -> Vec<u8> {
     post("/interaction/new/check-in", &gate.token, body)
 }
 
@@ -56,8 +56,7 @@ fn assert_whole(server: &Server) {
 
 #[test]
 fn a_ticket_scanned_fifty_times_at_once_enters_once() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let room = gate.device(&json!({"name": "Hall", "data": {"Access": {"entry": "single"}}}));
     for round in 0..ROUNDS {
         let barcode = format!("T-{round}");
@@ -68,8 +67,8 @@ fn a_ticket_scanned_fifty_times_at_once_enters_once() {
             tally(&answers),
             HashMap::from([((201, 0), 1), ((412, 740), CLIENTS - 1)])
         );
-        let stored: i64 = server.value("SELECT count(*) FROM interactions");
-        let refused: i64 = server.value("SELECT count(*) FROM refusals WHERE code = 740");
+        let stored = server.count("interactions");
+        let refused = server.count("refusals WHERE code = 740");
         assert_eq!((stored, refused), (round + 1, (round + 1) * 49));
     }
     assert_whole(&server);
@@ -79,21 +78,19 @@ fn a_ticket_scanned_fifty_times_at_once_enters_once() {
 /// out above and not the way they are sent.
 #[test]
 fn without_a_rule_fifty_scans_at_once_enter_fifty_times() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let room = gate.device(&json!({"name": "Hall"}));
     let delegate = gate.delegate(&json!({"barcode": "T"}));
     let scan = json!({"delegate": delegate, "device": room});
     let answers = at_once(&server, &vec![check_in(&gate, &scan); CLIENTS]);
     assert_eq!(tally(&answers), HashMap::from([((201, 0), CLIENTS)]));
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 50);
+    assert_eq!(server.count("interactions"), 50);
     assert_whole(&server);
 }
 
 #[test]
 fn a_nonce_sent_fifty_times_at_once_is_one_interaction() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let room = gate.device(&json!({"name": "Hall"}));
     let delegate = gate.delegate(&json!({"barcode": "T"}));
     for round in 0..ROUNDS {
@@ -111,7 +108,7 @@ fn a_nonce_sent_fifty_times_at_once_is_one_interaction() {
                 answer.status == 200
             );
         }
-        let stored: i64 = server.value("SELECT count(*) FROM interactions");
+        let stored = server.count("interactions");
         assert_eq!(stored, round + 1);
     }
     assert_whole(&server);
@@ -119,8 +116,7 @@ fn a_nonce_sent_fifty_times_at_once_is_one_interaction() {
 
 #[test]
 fn a_key_sent_fifty_times_at_once_is_one_batch() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let delegate = gate.delegate(&json!({"barcode": "T"}));
     let item = json!({"interactionType": "scan", "delegate": delegate});
     let items: serde_json::Map<String, Value> = (0..20)
@@ -133,7 +129,7 @@ fn a_key_sent_fifty_times_at_once_is_one_batch() {
     for answer in &answers {
         assert_eq!(answer.data(), answers[0].data());
     }
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM interactions"), 20);
+    assert_eq!(server.count("interactions"), 20);
 }
 
 #[test]
@@ -157,8 +153,7 @@ fn two_gates_that_scan_one_ticket_at_once_never_both_succeed() {
 /// In a batch as alone: whichever of them comes first.
 #[test]
 fn batches_and_gates_that_scan_one_ticket_at_once_let_it_in_once() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let room = gate.device(&json!({"name": "Hall", "data": {"Access": {"maxCheckIns": 1}}}));
     let mut scans = Vec::new();
     for ticket in 0..5 {
@@ -188,9 +183,7 @@ fn batches_and_gates_that_scan_one_ticket_at_once_let_it_in_once() {
             .map(|scan| check_in(&gate, scan)),
     );
     let answers = at_once(&server, &requests);
-    let of_items = answers[..10]
-        .iter()
-        .flat_map(|answer| answer.data().as_array().expect("items"));
+    let of_items = answers[..10].iter().flat_map(super::wire::Answer::list);
     let statuses: Vec<u64> = of_items
         .map(|item| item["status"].as_u64().expect("a status"))
         .chain(answers[10..].iter().map(|answer| answer.status.into()))
@@ -202,20 +195,13 @@ fn batches_and_gates_that_scan_one_ticket_at_once_let_it_in_once() {
     );
     let twice: i64 =
         server.value("SELECT count(*) - count(DISTINCT first_delegate_id) FROM interactions");
-    assert_eq!(
-        (
-            twice,
-            server.value::<i64>("SELECT count(*) FROM interactions")
-        ),
-        (0, 5)
-    );
+    assert_eq!((twice, server.count("interactions")), (0, 5));
     assert_whole(&server);
 }
 
 #[test]
 fn a_room_for_ten_holds_ten_of_fifty_who_come_at_once() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     for round in 0..ROUNDS {
         let rules = json!({"Access": {"capacity": 10}});
         let room = gate.device(&json!({"name": format!("Room {round}"), "data": rules}));

@@ -7,6 +7,7 @@ use super::{
     load::Load,
     process::{GATEPOST, Served, Site, beside, gatepost, told},
 };
+use crate::harness::has;
 use gatepost::db::{Durability, Store};
 use rusqlite::Connection;
 use serde_json::json;
@@ -264,10 +265,7 @@ fn a_copy_that_is_not_sound_or_finds_no_room_is_not_kept() {
         .expect("it runs");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        message.contains("copy.db.part: ") && message.contains("too large"),
-        "{message}"
-    );
+    has(&message, ["copy.db.part: ", "too large"]);
     assert_eq!(left(site.folder.path()), Vec::<String>::new());
 
     let file = Connection::open(&site.db).expect("the file");
@@ -276,10 +274,7 @@ fn a_copy_that_is_not_sound_or_finds_no_room_is_not_kept() {
     let output = make(&site.db, &target, &[]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        message.contains("not sound") && message.contains("clients"),
-        "{message}"
-    );
+    has(&message, ["not sound", "clients"]);
     assert_eq!(left(site.folder.path()), Vec::<String>::new());
     // The control: mended, it is copied.
     file.execute_batch("DELETE FROM clients WHERE client_id = 'x'")

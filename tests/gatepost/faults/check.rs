@@ -7,6 +7,7 @@ use super::{
     process::{Served, Site, beside, gatepost, told},
     start::{bad_files, contents, good_file},
 };
+use crate::harness::has;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{fs, path::Path};
@@ -67,7 +68,7 @@ fn a_file_in_use_is_found_sound_and_gates_go_on() {
     assert!(contents(site.folder.path()) == before, "it wrote something");
     let missing = gatepost(&site.folder.path().join("missing.db"), &["check"]);
     assert_eq!(missing.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&missing.stderr).contains("does not exist"));
+    has(String::from_utf8_lossy(&missing.stderr), "does not exist");
 }
 
 /// What is done to a file, what is found then, and what is said to do about it.
@@ -301,7 +302,7 @@ fn a_damaged_index_for_searching_stops_nobody() {
     let list = list.to_str().expect("a name");
     let refused = gatepost(&site.db, &["import", "delegates", list]);
     let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(told.contains("no record is lost"), "{told}");
+    has(&told, "no record is lost");
     for command in [&["client", "list"][..], &["export", "delegates"]] {
         let output = gatepost(&site.db, command);
         assert!(output.status.success(), "{command:?}: {output:?}");

@@ -2,7 +2,7 @@
 //! applied, and what was on its way can be sent again.
 
 use super::wire::{Wire, post, request};
-use crate::harness::{Caller, Server};
+use crate::harness::{Agrees, Caller, Server, cases};
 use serde_json::{Map, Value, json};
 
 const ITEMS: usize = 10_000;
@@ -17,7 +17,7 @@ fn wire(server: &Server) -> Wire {
 }
 
 /// A delegate and a device to send interactions of.
-fn site(gate: &Caller<'_>) -> (i64, i64) {
+fn site(gate: &Caller) -> (i64, i64) {
     let delegate = gate.delegate(&json!({"barcode": "T"}));
     (delegate, gate.device(&json!({"name": "Gate"})))
 }
@@ -31,35 +31,14 @@ fn items(count: usize, item: impl Fn(usize) -> Value) -> Value {
 /// refused by a rule, and in conflict with another item's nonce.
 #[test]
 fn a_batch_with_one_bad_item_stores_all_others() {
-    for (poison, status, code) in [
-        (
-            json!({"interactionType": "Bad Type", "device": 1}),
-            400,
-            1501,
-        ),
-        (
-            json!({"interactionType": "check-in", "delegate": 1, "device": 999}),
-            404,
-            1401,
-        ),
-        (
-            json!({"interactionType": "check-in", "delegate": "barcode:NO", "device": 1}),
-            404,
-            1301,
-        ),
-        (
-            json!({"interactionType": "check-out", "delegate": 1, "device": 2}),
-            412,
-            745,
-        ),
-        (
-            json!({"interactionType": "check-in", "delegate": 1, "device": 1, "nonce": "0"}),
-            409,
-            1109,
-        ),
-    ] {
-        let server = Server::start();
-        let gate = server.caller_with_all();
+    for (poison, status, code) in cases::<(Value, u16, i64)>(json!([
+        [{"interactionType": "Bad Type", "device": 1}, 400, 1501],
+        [{"interactionType": "check-in", "delegate": 1, "device": 999}, 404, 1401],
+        [{"interactionType": "check-in", "delegate": "barcode:NO", "device": 1}, 404, 1301],
+        [{"interactionType": "check-out", "delegate": 1, "device": 2}, 412, 745],
+        [{"interactionType": "check-in", "delegate": 1, "device": 1, "nonce": "0"}, 409, 1109],
+    ])) {
+        let (server, gate) = Server::with_api();
         site(&gate);
         gate.device(&json!({"name": "Single", "data": {"Access": {"entry": "single"}}}));
         let place = 4321;
@@ -71,21 +50,15 @@ fn a_batch_with_one_bad_item_stores_all_others() {
         });
         let answer = wire(&server).call(&post("/interaction/batch", &gate.token, &body));
         let answer = answer.expect("an answer");
-        let answers = answer.data().as_array().expect("an array");
+        let answers = answer.list();
         assert_eq!(answers.len(), ITEMS);
         for (n, answer) in answers.iter().enumerate() {
             let expected = if n == place { status } else { 201 };
-            assert_eq!(
-                (&answer["key"], &answer["status"]),
-                (&json!(n.to_string()), &json!(expected))
-            );
+            answer.agrees(&json!({"key": n.to_string(), "status": expected}));
         }
         assert_eq!(answers[place]["meta"]["error"]["internalCode"], code);
         assert_eq!(stored(&server), ALL_OTHERS);
-        assert_eq!(
-            server.value::<i64>("SELECT count(*) FROM nonces"),
-            ALL_OTHERS
-        );
+        assert_eq!(server.count("nonces"), ALL_OTHERS);
     }
 }
 
@@ -93,8 +66,7 @@ fn a_batch_with_one_bad_item_stores_all_others() {
 /// wrote is undone, and nothing else is.
 #[test]
 fn an_item_that_fails_halfway_leaves_nothing_behind() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let (delegate, device) = site(&gate);
     server.sql(
         "CREATE TRIGGER poison BEFORE INSERT ON nonces WHEN new.nonce = '123'
@@ -106,13 +78,7 @@ fn an_item_that_fails_halfway_leaves_nothing_behind() {
     });
     let answer = wire(&server).call(&post("/interaction/batch", &gate.token, &body));
     let answer = answer.expect("an answer");
-    for (n, item) in answer
-        .data()
-        .as_array()
-        .expect("an array")
-        .iter()
-        .enumerate()
-    {
+    for (n, item) in answer.list().iter().enumerate() {
         assert_eq!(item["status"], if n == 123 { 500 } else { 201 }, "{item}");
     }
     assert_eq!(stored(&server), 299);
@@ -137,8 +103,7 @@ fn head(path: &str, token: &str, length: &str) -> Vec<u8> {
 
 #[test]
 fn a_body_that_breaks_off_stores_nothing() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let (delegate, device) = site(&gate);
     let single = json!({"delegate": delegate, "device": device}).to_string();
     let batch = items(
@@ -205,8 +170,7 @@ fn assert_no_success(answer: &[u8]) {
 /// each item is there once.
 #[test]
 fn a_batch_whose_client_is_gone_can_be_sent_again() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let (delegate, device) = site(&gate);
     for round in 0..8 {
         let body = |nonce: bool| {
@@ -235,7 +199,7 @@ fn a_batch_whose_client_is_gone_can_be_sent_again() {
             }
             drop(gone);
             let answer = wire(&server).call(&batch).expect("an answer");
-            let answers = answer.data().as_array().expect("an array");
+            let answers = answer.list();
             assert_eq!(answers.len(), 500);
             let fine = |item: &Value| item["status"] == 201 || item["meta"]["replayed"] == true;
             assert!(answers.iter().all(fine), "{answer:?}");

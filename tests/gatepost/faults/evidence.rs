@@ -2,6 +2,7 @@
 //! from the interactions in it.
 
 use super::process::beside;
+use crate::harness::table;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -109,8 +110,7 @@ fn damage_is_seen() {
     use crate::harness::Server;
     use serde_json::json;
 
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let device = gate.device(&json!({"name": "Gate"}));
     for (barcode, kinds) in [
         ("A", ["join", "check-in"]),
@@ -118,8 +118,7 @@ fn damage_is_seen() {
     ] {
         let delegate = gate.delegate(&json!({"barcode": barcode}));
         for kind in kinds {
-            gate.interact(kind, &json!({"delegate": delegate, "device": device}))
-                .id();
+            gate.scan(kind, delegate, device).id();
         }
     }
     let file = Connection::open(server.path()).expect("the file");
@@ -127,22 +126,13 @@ fn damage_is_seen() {
     file.pragma_update(None, "foreign_keys", false)
         .expect("a pragma");
     assert_eq!(troubles(&file), Vec::<String>::new());
-    for (damage, seen) in [
-        ("UPDATE occupancy SET inside = inside + 1", "2 occupancies"),
-        ("DELETE FROM occupancy", "2 occupancies"),
-        (
-            "DELETE FROM interactions WHERE interaction_type = 'check-in'",
-            "2 occupancies",
-        ),
-        (
-            "UPDATE delegates SET parent_id = 99",
-            "2 rows with a broken foreign key",
-        ),
-        (
-            "UPDATE interactions SET first_device_id = 99 WHERE interaction_type = 'join'",
-            "1 interactions with nobody",
-        ),
-    ] {
+    for [damage, seen] in table(
+        "UPDATE occupancy SET inside = inside + 1 | 2 occupancies
+         DELETE FROM occupancy | 2 occupancies
+         DELETE FROM interactions WHERE interaction_type = 'check-in' | 2 occupancies
+         UPDATE delegates SET parent_id = 99 | 2 rows with a broken foreign key
+         UPDATE interactions SET first_device_id = 99 WHERE interaction_type = 'join' | 1 interactions with nobody",
+    ) {
         file.execute_batch(&format!("BEGIN; {damage}"))
             .expect(damage);
         let found = troubles(&file).join(", ");

@@ -203,8 +203,7 @@ fn assert_told_the_truth(entries: &[Entry], file: &Connection) {
 
 #[test]
 fn when_the_file_may_not_grow_whole_groups_are_refused_and_writing_recovers() {
-    let server = Server::start();
-    let gate = server.caller_with_all();
+    let (server, gate) = Server::with_api();
     let target = Target {
         address: server.address(),
         token: gate.token.to_string(),

@@ -67,7 +67,7 @@ fn nothing_is_acknowledged_that_went_into_a_file_that_is_gone() {
         let site = Site::prepare();
         let mut served = Served::start(&site.db);
         let mut wire = served.wire();
-        assert_eq!(check_in(&mut wire, &site).status, 201);
+        check_in(&mut wire, &site).is(201);
         change(&beside(&site.db, suffix));
         // A look is this long ago at most, when the next one comes.
         std::thread::sleep(LOOK_EVERY);
@@ -84,7 +84,7 @@ fn nothing_is_acknowledged_that_went_into_a_file_that_is_gone() {
         if suffix.is_empty() && beside(&site.db, ".away").exists() {
             fs::rename(beside(&site.db, ".away"), &site.db).expect("put back");
         }
-        assert_eq!(check_in(&mut wire, &site).status, 503);
+        check_in(&mut wire, &site).is(503);
         until("it is logged", || {
             let log = fs::read_to_string(beside(&site.db, ".log")).expect("a log");
             log.contains("was removed, renamed, replaced or cut short")
@@ -98,7 +98,7 @@ fn a_server_that_nobody_writes_to_notices_by_itself() {
     let site = Site::prepare();
     let served = Served::start(&site.db);
     let mut wire = served.wire();
-    assert_eq!(wire.call(READY).expect("an answer").status, 200);
+    wire.call(READY).expect("an answer").is(200);
     remove(&site.db);
     until("it is noticed", || {
         wire.call(READY).expect("an answer").status != 200
@@ -115,11 +115,11 @@ fn what_was_acknowledged_before_the_log_went_is_kept() {
     let mut served = Served::start(&site.db);
     let mut wire = served.wire();
     for _ in 0..20 {
-        assert_eq!(check_in(&mut wire, &site).status, 201);
+        check_in(&mut wire, &site).is(201);
     }
     remove(&beside(&site.db, "-wal"));
     std::thread::sleep(LOOK_EVERY);
-    assert_eq!(check_in(&mut wire, &site).status, 503);
+    check_in(&mut wire, &site).is(503);
     served.kill();
     let file = Connection::open(&site.db).expect("the file");
     let kept: i64 = file
@@ -136,7 +136,7 @@ fn a_log_that_was_emptied_does_not_ruin_the_file() {
     let served = Served::start(&site.db);
     let mut wire = served.wire();
     for _ in 0..20 {
-        assert_eq!(check_in(&mut wire, &site).status, 201);
+        check_in(&mut wire, &site).is(201);
     }
     empty(&beside(&site.db, "-wal"));
     served.ask("TERM");
@@ -171,7 +171,7 @@ fn a_file_that_another_program_makes_smaller_is_not_lost() {
             assert_eq!(answer.status, 201, "{sql}: {answer:?}");
         }
     }
-    assert_eq!(wire.call(READY).expect("an answer").status, 200);
+    wire.call(READY).expect("an answer").is(200);
 }
 
 /// Another file is written over this one. What SQLite then says of it is for the log alone.
@@ -180,7 +180,7 @@ fn damage_that_a_write_comes_upon_is_told() {
     let site = Site::prepare();
     let served = Served::start(&site.db);
     let mut wire = served.wire();
-    assert_eq!(check_in(&mut wire, &site).status, 201);
+    check_in(&mut wire, &site).is(201);
     let length = fs::metadata(&site.db).expect("a file").len();
     // The log is copied into the file when the server is idle, and pages are read from there again.
     let garbage = vec![0xa5; usize::try_from(length).expect("a length")];
@@ -218,11 +218,11 @@ fn a_log_that_is_cut_short_takes_no_write() {
             .execute_batch("BEGIN; SELECT count(*) FROM delegates")
             .expect("a state");
         let mut wire = served.wire();
-        assert_eq!(check_in(&mut wire, &site).status, 201);
+        check_in(&mut wire, &site).is(201);
         change(&beside(&site.db, "-wal"));
         std::thread::sleep(LOOK_EVERY);
-        assert_eq!(check_in(&mut wire, &site).status, 503);
-        assert_eq!(wire.call(READY).expect("an answer").status, 503);
+        check_in(&mut wire, &site).is(503);
+        wire.call(READY).expect("an answer").is(503);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Damage that a start does not see is found by the check beside the gates, and told everywhere.
 
 use super::process::until;
-use crate::harness::Server;
-use gatepost::{db::integrity::Condition, identity::ConsoleRole};
+use crate::harness::{Server, has};
+use gatepost::db::integrity::Condition;
 use reqwest::Method;
 use serde_json::json;
 
@@ -15,9 +15,9 @@ fn text(server: &Server, path: &str) -> String {
 #[test]
 fn damage_that_the_start_passes_over_is_found_and_told() {
     let mut server = Server::start();
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     for number in 0..50 {
-        caller.delegate(&json!({"barcode": format!("B-{number}")}));
+        api.delegate(&json!({"barcode": format!("B-{number}")}));
     }
     let checked = |server: &Server| {
         let integrity = server.app.store.integrity();
@@ -27,7 +27,7 @@ fn damage_that_the_start_passes_over_is_found_and_told() {
         integrity.condition()
     };
     assert!(matches!(checked(&server), Condition::Sound(_)));
-    assert!(text(&server, "/metrics").contains("gatepost_database_damaged 0"));
+    has(text(&server, "/metrics"), "gatepost_database_damaged 0");
     // An index that lacks an entry: every page is whole, so a quick look finds nothing.
     server.restart_after(|server| {
         server.sql(
@@ -46,13 +46,13 @@ fn damage_that_the_start_passes_over_is_found_and_told() {
         "{lines:?}"
     );
     let metrics = text(&server, "/metrics");
-    assert!(metrics.contains("gatepost_database_damaged 1"), "{metrics}");
-    assert!(metrics.contains("gatepost_database_checked_timestamp_seconds"));
+    has(&metrics, "gatepost_database_damaged 1");
+    has(&metrics, "gatepost_database_checked_timestamp_seconds");
     // Gates go on.
     text(&server, "/health/ready");
     server.caller_with_all().delegate(&json!({"barcode": "C"}));
-    let html = server.crew(ConsoleRole::Viewer).get("/console").shown();
-    assert!(html.contains("The database file is damaged"), "{html}");
+    let html = server.viewer().get("/console").shown();
+    has(&html, "The database file is damaged");
 }
 
 #[test]

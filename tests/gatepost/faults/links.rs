@@ -1,6 +1,7 @@
 //! Lock and log stand beside the file itself, by whatever name it is opened.
 
 use super::process::{Served, Site, beside, gatepost, serve_arguments, told};
+use crate::harness::has;
 use std::{
     fs,
     os::unix::fs::symlink,
@@ -29,13 +30,12 @@ fn a_second_serve_through_a_link_is_refused() {
     symlink(site.folder.path(), &folder).expect("a link");
     let served = Served::start(&site.db);
     for other in [&link, &folder.join("gatepost.db")] {
-        let told = refused(other);
-        assert!(told.contains("another `gatepost serve` runs on"), "{told}");
+        has(refused(other), "another `gatepost serve` runs on");
     }
     // The other way round, and a command that works beside the server.
     served.stop();
     let served = Served::start(&link);
-    assert!(refused(&site.db).contains("another `gatepost serve` runs on"));
+    has(refused(&site.db), "another `gatepost serve` runs on");
     told(&link, &["client", "add", "x", "--gate", "--json"]);
     assert!(!beside(&link, "-wal").exists() && !beside(&link, ".lock").exists());
     served.stop();
@@ -62,15 +62,12 @@ fn a_file_with_a_second_name_is_refused() {
             let output = gatepost(db, command);
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(1), "{command:?}: {told}");
-            assert!(
-                told.contains("has 2 names") && told.contains("remove the others"),
-                "{told}"
-            );
+            has(&told, ["has 2 names", "remove the others"]);
         }
     }
-    assert!(refused(&other).contains("has 2 names"));
+    has(refused(&other), "has 2 names");
     served.stop();
-    assert!(refused(&site.db).contains("has 2 names"));
+    has(refused(&site.db), "has 2 names");
     // The control: what the message advises helps.
     fs::remove_file(&other).expect("removed");
     Served::start(&site.db).stop();

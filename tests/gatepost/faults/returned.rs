@@ -3,96 +3,32 @@
 
 use super::{
     evidence,
-    process::{GATEPOST, Served, Site},
+    process::{Served, Site},
 };
 use crate::{
-    console::{browser, page},
+    console::{Crew, between, commanded},
     harness::PASSWORD,
 };
-use reqwest::{blocking::Client, header};
+use reqwest::Method;
 use rusqlite::Connection;
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 const ROUNDS: u32 = 8;
 const LEADS: i64 = 20_000;
 
-fn add_administrator(site: &Site) {
-    let mut child = Command::new(GATEPOST)
-        .args([
-            "user",
-            "add",
-            "ada@example.com",
-            "--admin",
-            "--password-stdin",
-            "--db",
-        ])
-        .arg(&site.db)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("it runs");
-    let mut input = child.stdin.take().expect("its input");
-    writeln!(input, "{PASSWORD}").expect("written");
-    drop(input);
-    assert!(child.wait().expect("it ends").success());
+const PAGE: &str = "/console/settings/rehearsal";
+
+fn sign_in(served: &Served) -> Crew {
+    let url = format!("http://{}", served.address);
+    Crew::sign_in_at(&url, "ada@example.com", PASSWORD)
 }
 
-/// Somebody who is signed in: cookie and CSRF token.
-struct Crew {
-    http: Client,
-    url: String,
-    cookie: String,
-    csrf: String,
-}
-
-impl Crew {
-    fn sign_in(served: &Served) -> Self {
-        let (http, url) = (browser(), format!("http://{}", served.address));
-        let form = [("email", "ada@example.com"), ("password", PASSWORD)];
-        let answer = http
-            .post(format!("{url}/console/sign-in"))
-            .form(&form)
-            .send();
-        let answer = answer.expect("an answer");
-        let cookie = answer.headers()[header::SET_COOKIE].to_str().expect("text");
-        let cookie = cookie.split(';').next().expect("a cookie").to_owned();
-        let mut crew = Self {
-            http,
-            url,
-            cookie,
-            csrf: String::new(),
-        };
-        crew.csrf = crew.field("csrf");
-        crew
-    }
-
-    fn field(&self, name: &str) -> String {
-        let request = self
-            .http
-            .get(format!("{}/console/settings/rehearsal", self.url));
-        let html = page(request.header(header::COOKIE, &self.cookie)).shown();
-        let field = html.split(&format!("name=\"{name}\" value=\"")).nth(1);
-        let value = field.and_then(|rest| rest.split('"').next());
-        value.expect("a field").to_owned()
-    }
-
-    /// Sends a form; whether it was taken. Of a server that is killed meanwhile there is no answer.
-    fn post(&self, what: &str, fields: &[(&str, &str)]) -> bool {
-        let mut all = vec![("csrf", self.csrf.as_str())];
-        all.extend_from_slice(fields);
-        let request = self
-            .http
-            .post(format!("{}/console/settings/rehearsal/{what}", self.url));
-        let sent = request
-            .header(header::COOKIE, &self.cookie)
-            .form(&all)
-            .send();
-        sent.is_ok_and(|answer| answer.status() == 303)
-    }
+/// Sends a form; whether it was taken. Of a server that is killed meanwhile there is no answer.
+fn post(crew: &Crew, what: &str, fields: &[(&str, &str)]) -> bool {
+    let all = [&[("csrf", crew.csrf.as_str())], fields].concat();
+    let request = crew.request(Method::POST, &format!("{PAGE}/{what}"));
+    let sent = request.form(&all).send();
+    sent.is_ok_and(|answer| answer.status() == 303)
 }
 
 fn content(site: &Site) -> (i64, String, i64) {
@@ -126,19 +62,27 @@ fn rehearse(site: &Site) {
 #[test]
 fn a_return_that_is_killed_has_happened_or_has_not() {
     let site = Site::prepare();
-    add_administrator(&site);
+    let administrator = [
+        "user",
+        "add",
+        "ada@example.com",
+        "--admin",
+        "--password-stdin",
+    ];
+    assert!(commanded(&site.db, &administrator).status.success());
     let served = Served::start(&site.db);
-    let crew = Crew::sign_in(&served);
-    assert!(crew.post("snapshot", &[]));
-    let snapshot = crew.field("snapshot");
-    let form = [("snapshot", snapshot.as_str()), ("words", "go back")];
+    let crew = sign_in(&served);
+    assert!(post(&crew, "snapshot", &[]));
+    let html = crew.page(PAGE);
+    let snapshot = between(&html, "name=\"snapshot\" value=\"", "\"");
+    let form = [("snapshot", snapshot), ("words", "go back")];
     let at_snapshot = content(&site).1;
     rehearse(&site);
     let rehearsed = content(&site).1;
     assert_ne!(at_snapshot, rehearsed);
     // Undisturbed, it takes so long.
     let begun = Instant::now();
-    assert!(crew.post("return", &form));
+    assert!(post(&crew, "return", &form));
     let takes = begun.elapsed();
     let (leads, names, mut returns) = content(&site);
     assert_eq!((leads, &names, returns), (0, &at_snapshot, 1));
@@ -146,14 +90,14 @@ fn a_return_that_is_killed_has_happened_or_has_not() {
     let mut seen = [false, false];
     for round in 0..ROUNDS {
         let mut served = Served::start(&site.db);
-        let crew = Crew::sign_in(&served);
+        let crew = sign_in(&served);
         if content(&site).0 == 0 {
             rehearse(&site);
         }
         // The first round is killed at once, the last one when it was over the first time.
         let after = takes * round / (ROUNDS - 1);
         std::thread::scope(|scope| {
-            let asked = scope.spawn(|| crew.post("return", &form));
+            let asked = scope.spawn(|| post(&crew, "return", &form));
             std::thread::sleep(after);
             served.kill();
             let taken = asked.join().expect("an answer");

@@ -5,6 +5,7 @@ use super::{
     process::{GATEPOST, Served, Site, beside, gatepost, serve_arguments, told, until},
     trace,
 };
+use crate::harness::has;
 use rusqlite::Connection;
 use std::{
     collections::BTreeMap,
@@ -46,15 +47,12 @@ pub fn bad_files(good: &[u8]) -> Vec<Bad> {
     let mut foreign = with(68, b"OTHR");
     foreign.truncate(page);
     let text = b"Name,Barcode\nAda,A-1\n".repeat(30);
+    let (garbage, zeros) = (vec![0xa5; page], vec![0; 2 * page]);
     let bad = |what, told, bytes| Bad { what, told, bytes };
     vec![
         bad("foreign", "another application", with(68, b"OTHR")),
         bad("foreign, cut off", "another application", foreign),
-        bad(
-            "of no application",
-            "another application",
-            with(68, &[0; 4]),
-        ),
+        bad("unmarked", "another application", with(68, &[0; 4])),
         bad("newer", "schema version 4096", with(60, &[0, 0, 16, 0])),
         bad("nothing", "is empty", Vec::new()),
         bad("text", "not a SQLite file", text),
@@ -67,20 +65,16 @@ pub fn bad_files(good: &[u8]) -> Vec<Bad> {
         bad("half of it", "cut off", cut(middle)),
         bad("the last page missing", "cut off", cut(good.len() - page)),
         bad("the last byte missing", "cut off", cut(good.len() - 1)),
-        bad(
-            "garbage in the middle",
-            "damaged",
-            with(middle, &vec![0xa5; page]),
-        ),
+        bad("garbage in the middle", "damaged", with(middle, &garbage)),
         bad(
             "garbage after the header",
             "damaged",
-            with(100, &vec![0xa5; page - 100]),
+            with(100, &garbage[100..]),
         ),
         bad(
             "zeros at the end",
             "damaged",
-            with(good.len() - 2 * page, &vec![0; 2 * page]),
+            with(good.len() - 2 * page, &zeros),
         ),
     ]
 }
@@ -253,10 +247,7 @@ fn a_folder_in_place_of_the_file_is_refused() {
         let output = run(&db, command);
         assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
         let message = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            message.contains("gatepost.db") && message.contains("directory"),
-            "{message}"
-        );
+        has(&message, ["gatepost.db", "directory"]);
     }
 }
 
@@ -267,16 +258,13 @@ fn a_second_serve_on_a_file_is_refused_and_the_first_goes_on() {
     let second = run(&site.db, &["serve"]);
     assert_eq!(second.status.code(), Some(1));
     let message = String::from_utf8_lossy(&second.stderr);
-    assert!(
-        message.contains("another `gatepost serve` runs on"),
-        "{message}"
-    );
+    has(&message, "another `gatepost serve` runs on");
     assert!(
         message.contains(site.db.to_str().expect("a name")),
         "{message}"
     );
     let ping = super::wire::get("/ping", &site.token);
-    assert_eq!(first.wire().call(&ping).expect("an answer").status, 200);
+    first.wire().call(&ping).expect("an answer").is(200);
     // The control: once the first is gone, however it went, the file is free.
     first.kill();
     Served::start(&site.db).stop();
@@ -329,7 +317,7 @@ fn a_link_leads_to_where_the_file_is_made() {
     assert!(link.is_symlink());
     let output = gatepost(&folder.path().join("no/a.db"), &["client", "add", "gate"]);
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("no/a.db: the folder is not there"), "{told}");
+    has(&told, "no/a.db: the folder is not there");
 }
 
 #[test]
@@ -362,13 +350,13 @@ fn migrate_check_tells_by_its_exit_code_whether_a_file_is_behind() {
         );
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(check(1).contains("does not exist"));
+    has(check(1), "does not exist");
     // A file of ours that none of the steps has reached yet.
     Connection::open(&db)
         .expect("a file")
         .execute_batch("PRAGMA application_id = 0x47415445; CREATE TABLE t (x); DROP TABLE t;")
         .expect("a pragma");
-    assert!(check(1).contains("is behind: schema version 0"));
+    has(check(1), "is behind: schema version 0");
     assert_eq!(gatepost(&db, &["migrate"]).status.code(), Some(0));
     check(0);
     assert!(beside(&db, ".v0.bak").exists(), "no copy was kept");
@@ -468,10 +456,7 @@ fn a_fresh_file_and_what_stands_beside_it_are_for_its_owner_alone() {
     for suffix in ["", "-wal", "-shm"] {
         let mut path = server.path().into_os_string();
         path.push(suffix);
-        let mode = std::fs::metadata(&path)
-            .expect("a file")
-            .permissions()
-            .mode();
+        let mode = fs::metadata(&path).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", path.display());
     }
 }

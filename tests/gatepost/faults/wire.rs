@@ -99,6 +99,17 @@ impl Answer {
         assert!((200..300).contains(&self.status), "{self:?}");
         &self.body["data"]
     }
+
+    /// `data` of a list.
+    pub fn list(&self) -> &Vec<Value> {
+        self.data().as_array().expect("a list")
+    }
+
+    /// Checks the status.
+    #[track_caller]
+    pub fn is(&self, status: u16) {
+        assert_eq!(self.status, status, "{self:?}");
+    }
 }
 
 /// Reads one message; a connection that ends before its last byte is an error.

@@ -5,6 +5,7 @@ use crate::faults::{
     process::{GATEPOST, until},
     wire::PATIENCE,
 };
+use crate::harness::has;
 use std::{
     io::{Read, Write},
     net::TcpStream,
@@ -51,17 +52,13 @@ fn assert_created(stream: &mut TcpStream) {
 #[test]
 fn who_is_served_goes_on_and_who_waits_gets_the_place_of_who_is_idle() {
     let venue = Venue::open_by(with_few_files(), &[]);
-    assert!(
-        venue.log().contains("connections at a time"),
-        "{}",
-        venue.log()
-    );
+    has(venue.log(), "connections at a time");
     let mut early = venue.served.wire();
     venue.delegate(&mut early, "A-1");
     // Three times what there is room for; nobody closes one of them, and their time is not over.
     let idle: Vec<_> = (0..FILES).map(|_| open(&venue, b"")).collect();
     let mut late = venue.served.wire();
-    assert_eq!(venue.get(&mut late, "/delegate/barcode:A-1").status, 200);
+    venue.get(&mut late, "/delegate/barcode:A-1").is(200);
     assert!(venue.metric("gatepost_connections_ended_total{reason=\"room\"}") > 0);
     // Whatever happened to the connection, the next one finds a place.
     let mut again = venue.served.wire();

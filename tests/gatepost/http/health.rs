@@ -2,6 +2,7 @@
 
 use super::Venue;
 use crate::faults::process::until;
+use crate::harness::has;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -33,7 +34,7 @@ fn a_schema_that_is_not_ours_makes_it_unready_and_it_says_so() {
     assert_eq!(status, 503, "{body}");
     assert_eq!(body["status"], "not ready");
     let told = body["checks"]["database"].as_str().expect("text");
-    assert!(told.contains("schema version 99"), "{told}");
+    has(told, "schema version 99");
     assert_eq!(body["checks"]["disk"], "ok");
     assert_eq!(venue.text("/health/live").0, 200);
 }
@@ -55,7 +56,7 @@ fn a_file_that_takes_no_writes_makes_it_unready_until_it_does() {
     let (status, body) = ready(&venue);
     assert_eq!(status, 503, "{body}");
     let told = body["checks"]["writer"].as_str().expect("text");
-    assert!(told.contains("does not take writes"), "{told}");
+    has(told, "does not take writes");
     assert!(venue.metric("gatepost_write_groups_lost_total") >= 1);
     file.execute_batch("DROP TRIGGER broken; DROP TABLE child; DROP TABLE parent;")
         .expect("undone");
@@ -130,7 +131,7 @@ fn the_metrics_count_what_happened_and_name_nobody() {
     let mut wire = venue.served.wire();
     venue.delegate(&mut wire, "SECRET-1");
     let device = json!({"name": "Gate", "code": "gate-b", "data": {"Access": {"entry": "single"}}});
-    assert_eq!(venue.post(&mut wire, "/device/new", &device).status, 201);
+    venue.post(&mut wire, "/device/new", &device).is(201);
     let scan = json!({"delegate": "barcode:SECRET-1", "device": "code:gate-b"});
     let mut interact = |kind: &str| {
         let path = format!("/interaction/new/{kind}");
@@ -187,8 +188,8 @@ fn the_metrics_count_what_happened_and_name_nobody() {
         !page.contains("SECRET") && !page.contains(&venue.token),
         "{page}"
     );
-    assert!(page.contains("gatepost_wal_bytes "));
-    assert!(page.contains("gatepost_readers_in_use{pool=\"lookups\"} "));
+    has(&page, "gatepost_wal_bytes ");
+    has(&page, "gatepost_readers_in_use{pool=\"lookups\"} ");
     for line in page.lines().filter(|line| !line.starts_with('#')) {
         let (_, value) = line.rsplit_once(' ').expect("a value");
         assert!(value.parse::<f64>().is_ok(), "{line}");

@@ -2,6 +2,7 @@
 
 use super::{Venue, rest};
 use crate::faults::{process::until, wire::PATIENCE};
+use crate::harness::has;
 use std::{
     io::Write,
     net::{SocketAddr, TcpStream},
@@ -108,7 +109,7 @@ fn a_slow_body_is_told_why_it_is_cut_off() {
         let head = format!("{begun}Authorization: Bearer {}\r\n{length}", venue.token);
         let answer = wire.call(head.as_bytes()).expect("an answer");
         assert_eq!((answer.status, answer.code()), (400, 1100), "{answer:?}");
-        assert!(answer.body.to_string().contains("not all there after 2 s"));
+        has(answer.body.to_string(), "not all there after 2 s");
         assert_eq!(answer.header("connection"), Some("close"), "{answer:?}");
         assert_eq!(wire.end(), b"");
         wire = venue.served.wire();
@@ -132,7 +133,7 @@ fn a_connection_in_use_is_never_idle() {
         venue.metric(ended) > 0
     });
     rest(idle);
-    assert_eq!(venue.get(&mut wire, "/delegate/barcode:A-1").status, 200);
+    venue.get(&mut wire, "/delegate/barcode:A-1").is(200);
 }
 
 #[test]

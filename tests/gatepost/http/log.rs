@@ -2,6 +2,7 @@
 
 use super::Venue;
 use crate::faults::process::{GATEPOST, until};
+use crate::harness::{Agrees, has, lacks, words};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -30,12 +31,10 @@ fn every_request_is_a_line_without_secrets() {
     let found = venue.get(&mut wire, path);
     let id = found.header("x-request-id").expect("an id");
     let line_of = line(&venue, id);
-    assert_eq!(line_of["method"], "GET");
-    assert_eq!(line_of["path"], "/api/v5/delegate/barcode:…");
-    assert_eq!(line_of["status"], 200);
-    assert_eq!(line_of["address"], "127.0.0.1");
-    assert_eq!(line_of["level"], "INFO");
-    assert_eq!(line_of["target"], "gatepost::access");
+    line_of.agrees(&json!({
+            "method": "GET", "path": "/api/v5/delegate/barcode:…", "status": 200, "address": "127.0.0.1",
+            "level": "INFO", "target": "gatepost::access",
+        }));
     assert!(
         line_of["client"]
             .as_str()
@@ -62,9 +61,7 @@ fn every_request_is_a_line_without_secrets() {
     );
 
     let log = venue.log();
-    for secret in ["SECRET", "fields", venue.token.as_str(), "secret"] {
-        assert!(!log.contains(secret), "{secret} in {log}");
-    }
+    lacks(&log, ["SECRET", "fields", venue.token.as_str(), "secret"]);
     // The token endpoint, the three requests, and the delegate.
     let lines = log.lines().filter(|line| line.contains("gatepost::access"));
     assert_eq!(lines.count(), 5, "{log}");
@@ -80,22 +77,21 @@ fn a_text_log_is_for_people_and_has_no_secrets_either() {
     until("the request is in the log", || venue.log().contains(&id));
     let log = venue.log();
     let line = log.lines().find(|line| line.contains(&id)).expect("a line");
-    for part in [
-        "INFO gatepost::access: ",
-        "method=GET",
-        "path=\"/api/v5/delegate/barcode:…\"",
-        "status=200",
-        "address=127.0.0.1",
-        "client=\"gate",
-    ] {
-        assert!(line.contains(part), "no {part} in {line}");
-    }
+    has(
+        line,
+        [
+            "INFO gatepost::access: ",
+            "method=GET",
+            "path=\"/api/v5/delegate/barcode:…\"",
+            "status=200",
+            "address=127.0.0.1",
+            "client=\"gate",
+        ],
+    );
     // One time stamp first, no colours in a file, no JSON.
     assert!(line.starts_with("20") && line.contains('Z'), "{line}");
     assert!(!log.contains('\u{1b}') && !log.contains('{'), "{log}");
-    for secret in ["SECRET", "fields", venue.token.as_str()] {
-        assert!(!log.contains(secret), "{secret} in {log}");
-    }
+    lacks(&log, ["SECRET", "fields", venue.token.as_str()]);
 }
 
 #[test]
@@ -104,11 +100,7 @@ fn without_asking_for_it_there_is_no_access_log_and_ids_are_there_all_the_same()
     let mut wire = venue.served.wire();
     venue.delegate(&mut wire, "A-1");
     let mut ids = Vec::new();
-    for path in [
-        "/delegate/barcode:A-1",
-        "/no/such/path",
-        "/delegate/barcode:A-2",
-    ] {
+    for path in words("/delegate/barcode:A-1 /no/such/path /delegate/barcode:A-2") {
         let answer = venue.get(&mut wire, path);
         ids.push(answer.header("x-request-id").expect("an id").to_owned());
     }
@@ -118,8 +110,8 @@ fn without_asking_for_it_there_is_no_access_log_and_ids_are_there_all_the_same()
     let db = venue.db.clone();
     venue.served.stop();
     let log = std::fs::read_to_string(crate::faults::process::beside(&db, ".log")).expect("a log");
-    assert!(log.contains("stopping"), "{log}");
-    assert!(!log.contains("gatepost::access"), "{log}");
+    has(&log, "stopping");
+    lacks(&log, "gatepost::access");
 }
 
 /// What a listed page tells is complete only once it is through.
@@ -172,7 +164,7 @@ fn a_log_that_nobody_takes_stops_nobody() {
     venue.delegate(&mut wire, "A-1");
     // A pipe holds 64 KiB, some 400 lines.
     for _ in 0..1500 {
-        assert_eq!(venue.get(&mut wire, "/delegate/barcode:A-1").status, 200);
+        venue.get(&mut wire, "/delegate/barcode:A-1").is(200);
     }
 }
 
@@ -182,5 +174,5 @@ fn a_level_that_is_none_is_refused() {
     let output = crate::faults::process::gatepost(&db, &["serve", "--log-level", "gatepost=loud"]);
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("--log-level gatepost=loud"), "{told}");
+    has(&told, "--log-level gatepost=loud");
 }

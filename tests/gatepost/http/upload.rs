@@ -1,12 +1,14 @@
 //! A list that comes over a slow network is taken, however long it takes.
 
 use super::Venue;
-use crate::faults::process::GATEPOST;
-use reqwest::{blocking::Body, header, redirect};
+use crate::{
+    console::{Crew, commanded},
+    harness::PASSWORD,
+};
+use reqwest::{Method, blocking::Body, header};
 use std::{
     collections::VecDeque,
-    io::{self, Read, Write},
-    process::{Command, Stdio},
+    io::{self, Read},
     time::Duration,
 };
 
@@ -34,47 +36,24 @@ fn slow(pieces: &[&'static str]) -> Body {
 #[test]
 fn a_list_may_take_its_time_and_nothing_else_may() {
     let venue = Venue::open(&["--body-time", "1"]);
-    let mut added = Command::new(GATEPOST)
-        .args(["user", "add", "ada@example.com", "--admin"])
-        .args(["--password-stdin", "--db"])
-        .arg(&venue.db)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("gatepost runs");
-    let mut stdin = added.stdin.take().expect("a pipe");
-    stdin.write_all(b"correct horse\n").expect("a password");
-    drop(stdin);
-    assert!(added.wait().expect("an end").success());
-    let http = crate::harness::http()
-        .redirect(redirect::Policy::none())
-        .build()
-        .expect("a client");
+    let administrator = [
+        "user",
+        "add",
+        "ada@example.com",
+        "--admin",
+        "--password-stdin",
+    ];
+    assert!(commanded(&venue.db, &administrator).status.success());
     let url = format!("http://{}", venue.served.address);
-    let signed_in = http
-        .post(format!("{url}/console/sign-in"))
-        .form(&[("email", "ada@example.com"), ("password", "correct horse")])
-        .send()
-        .expect("an answer");
-    let cookie = signed_in.headers()[header::SET_COOKIE].clone();
-    let page = http
-        .get(format!("{url}/console"))
-        .header(header::COOKIE, &cookie)
-        .send()
-        .and_then(reqwest::blocking::Response::text)
-        .expect("a page");
-    let token = page.split("name=\"csrf\" value=\"").nth(1);
-    let token = token
-        .and_then(|rest| rest.split('"').next())
-        .expect("a token");
+    let crew = Crew::sign_in_at(&url, "ada@example.com", PASSWORD);
     let sent = |path: &str, kind: &str, pieces: &[&'static str]| {
-        http.post(format!("{url}{path}"))
-            .header("x-csrf-token", token)
-            .header(header::COOKIE, &cookie)
+        let request = crew
+            .request(Method::POST, path)
+            .header("x-csrf-token", &crew.csrf);
+        let request = request
             .header(header::CONTENT_TYPE, kind)
-            .body(slow(pieces))
-            .send()
-            .map(|answer| answer.status().as_u16())
+            .body(slow(pieces));
+        request.send().map(|answer| answer.status().as_u16())
     };
     let list = [
         "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n",

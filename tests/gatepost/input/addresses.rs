@@ -1,12 +1,12 @@
 //! Paths, query strings and headers that nobody would send on purpose.
 
 use super::{TABLE, Venue, send_bytes, told};
-use crate::harness::{Server, whole};
+use crate::harness::{whole, words};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 /// Sends a request line's target as it is: the status, and the body where there is one.
-fn target(venue: &Venue<'_>, target: &[u8]) -> (u16, Value) {
+fn target(venue: &Venue, target: &[u8]) -> (u16, Value) {
     let mut request = b"GET ".to_vec();
     request.extend_from_slice(target);
     let token = &venue.all.token;
@@ -14,7 +14,7 @@ fn target(venue: &Venue<'_>, target: &[u8]) -> (u16, Value) {
         " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     request.extend_from_slice(rest.as_bytes());
-    let (status, text) = send_bytes(venue.all.server, &request, false);
+    let (status, text) = send_bytes(&venue.server, &request, false);
     let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
@@ -34,27 +34,9 @@ fn in_table(answer: &(u16, Value), of: &[u8]) {
 
 #[test]
 fn broken_percent_encoding_is_refused() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
-    for broken in [
-        "%",
-        "%4",
-        "%zz",
-        "%G1",
-        "a%",
-        "%%41",
-        "%ff",
-        "%C3",
-        "%C3%28",
-        "%ED%A0%80",
-        "%F8%88%80%80%80",
-    ] {
-        for path in [
-            "/delegate/barcode:",
-            "/device/code:",
-            "/event/externalId:",
-            "/interaction/id:",
-        ] {
+    let venue = Venue::new();
+    for broken in words("% %4 %zz %G1 a% %%41 %ff %C3 %C3%28 %ED%A0%80 %F8%88%80%80%80") {
+        for path in words("/delegate/barcode: /device/code: /event/externalId: /interaction/id:") {
             let path = format!("/api/v5{path}{broken}");
             let answer = target(&venue, path.as_bytes());
             if path.contains("/interaction") {
@@ -84,14 +66,10 @@ fn broken_percent_encoding_is_refused() {
 
 #[test]
 fn a_nul_in_a_selector_finds_nothing() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
-    for path in [
-        "/delegate/barcode:A%00",
-        "/delegate/barcode:%00",
-        "/device/code:gate%00x",
-        "/delegate/id:1%00",
-    ] {
+    let venue = Venue::new();
+    for path in words(
+        "/delegate/barcode:A%00 /delegate/barcode:%00 /device/code:gate%00x /delegate/id:1%00",
+    ) {
         let answer = whole(venue.all.request(Method::GET, path));
         told(&answer);
         assert!(
@@ -104,8 +82,7 @@ fn a_nul_in_a_selector_finds_nothing() {
 
 #[test]
 fn long_paths_and_queries_are_answered() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     for length in [256, 5_000, 60_000] {
         let long = "x".repeat(length);
         for path in [
@@ -126,8 +103,7 @@ fn long_paths_and_queries_are_answered() {
 /// The HTTP library answers what is no request (contract §2).
 #[test]
 fn what_is_no_request_is_refused_and_ends_its_connection() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let get = |path: &str, headers: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n").into_bytes()
     };
@@ -143,7 +119,7 @@ fn what_is_no_request_is_refused_and_ends_its_connection() {
         // After an answer, on the same connection.
         ([&good[..], b"\x00\r\n\r\n"].concat(), 400),
     ] {
-        let (_, answers) = send_bytes(&server, &request, false);
+        let (_, answers) = send_bytes(&venue.server, &request, false);
         let (_, answer) = answers.rsplit_once("HTTP/1.1 ").expect("an answer");
         assert!(answer.starts_with(&status.to_string()), "{answers}");
         assert!(answer.contains("\r\nconnection: close\r\n"), "{answers}");
@@ -153,8 +129,7 @@ fn what_is_no_request_is_refused_and_ends_its_connection() {
 
 #[test]
 fn raw_bytes_and_odd_targets_do_no_harm() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     for odd in [
         &b"/api/v5/delegate/barcode:\xff\xfe"[..],
         b"/api/v5/delegate/barcode:\xc3\xa9",
@@ -186,15 +161,14 @@ fn raw_bytes_and_odd_targets_do_no_harm() {
 
 #[test]
 fn odd_headers_do_no_harm() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let token = venue.all.token.to_string();
     let with = |headers: &[u8]| {
         let mut request =
             b"GET /api/v5/delegate/list?limit=1 HTTP/1.1\r\nConnection: close\r\n".to_vec();
         request.extend_from_slice(headers);
         request.extend_from_slice(b"\r\n\r\n");
-        send_bytes(venue.all.server, &request, false).0
+        send_bytes(&venue.server, &request, false).0
     };
     for (headers, statuses) in [
         (
@@ -237,7 +211,7 @@ fn odd_headers_do_no_harm() {
         assert!(statuses.contains(&status), "{status}: {shown}");
     }
     let (status, _) = send_bytes(
-        &server,
+        &venue.server,
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         false,
     );

@@ -6,8 +6,7 @@ use serde_json::json;
 
 #[test]
 fn what_is_not_json_is_refused_and_writes_nothing() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
     for body in [
         &b""[..],
@@ -71,8 +70,7 @@ fn what_is_not_json_is_refused_and_writes_nothing() {
 
 #[test]
 fn json_that_is_no_object_is_refused() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
     for body in [
         "null",
@@ -90,7 +88,7 @@ fn json_that_is_no_object_is_refused() {
         "[{\"k\": {\"interactionType\": \"lead\", \"delegate\": \"barcode:A\"}}]",
     ] {
         for write in WRITES {
-            venue.send_json(write, body).reply.refused(400, 1100, "");
+            venue.send_json(write, body).reply.invalid("");
         }
     }
     let item = json!({"interactions": {"k": ["lead", "barcode:A"]}}).to_string();
@@ -105,8 +103,7 @@ fn json_that_is_no_object_is_refused() {
 
 #[test]
 fn nesting_ends_at_64_levels() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     // The body, data and Data are three levels.
     let nested = |levels: usize| {
         let (open, close) = ("[".repeat(levels - 3), "]".repeat(levels - 3));
@@ -130,16 +127,13 @@ fn nesting_ends_at_64_levels() {
             "64"
         };
         for levels in [65, 66, 127, 129, 1000, 500_000] {
-            venue
-                .send_json(write, nested(levels))
-                .reply
-                .refused(400, 1100, about);
+            venue.send_json(write, nested(levels)).reply.invalid(about);
         }
         for unclosed in ["[", "{\"a\":", "[{\"\":"] {
             venue
                 .send_json(write, unclosed.repeat(100_000))
                 .reply
-                .refused(400, 1100, "");
+                .invalid("");
         }
     }
     // Brackets in strings are none.
@@ -152,8 +146,7 @@ fn nesting_ends_at_64_levels() {
 
 #[test]
 fn a_body_must_say_that_it_is_json() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
     for other in [
         "text/plain",
@@ -193,8 +186,7 @@ fn a_body_must_say_that_it_is_json() {
 
 #[test]
 fn a_property_that_stands_twice_is_refused() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
     for (write, name) in [
         (WRITES[0], "firstName"),
@@ -210,28 +202,27 @@ fn a_property_that_stands_twice_is_refused() {
             "\"x\""
         };
         let body = format!("{{\"{name}\": {value}, \"{name}\": {value}}}");
-        venue.send_json(write, body).reply.refused(400, 1100, name);
+        venue.send_json(write, body).reply.invalid(name);
     }
     let deep = r#"{"data": {"Data": {"x": 1, "y": [{"z": 1, "z": 2}]}}}"#;
     for write in [WRITES[0], WRITES[1], WRITES[3]] {
         venue
             .send_json(write, deep.to_owned())
             .reply
-            .refused(400, 1100, "\"z\" stands twice");
+            .invalid("\"z\" stands twice");
     }
     let deep = r#"{"delegate": 1, "data": {"x": {"z": 1, "z": 2}}}"#;
     venue
         .send_json(WRITES[7], deep.to_owned())
         .reply
-        .refused(400, 1100, "\"z\" stands twice");
+        .invalid("\"z\" stands twice");
     assert_eq!(venue.written(), before);
 }
 
 #[test]
 fn a_compressed_body_is_not_taken_for_a_plain_one() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let request = caller
+    let (_server, api) = Server::with_api();
+    let request = api
         .request(reqwest::Method::POST, "/delegate/new")
         .json(&serde_json::json!({}));
     crate::harness::reply(request.header("Content-Encoding", "gzip")).refused(

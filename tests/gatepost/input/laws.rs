@@ -1,7 +1,6 @@
 //! What holds for whatever is sent.
 
 use super::Venue;
-use crate::harness::Server;
 use proptest::{
     collection::{btree_map, vec},
     prelude::*,
@@ -81,8 +80,7 @@ fn reordered(value: &Value) -> Value {
 
 #[test]
 fn what_was_patched_is_what_is_got() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let texts = (any::<String>(), any::<String>()).prop_filter("no NUL", |(one, other)| {
         !one.contains('\0') && !other.contains('\0')
     });
@@ -98,7 +96,7 @@ fn what_was_patched_is_what_is_got() {
             );
             prop_assert_eq!(reply.status, 200, "{:?}", reply);
             expected = merged(Some(expected), &patch);
-            let got = venue.all.get(&path).data().clone();
+            let got = venue.all.read(&path);
             prop_assert_eq!(&got, reply.data());
             let shown = got.get("data").cloned().unwrap_or(json!({}));
             prop_assert_eq!(shown, expected.clone());
@@ -114,8 +112,7 @@ fn what_was_patched_is_what_is_got() {
 
 #[test]
 fn what_was_created_is_found_by_each_of_its_codes() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let code = "[^\0]{1,40}";
     let strategy = (vec(code, 7), any::<bool>());
     let outcome = runner(60).run(&strategy, |(values, as_device)| {
@@ -162,13 +159,12 @@ fn what_was_created_is_found_by_each_of_its_codes() {
 
 #[test]
 fn an_equal_resend_never_creates_and_another_is_refused() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let gates = ["code:gate", "id:1"];
     let strategy = ("[^\0]{1,60}", object(), object(), any::<bool>(), 0..2usize);
     let outcome = runner(60).run(&strategy, |(nonce, data, other, by_key, gate)| {
         let nonce = format!("{nonce}{}", venue.written());
-        let before: i64 = server.value("SELECT count(*) FROM interactions");
+        let before = venue.server.count("interactions");
         let send = |data: &Value| {
             let mut body = json!({"delegate": "barcode:A", "device": gates[gate], "data": data});
             if !by_key {
@@ -202,10 +198,7 @@ fn an_equal_resend_never_creates_and_another_is_refused() {
         if other != data {
             prop_assert_eq!(send(&other).code(), 1109);
         }
-        prop_assert_eq!(
-            server.value::<i64>("SELECT count(*) FROM interactions"),
-            before + 1
-        );
+        prop_assert_eq!(venue.server.count("interactions"), before + 1);
         Ok(())
     });
     outcome.expect("the law holds");
@@ -224,8 +217,7 @@ fn at<'a>(mut value: &'a Value, path: &[&str]) -> Option<&'a Value> {
 
 #[test]
 fn reshaping_a_form_never_loses_an_answer() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let segment = prop_oneof![
         "[ab]",
         "[0-2]",

@@ -1,34 +1,27 @@
 //! Numbers at the edges of what JSON, 64 bits and floats can hold.
 
 use super::{Venue, WRITES};
-use crate::harness::Server;
+use crate::harness::words;
 use serde_json::Value;
 
 #[test]
 fn a_whole_number_past_64_bits_is_refused_rather_than_changed() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
-    for number in [
-        "9223372036854775808",
-        "-9223372036854775809",
-        "18446744073709551615",
-        "18446744073709551616",
-        "100000000000000000000000000000000000000000000000000",
-        "1e400",
-        "-1e400",
-        "1e999999999999999999",
-        "123456789e9999",
-    ] {
+    for number in words(
+        "9223372036854775808 -9223372036854775809 18446744073709551615 18446744073709551616 \
+         100000000000000000000000000000000000000000000000000 1e400 -1e400 1e999999999999999999 \
+         123456789e9999",
+    ) {
         for write in WRITES {
             let body = format!("{{\"data\": {{\"Data\": {{\"n\": [{number}]}}}}}}");
-            venue.send_json(write, body).reply.refused(400, 1100, "");
+            venue.send_json(write, body).reply.invalid("");
         }
         for name in ["parent", "startAt", "available", "name"] {
             venue
                 .send_json(WRITES[3], format!("{{\"{name}\": {number}}}"))
                 .reply
-                .refused(400, 1100, "");
+                .invalid("");
         }
         for name in ["delegate", "firstDevice", "recordedAt", "nonce"] {
             let answer = venue.send_json(WRITES[7], format!("{{\"{name}\": {number}}}"));
@@ -41,21 +34,11 @@ fn a_whole_number_past_64_bits_is_refused_rather_than_changed() {
 
 #[test]
 fn numbers_within_64_bits_come_back_as_they_went() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
-    for number in [
-        "0",
-        "-1",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "9007199254740993",
-        "0.1",
-        "-2.5",
-        "1e308",
-        "5e-324",
-        "1.7976931348623157e308",
-        "123456.789e-3",
-    ] {
+    let venue = Venue::new();
+    for number in words(
+        "0 -1 9223372036854775807 -9223372036854775808 9007199254740993 0.1 -2.5 1e308 5e-324 \
+         1.7976931348623157e308 123456.789e-3",
+    ) {
         let body = format!("{{\"data\": {{\"Data\": {{\"n\": {number}}}}}}}");
         let answer = venue.send_json(WRITES[0], body);
         let sent: Value = serde_json::from_str(number).expect("a number");
@@ -65,8 +48,7 @@ fn numbers_within_64_bits_come_back_as_they_went() {
 
 #[test]
 fn an_id_is_a_whole_number_and_nothing_else() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     for id in [
         "1.0",
         "1.5",
@@ -81,7 +63,7 @@ fn an_id_is_a_whole_number_and_nothing_else() {
             venue
                 .send_json(WRITES[0], format!("{{\"{name}\": {id}}}"))
                 .reply
-                .refused(400, 1100, name);
+                .invalid(name);
         }
         for name in ["delegate", "secondDelegate", "device"] {
             let body = format!("{{\"firstDelegate\": 1, \"{name}\": {id}}}");
@@ -90,33 +72,23 @@ fn an_id_is_a_whole_number_and_nothing_else() {
             } else {
                 body
             };
-            venue
-                .send_json(WRITES[7], body)
-                .reply
-                .refused(400, 1100, "");
+            venue.send_json(WRITES[7], body).reply.invalid("");
         }
     }
     // One that is whole, but nobody's.
-    for id in [
-        "0",
-        "-1",
-        "999999",
-        "9223372036854775807",
-        "-9223372036854775808",
-    ] {
+    for id in words("0 -1 999999 9223372036854775807 -9223372036854775808") {
         let answer = venue.send_json(WRITES[7], format!("{{\"delegate\": {id}}}"));
         answer.reply.refused(404, 1301, id);
         venue
             .send_json(WRITES[0], format!("{{\"parent\": {id}}}"))
             .reply
-            .refused(400, 1100, "parent");
+            .invalid("parent");
     }
 }
 
 #[test]
 fn times_outside_the_years_1_to_9999_are_refused() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     for time in [
         "253402207201",
         "-62135596801",
@@ -136,7 +108,7 @@ fn times_outside_the_years_1_to_9999_are_refused() {
         venue
             .send_json(WRITES[3], format!("{{\"startAt\": {time}}}"))
             .reply
-            .refused(400, 1100, "startAt");
+            .invalid("startAt");
         let body = format!("{{\"delegate\": \"barcode:A\", \"recordedAt\": {time}}}");
         venue
             .send_json(WRITES[7], body)
@@ -162,14 +134,10 @@ fn times_outside_the_years_1_to_9999_are_refused() {
     }
     // In a zone that reaches past either end too.
     for zone in ["Pacific/Kiritimati", "Pacific/Pago_Pago"] {
-        server.settings(&serde_json::json!({"timeZone": zone}));
-        for made in venue
-            .all
-            .get("/interaction/list")
-            .data()
-            .as_array()
-            .expect("a list")
-        {
+        venue
+            .server
+            .settings(&serde_json::json!({"timeZone": zone}));
+        for made in venue.all.get("/interaction/list").list() {
             assert!(
                 made["recordedAt"].as_str().is_some_and(|at| at.len() == 25),
                 "{zone}: {made}"

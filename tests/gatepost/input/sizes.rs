@@ -1,7 +1,7 @@
 //! Bodies that are too large, too long in coming, or cut off.
 
 use super::{Venue, WRITES, send_bytes, told};
-use crate::harness::{Server, whole};
+use crate::harness::whole;
 use reqwest::{Method, blocking::Body};
 use serde_json::json;
 
@@ -17,8 +17,7 @@ fn of_size(bytes: usize) -> Vec<u8> {
 
 #[test]
 fn a_record_has_at_most_a_mebibyte_however_it_comes() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     assert_eq!(venue.send_json(WRITES[0], of_size(MIB)).reply.status, 201);
     let before = venue.written();
     for write in &WRITES[..9] {
@@ -28,14 +27,14 @@ fn a_record_has_at_most_a_mebibyte_however_it_comes() {
                 .reply
                 .refused(413, 1106, "1048576");
             // Chunked, nobody says beforehand how long it will be.
-            let caller = if write.1.ends_with("/myself") {
+            let api = if write.1.ends_with("/myself") {
                 &venue.user
             } else {
                 &venue.all
             };
             let method: Method = write.0.parse().expect("a method");
             let chunked = Body::new(std::io::Cursor::new(of_size(bytes)));
-            let request = caller
+            let request = api
                 .request(method, write.1)
                 .header("Content-Type", "application/json");
             let answer = whole(request.body(chunked));
@@ -55,8 +54,7 @@ fn a_record_has_at_most_a_mebibyte_however_it_comes() {
 
 #[test]
 fn a_record_does_not_grow_past_its_limit_by_patches() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let part = "x".repeat(MIB - 1000);
     let patch = |name: &str| {
         venue.send_json(
@@ -65,15 +63,14 @@ fn a_record_does_not_grow_past_its_limit_by_patches() {
         )
     };
     assert_eq!(patch("a").reply.status, 200);
-    patch("b").reply.refused(400, 1100, "data");
+    patch("b").reply.invalid("data");
     assert_eq!(patch("a").reply.status, 200);
     venue.goes_on();
 }
 
 #[test]
 fn a_batch_has_at_most_32_mebibytes_and_an_item_one() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let item = |bytes: usize| {
         let data = json!({"x": "x".repeat(bytes)});
         json!({"interactionType": "lead", "delegate": "barcode:A", "data": data})
@@ -105,8 +102,7 @@ fn a_batch_has_at_most_32_mebibytes_and_an_item_one() {
 
 #[test]
 fn a_body_cut_in_the_middle_stores_nothing() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
     let item = json!({"interactionType": "lead", "delegate": "barcode:A"});
     let whole_body = json!({"interactions": {"a": item, "b": item}}).to_string();
@@ -126,13 +122,13 @@ fn a_body_cut_in_the_middle_stores_nothing() {
             &whole_body[..cut]
         );
         for request in [declared, chunked] {
-            let (status, text) = send_bytes(&server, request.as_bytes(), true);
+            let (status, text) = send_bytes(&venue.server, request.as_bytes(), true);
             assert!(status == 0 || status == 400, "{text}");
         }
     }
     // Whole, but of chunks that never end.
     let endless = format!("{head}Transfer-Encoding: chunked\r\n\r\n{length:x}\r\n{whole_body}\r\n");
-    let (status, text) = send_bytes(&server, endless.as_bytes(), true);
+    let (status, text) = send_bytes(&venue.server, endless.as_bytes(), true);
     assert!(status == 0 || status == 400, "{text}");
     assert_eq!(venue.written(), before);
     venue.goes_on();

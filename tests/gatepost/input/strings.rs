@@ -1,7 +1,7 @@
 //! Text that would be something else where text is pasted together.
 
 use super::{Venue, told};
-use crate::harness::{Server, whole};
+use crate::harness::{Agrees, whole};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -28,8 +28,7 @@ fn encoded(text: &str) -> String {
 
 #[test]
 fn every_text_property_keeps_what_it_was_given() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let kinds: [(&str, &str, &[&str]); 3] = [
         (
             "/delegate/new",
@@ -87,7 +86,7 @@ fn every_text_property_keeps_what_it_was_given() {
                 .collect();
             let made = venue.all.post(new, &body);
             let path = format!("{path}{}", made.id());
-            let shown = venue.all.get(&path).data().clone();
+            let shown = venue.all.read(&path);
             for name in names.iter().copied() {
                 assert_eq!(shown[name], text, "{name} of {new}");
                 assert_eq!(
@@ -95,10 +94,10 @@ fn every_text_property_keeps_what_it_was_given() {
                     text
                 );
                 let error = venue.all.patch(&path, &json!({text: 1}));
-                error.refused(400, 1100, "");
+                error.invalid("");
             }
             // Codes of events are codes of devices too.
-            assert_eq!(venue.all.delete(&path).status, 204);
+            venue.all.delete(&path).is(204);
         }
     }
     venue.goes_on();
@@ -106,33 +105,24 @@ fn every_text_property_keeps_what_it_was_given() {
 
 #[test]
 fn keys_and_values_in_data_keep_what_they_were_given() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     for text in NASTY {
         let data = json!({text: {text: [text, {text: text}]}, "\u{0}": "\u{0}"});
-        let made = venue
-            .all
-            .post("/delegate/new", &json!({"data": data}))
-            .data()
-            .clone();
+        let made = venue.all.made("/delegate/new", &json!({"data": data}));
         assert_eq!(made["data"], data);
         let lead = json!({"delegate": made["id"], "data": data, "nonce": text});
         assert_eq!(venue.all.interact("lead", &lead).data()["data"], data);
-        assert_eq!(venue.all.interact("lead", &lead).status, 200);
+        venue.all.interact("lead", &lead).is(200);
         let batch = json!({"interactions": {text: {"interactionType": "lead", "delegate": made["id"], "data": {"x": {"$shared": text}}}}, "sharedValues": {text: text}});
-        let answers = venue.all.post("/interaction/batch", &batch).data().clone();
-        assert_eq!(
-            (&answers[0]["key"], &answers[0]["status"]),
-            (&json!(text), &json!(201))
-        );
+        let answers = venue.all.made("/interaction/batch", &batch);
+        answers[0].agrees(&json!({"key": text, "status": 201}));
     }
     venue.goes_on();
 }
 
 #[test]
 fn selectors_and_parameters_are_only_ever_values() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     let before = venue.written();
     for text in NASTY {
         let value = encoded(text);
@@ -175,7 +165,7 @@ fn selectors_and_parameters_are_only_ever_values() {
                 .all
                 .request(Method::DELETE, &format!("/interaction/id:{value}")),
         );
-        answer.reply.refused(400, 1100, "");
+        answer.reply.invalid("");
     }
     assert_eq!(venue.written(), before);
     venue.goes_on();
@@ -183,18 +173,17 @@ fn selectors_and_parameters_are_only_ever_values() {
 
 #[test]
 fn a_nul_character_is_refused_in_text_and_kept_in_data() {
-    let server = Server::start();
-    let venue = Venue::new(&server);
+    let venue = Venue::new();
     for name in ["barcode", "firstName", "email", "rawFlags"] {
         venue
             .all
             .post("/delegate/new", &json!({name: "a\u{0}b"}))
-            .refused(400, 1100, name);
+            .invalid(name);
     }
     venue
         .all
         .post("/event/new", &json!({"eventName": "\u{0}"}))
-        .refused(400, 1100, "eventName");
+        .invalid("eventName");
     let found = venue
         .all
         .interact("lead", &json!({"delegate": "barcode:A\u{0}"}));

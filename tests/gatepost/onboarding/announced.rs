@@ -3,6 +3,7 @@
 //! avahi-daemon, avahi-utils and dbus, which `tests/run` installs.
 
 use crate::faults::process::GATEPOST;
+use crate::harness::has;
 use gatepost::server::SERVICE;
 use mdns_sd::{ResolvedService, ServiceDaemon, ServiceEvent};
 use serde_json::json;
@@ -88,7 +89,7 @@ impl Networks {
         let mut line = String::new();
         let stdout = child.stdout.as_mut().expect("its output");
         BufReader::new(stdout).read_line(&mut line).expect("a line");
-        assert!(line.contains("\"listen\""), "{line}");
+        has(&line, "\"listen\"");
         Running(child)
     }
 }

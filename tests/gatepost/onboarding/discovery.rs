@@ -3,7 +3,7 @@
 use super::{Server, asking};
 use crate::{
     faults::process::until,
-    harness::{reply, whole},
+    harness::{Agrees, at_once, cases, has, keys, reply, whole},
 };
 use gatepost::{
     domain::discovery::{clear, list},
@@ -14,11 +14,6 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
-
-fn names(value: &Value) -> Vec<&str> {
-    let object = value.as_object().expect("an object");
-    object.keys().map(String::as_str).collect()
-}
 
 #[test]
 fn an_app_asks_is_added_and_signs_in() {
@@ -35,23 +30,13 @@ fn an_app_asks_is_added_and_signs_in() {
     assert_eq!(first.header("cache-control"), "no-store");
     let record = first.reply.data();
     assert_eq!(
-        names(record),
-        [
-            "id",
-            "_type",
-            "code",
-            "secret",
-            "agent",
-            "createdAt",
-            "updatedAt",
-            "apiUrl"
-        ]
+        keys(record),
+        "id _type code secret agent createdAt updatedAt apiUrl"
     );
-    assert_eq!(record["apiUrl"], "https://gate.example.org/api/v5");
-    assert_eq!(record["agent"], "GateApp/3.1");
+    record.agrees(&json!({"apiUrl": "https://gate.example.org/api/v5", "agent": "GateApp/3.1"}));
     assert_eq!(record["secret"], body["secret"]);
     // It polls, also when the page is closed.
-    assert_eq!(server.ask(&body).status, 200);
+    server.ask(&body).is(200);
     server.console.discovery.window.close();
     assert_eq!(server.ask(&body).data(), record);
     let client_id = server.add(record["id"].as_i64().expect("an id"), false);
@@ -67,38 +52,27 @@ fn an_app_asks_is_added_and_signs_in() {
     let app = server.caller_of(text("clientId"), text("clientSecret"));
     let device = server.caller_with_all();
     let device = device.get(&format!("/device/id:{}", given["deviceId"]));
-    assert_eq!(device.data()["deviceType"], "regoapp");
-    assert_eq!(device.data()["code"], "42");
-    assert_eq!(device.data()["sources"], json!(["discovery"]));
+    device
+        .data()
+        .agrees(&json!({"deviceType": "regoapp", "code": "42", "sources": ["discovery"]}));
     assert!(device.data()["deviceTags"].is_null());
-    assert_eq!(app.get("/device/code:42").status, 200);
+    app.get("/device/code:42").is(200);
 }
 
 #[test]
 fn what_is_given_is_what_the_preferred_type_needs() {
     use Role::{DelegateRead, DelegateWrite, DeviceRead, InteractionWrite};
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let gate = || vec![DelegateRead, DeviceRead, InteractionWrite];
+    let upload = vec![InteractionWrite];
+    let uploading = vec![DelegateWrite, InteractionWrite];
     let writing = vec![DelegateRead, DelegateWrite, DeviceRead, InteractionWrite];
     for (at, (preferred, write, device_type, tags, roles)) in [
         (None, false, "regoapp", None, gate()),
         (Some("checkin"), false, "regoapp", None, gate()),
         (Some("accesscontrol"), true, "regoapp", None, writing),
-        (
-            Some("upload"),
-            false,
-            "regoapp",
-            None,
-            vec![InteractionWrite],
-        ),
-        (
-            Some("upload"),
-            true,
-            "regoapp",
-            None,
-            vec![DelegateWrite, InteractionWrite],
-        ),
+        (Some("upload"), false, "regoapp", None, upload),
+        (Some("upload"), true, "regoapp", None, uploading),
         (Some("leads"), false, "mobileapp", Some("leads"), gate()),
     ]
     .into_iter()
@@ -108,17 +82,10 @@ fn what_is_given_is_what_the_preferred_type_needs() {
         body["preferredType"] = json!(preferred);
         let client_id = server.add(server.ask(&body).id(), write).expect("it waits");
         let given = server.ask(&body).data().clone();
-        let stored: (String, Option<String>) = (
-            server.value(&format!(
-                "SELECT device_type FROM devices WHERE code = '{at}'"
-            )),
-            server.value(&format!(
-                "SELECT device_tags FROM devices WHERE code = '{at}'"
-            )),
-        );
+        let shown = server.caller_with_all().read(&format!("/device/code:{at}"));
         assert_eq!(
-            (stored.0.as_str(), stored.1.as_deref()),
-            (device_type, tags)
+            (shown["deviceType"].as_str(), shown["deviceTags"].as_str()),
+            (Some(device_type), tags)
         );
         let held: String = server.value(&format!(
             "SELECT roles FROM clients WHERE client_id = '{client_id}' AND device_id = {}",
@@ -131,8 +98,7 @@ fn what_is_given_is_what_the_preferred_type_needs() {
 
 #[test]
 fn a_code_is_somebodys_until_it_is_free() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let stranger = |code: &str| json!({"code": code, "secret": "another one"});
     let taken = |code: &str| {
         server
@@ -148,7 +114,7 @@ fn a_code_is_somebodys_until_it_is_free() {
         server.ask(&asking("1")).data()["clearedStatus"],
         "dismissed"
     );
-    assert_eq!(server.ask(&stranger("1")).status, 201);
+    server.ask(&stranger("1")).is(201);
     assert_eq!(
         server.ask(&asking("1")).data()["clearedStatus"],
         "dismissed"
@@ -162,7 +128,7 @@ fn a_code_is_somebodys_until_it_is_free() {
         "UPDATE device_requests SET created_at = created_at - {DAY_MS} WHERE id = {old}"
     ));
     assert_eq!(server.add(old, false), None);
-    assert_eq!(server.ask(&stranger("2")).status, 201);
+    server.ask(&stranger("2")).is(201);
     taken("2");
     // Added: until its client is revoked, when it may ask anew.
     let added = server.ask(&asking("3")).id();
@@ -175,59 +141,36 @@ fn a_code_is_somebodys_until_it_is_free() {
     taken("3");
     // It becomes the device that it was.
     server.add(again.id(), false).expect("it waits");
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM devices WHERE code = '3'"),
-        1
-    );
+    assert_eq!(server.count("devices WHERE code = '3'"), 1);
 }
 
 #[test]
 fn a_body_that_does_not_fit_is_refused_by_name() {
-    let server = Server::start();
-    server.open_discovery();
-    for (body, named) in [
-        (json!({"secret": "a secret"}), "code"),
-        (json!({"code": "1"}), "secret"),
-        (json!({"code": "", "secret": "a secret"}), "code"),
-        (json!({"code": "1", "secret": ""}), "secret"),
+    let server = Server::discovering();
+    for (body, named) in cases::<(Value, &str)>(json!([
+        [{"secret": "a secret"}, "code"],
+        [{"code": "1"}, "secret"],
+        [{"code": "", "secret": "a secret"}, "code"],
+        [{"code": "1", "secret": ""}, "secret"],
         // A person could guess it.
-        (
-            json!({"code": "1", "secret": "1234567"}),
-            "secret: must have 8 to 255",
-        ),
-        (
-            json!({"code": "1", "secret": "\u{fc}".repeat(7)}),
-            "secret: must have 8 to 255",
-        ),
-        (json!({"code": "1", "secret": "s".repeat(256)}), "secret"),
-        (json!({"code": 1, "secret": "a secret"}), "code"),
-        (
-            json!({"code": "1", "secret": "a secret", "preferredType": ""}),
-            "preferredType",
-        ),
-        (
-            json!({"code": "x".repeat(256), "secret": "a secret"}),
-            "code",
-        ),
-        (
-            json!({"code": "1", "secret": "a secret", "agent": "me"}),
-            "agent",
-        ),
-    ] {
-        server.ask(&body).refused(400, 1100, named);
+        [{"code": "1", "secret": "1234567"}, "secret: must have 8 to 255"],
+        [{"code": "1", "secret": "\u{fc}".repeat(7)}, "secret: must have 8 to 255"],
+        [{"code": "1", "secret": "s".repeat(256)}, "secret"],
+        [{"code": 1, "secret": "a secret"}, "code"],
+        [{"code": "1", "secret": "a secret", "preferredType": ""}, "preferredType"],
+        [{"code": "x".repeat(256), "secret": "a secret"}, "code"],
+        [{"code": "1", "secret": "a secret", "agent": "me"}, "agent"],
+    ])) {
+        server.ask(&body).invalid(named);
     }
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM device_requests"),
-        0
-    );
+    assert_eq!(server.count("device_requests"), 0);
 }
 
 #[test]
 fn ten_wait_from_one_address_and_two_hundred_in_all() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     for code in 0..10 {
-        assert_eq!(server.ask(&asking(&code.to_string())).status, 201);
+        server.ask(&asking(&code.to_string())).is(201);
     }
     let full = whole(
         server
@@ -242,7 +185,7 @@ fn ten_wait_from_one_address_and_two_hundred_in_all() {
     assert_eq!(first.status, 200);
     // Room is made by a decision.
     server.dismiss(first.id());
-    assert_eq!(server.ask(&asking("10")).status, 201);
+    server.ask(&asking("10")).is(201);
     server.sql(
         "DELETE FROM device_requests;
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
@@ -254,17 +197,13 @@ fn ten_wait_from_one_address_and_two_hundred_in_all() {
     server.sql(&format!(
         "UPDATE device_requests SET created_at = created_at - {DAY_MS}"
     ));
-    assert_eq!(server.ask(&asking("x")).status, 201);
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM device_requests"),
-        1
-    );
+    server.ask(&asking("x")).is(201);
+    assert_eq!(server.count("device_requests"), 1);
 }
 
 #[test]
 fn guesses_at_secrets_are_throttled() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     server.ask(&asking("42"));
     let guess =
         |guess: usize| server.ask(&json!({"code": "42", "secret": format!("guess no. {guess}")}));
@@ -273,7 +212,7 @@ fn guesses_at_secrets_are_throttled() {
     }
     guess(10).refused(429, 1203, "too many attempts");
     // Other codes are not held up.
-    assert_eq!(server.ask(&asking("43")).status, 201);
+    server.ask(&asking("43")).is(201);
 }
 
 #[test]
@@ -321,8 +260,7 @@ fn credentials_are_shown_for_ten_minutes_and_then_gone_for_good() {
 
 #[test]
 fn a_clock_that_is_put_back_shows_no_credentials_for_longer() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     server.add(server.ask(&body).id(), false).expect("it waits");
     assert!(server.ask(&body).data()["clientSecret"].is_string());
@@ -333,21 +271,14 @@ fn a_clock_that_is_put_back_shows_no_credentials_for_longer() {
 
 #[test]
 fn credentials_that_were_missed_are_given_out_again_and_are_others() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     let id = server.ask(&body).id();
     let client = server.add(id, false).expect("it waits");
     let first = server.ask(&body).data()["clientSecret"].clone();
     server.sql("UPDATE device_requests SET shown_until = 1, salt = NULL");
     assert!(server.ask(&body).data()["clientSecret"].is_null());
-    let again = || {
-        let ctx = server.context();
-        let store = &server.app.store;
-        store
-            .write_blocking(move |tx| clear::give_again(tx, &ctx, id))
-            .expect("it is written")
-    };
+    let again = || server.write(move |tx, ctx| clear::give_again(tx, ctx, id));
     assert!(again().is_some_and(|until| until > Timestamp::now()));
     let second = server.ask(&body).data()["clientSecret"].clone();
     assert!(second.is_string() && second != first);
@@ -357,54 +288,39 @@ fn credentials_that_were_missed_are_given_out_again_and_are_others() {
         .json(&json!({
             "grant_type": "client_credentials", "client_id": client, "client_secret": first,
         }));
-    assert_eq!(reply(old).status, 401);
+    reply(old).is(401);
     server.revoke(&client);
     assert!(again().is_none());
 }
 
 #[test]
 fn a_secret_that_was_rotated_meanwhile_is_not_overwritten() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     let client = server.add(server.ask(&body).id(), false).expect("it waits");
     assert!(server.ask(&body).data()["clientSecret"].is_string());
-    let (ctx, id) = (server.context(), client.clone());
-    let rotated = server
-        .app
-        .store
-        .write_blocking(move |tx| gatepost::identity::clients::rotate_secret(tx, &ctx, &id))
-        .expect("it is rotated");
+    let id = client.clone();
+    let rotated =
+        server.write(move |tx, ctx| gatepost::identity::clients::rotate_secret(tx, ctx, &id));
     assert!(server.ask(&body).data()["clientSecret"].is_null());
     server.caller_of(&client, &rotated.client_secret);
 }
 
 #[test]
 fn two_who_add_one_request_at_once_make_one_device() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let id = server.ask(&asking("42")).id();
-    let added: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| server.add(id, false)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().expect("it ends"))
-            .collect()
-    });
+    let added: Vec<_> = at_once(4, |_| server.add(id, false));
     assert_eq!(added.iter().flatten().count(), 1, "{added:?}");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM devices"), 1);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM clients"), 1);
+    assert_eq!(server.count("devices"), 1);
+    assert_eq!(server.count("clients"), 1);
     assert!(!server.dismiss(id));
 }
 
 #[test]
 fn a_code_of_something_else_is_not_taken_over() {
-    let server = Server::start();
-    server
-        .caller_with_all()
-        .device(&json!({"code": "hall", "name": "Great hall", "deviceType": "room"}));
+    let (server, api) = Server::with_api();
+    api.device(&json!({"code": "hall", "name": "Great hall", "deviceType": "room"}));
     server.open_discovery();
     let id = server.ask(&asking("hall")).id();
     let ctx = server.context();
@@ -412,24 +328,15 @@ fn a_code_of_something_else_is_not_taken_over() {
         .app
         .store
         .write_blocking(move |tx| clear::add(tx, &ctx, id, false));
-    assert!(
-        refused
-            .expect_err("it is refused")
-            .message
-            .contains("Great hall")
-    );
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM clients WHERE name LIKE 'App %'"),
-        0
-    );
+    has(&refused.expect_err("it is refused").message, "Great hall");
+    assert_eq!(server.count("clients WHERE name LIKE 'App %'"), 0);
     // It still waits, and can be dismissed.
     assert!(server.dismiss(id));
 }
 
 #[test]
 fn the_page_is_told_who_asks_and_who_got_what() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = json!({"code": "42", "secret": "gatepost", "preferredType": "leads"});
     let id = server.ask(&body).id();
     let waiting = || {
@@ -472,8 +379,7 @@ fn the_page_is_told_who_asks_and_who_got_what() {
 
 #[test]
 fn what_was_decided_is_audited_without_secrets() {
-    let server = Server::start();
-    server.open_discovery();
+    let server = Server::discovering();
     let body = asking("42");
     server.add(server.ask(&body).id(), false).expect("it waits");
     let secret = server.ask(&body).data()["clientSecret"].clone();
@@ -481,13 +387,14 @@ fn what_was_decided_is_audited_without_secrets() {
     let rows: String = server.value(
         "SELECT group_concat(record_type || ' ' || action || ' ' || coalesce(after, ''), char(10)) FROM (SELECT * FROM audit ORDER BY id)",
     );
-    for told in [
-        "device create",
-        "client create",
-        "device-request add",
-        "device-request dismiss",
-    ] {
-        assert!(rows.contains(told), "{rows}");
-    }
+    has(
+        &rows,
+        [
+            "device create",
+            "client create",
+            "device-request add",
+            "device-request dismiss",
+        ],
+    );
     assert!(!rows.contains(secret.as_str().expect("a secret")) && !rows.contains("secret of"));
 }

@@ -18,6 +18,13 @@ impl Server {
         self.console.discovery.window.extend(Instant::now());
     }
 
+    /// A server whose Discovery page is open.
+    fn discovering() -> Self {
+        let server = Self::start();
+        server.open_discovery();
+        server
+    }
+
     /// What an app is answered that asks to be let in.
     fn ask(&self, body: &Value) -> Reply {
         reply(
@@ -44,27 +51,24 @@ impl Server {
     }
 
     fn revoke(&self, client_id: &str) {
-        let (ctx, client_id) = (self.context(), client_id.to_owned());
-        self.app
-            .store
-            .write_blocking(move |tx| clients::revoke(tx, &ctx, &client_id))
-            .expect("it is revoked");
+        let client_id = client_id.to_owned();
+        self.write(move |tx, ctx| clients::revoke(tx, ctx, &client_id));
     }
 
     /// An app that was let in: a caller with the client it got, and its device.
-    fn app_of(&self, code: &str) -> (Caller<'_>, i64) {
+    fn app_of(&self, code: &str) -> (Caller, i64) {
         self.open_discovery();
         let body = asking(code);
         let id = self.ask(&body).id();
         self.add(id, false).expect("it waits");
         let given = self.ask(&body).data().clone();
         let text = |name: &str| given[name].as_str().expect(name).to_owned();
-        let caller = self.caller_of(&text("clientId"), &text("clientSecret"));
-        (caller, given["deviceId"].as_i64().expect("deviceId"))
+        let api = self.caller_of(&text("clientId"), &text("clientSecret"));
+        (api, given["deviceId"].as_i64().expect("deviceId"))
     }
 
     /// A caller without roles whose client is bound to a device.
-    fn bound_to(&self, device: i64) -> Caller<'_> {
+    fn bound_to(&self, device: i64) -> Caller {
         let (id, secret) = self.new_client(clients::NewClient {
             device: Some(DeviceId(device)),
             ..clients::NewClient::named("bound")

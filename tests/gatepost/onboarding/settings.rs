@@ -1,6 +1,8 @@
 //! What apps are to do: versions, confirmation, overrides, what an app may set by itself.
 
 use super::{Server, ping};
+use crate::faults::process::gatepost;
+use crate::harness::{Agrees, cases, has};
 use gatepost::{
     domain::apps::{Document, configuration},
     types::Zone,
@@ -10,12 +12,8 @@ use serde_json::{Value, json};
 impl Server {
     /// Publishes a configuration; the version in force then.
     fn publish(&self, document: &Value) -> i64 {
-        let ctx = self.context();
         let document = Document::parse("appConfig", document, &Zone::default()).expect("it fits");
-        self.app
-            .store
-            .write_blocking(move |tx| configuration::publish(tx, &ctx, &document))
-            .expect("it is published")
+        self.write(move |tx, ctx| configuration::publish(tx, ctx, &document))
     }
 }
 
@@ -77,11 +75,8 @@ fn a_version_is_unconfirmed_until_the_app_names_it() {
         2
     );
     assert_eq!(holder().confirmed_at, None);
-    let data = app.post("/device/ping", &ping(1)).data().clone();
-    assert_eq!(
-        (&data["configConfirmed"], &data["configVersion"]),
-        (&json!(false), &json!(2))
-    );
+    let data = app.made("/device/ping", &ping(1));
+    data.agrees(&json!({"configConfirmed": false, "configVersion": 2}));
     assert_eq!(data["settings"]["allowRejected"], true);
     for spelling in ["enableAt", "enabledAt"] {
         assert_eq!(data["settings"][spelling], "2026-11-21T08:00:00+00:00");
@@ -89,10 +84,8 @@ fn a_version_is_unconfirmed_until_the_app_names_it() {
     // What the document leaves out is as in a fresh file.
     assert_eq!(data["settings"]["deviceHierarchy"][0], json!(["event"]));
     // A version that nobody published is none.
-    assert_eq!(
-        app.post("/device/ping", &ping(7)).data()["configConfirmed"],
-        false
-    );
+    app.post("/device/ping", &ping(7))
+        .shows("configConfirmed", false);
     assert!(app.post("/device/ping", &ping(2)).data()["settings"].is_null());
     assert!(holder().confirmed_at.is_some());
 }
@@ -107,9 +100,8 @@ fn overrides_are_for_a_type_and_for_a_device() {
         "byType": {"regoapp": {"delegateType": "walk-in"}, "mobileapp": {"uiMode": "never"}},
         "byDevice": {"2": {"uiMode": "dark", "disabledAt": 0, "forced": []}},
     }));
-    let settings = |app: &crate::harness::Caller<'_>| {
-        app.post("/device/ping", &ping(0)).data()["settings"].clone()
-    };
+    let settings =
+        |app: &crate::harness::Caller| app.made("/device/ping", &ping(0))["settings"].clone();
     assert_eq!(settings(&one)["uiMode"], "light");
     assert_eq!(settings(&other)["uiMode"], "dark");
     assert_eq!(settings(&other)["disableAt"], "1970-01-01T00:00:00+00:00");
@@ -128,7 +120,7 @@ fn overrides_are_for_a_type_and_for_a_device() {
     assert_eq!(settings(&other)["delegateType"], json!(null));
     // And local settings by what is forced for it.
     one.put("/device-config", &json!({"value": {"uiMode": "dark"}}))
-        .refused(400, 1100, "value.uiMode");
+        .invalid("value.uiMode");
 }
 
 #[test]
@@ -153,38 +145,25 @@ fn an_app_keeps_what_it_sets_by_itself() {
         json!({"mode": "check-out", "ownDevice": room, "allowRejected": true, "sound": {"bell": true}})
     );
     server.publish(&json!({"default": {"forced": ["allowRejected", "uiMode"]}}));
-    for (value, named) in [
-        (
-            json!({"allowRejected": false}),
-            "value.allowRejected: is forced",
-        ),
-        (
-            json!({"mode": "x", "uiMode": "dark"}),
-            "value.uiMode: is forced",
-        ),
-        (json!({"uiMode": null}), "value.uiMode: is forced"),
-        (json!({"enableAt": null}), "value.enableAt"),
-        (json!({"enabledAt": 0}), "value.enabledAt"),
-        (json!({"disableAt": 0}), "value.disableAt"),
-        (json!({"disabledAt": 0}), "value.disabledAt"),
-        (json!({"deviceHierarchy": []}), "value.deviceHierarchy"),
-        (json!({"forced": []}), "value.forced"),
-        (json!({"mode": 1}), "value.mode"),
-        (json!({"ownDevice": 999_999}), "value.ownDevice"),
-        (json!({"ownDevice": "42"}), "value.ownDevice"),
-        (
-            json!({"availableFeatures": "lead"}),
-            "value.availableFeatures",
-        ),
-    ] {
-        put(value).refused(400, 1100, named);
+    for (value, named) in cases::<(Value, &str)>(json!([
+        [{"allowRejected": false}, "value.allowRejected: is forced"],
+        [{"mode": "x", "uiMode": "dark"}, "value.uiMode: is forced"],
+        [{"uiMode": null}, "value.uiMode: is forced"],
+        [{"enableAt": null}, "value.enableAt"],
+        [{"enabledAt": 0}, "value.enabledAt"],
+        [{"disableAt": 0}, "value.disableAt"],
+        [{"disabledAt": 0}, "value.disabledAt"],
+        [{"deviceHierarchy": []}, "value.deviceHierarchy"],
+        [{"forced": []}, "value.forced"],
+        [{"mode": 1}, "value.mode"],
+        [{"ownDevice": 999_999}, "value.ownDevice"],
+        [{"ownDevice": "42"}, "value.ownDevice"],
+        [{"availableFeatures": "lead"}, "value.availableFeatures"],
+    ])) {
+        put(value).invalid(named);
     }
-    for body in [
-        json!({}),
-        json!({"value": []}),
-        json!({"value": {}, "more": 1}),
-    ] {
-        app.put("/device-config", &body).refused(400, 1100, "");
+    for body in cases::<Value>(json!([{}, {"value": []}, {"value": {}, "more": 1}])) {
+        app.put("/device-config", &body).invalid("");
     }
     let after: String = server.value(&format!(
         "SELECT local_settings FROM device_states WHERE device_id = {device}"
@@ -245,9 +224,8 @@ fn the_logo_is_at_an_address_that_needs_no_token() {
     assert!(app.post("/device/ping", &ping(1)).data()["logo"].is_null());
     server.sql("INSERT INTO logo VALUES (1, 'image/png', x'89504E47', 77)");
     server.settings(&json!({"name": "Nordlicht"}));
-    let data = app.post("/device/ping", &ping(1)).data().clone();
-    assert_eq!(data["logo"], "https://gate.example.org/logo?v=77");
-    assert_eq!(data["name"], "Nordlicht");
+    let data = app.made("/device/ping", &ping(1));
+    data.agrees(&json!({"logo": "https://gate.example.org/logo?v=77", "name": "Nordlicht"}));
     let shown = picture("/logo?v=77");
     assert_eq!(shown.reply.status, 200);
     assert_eq!(shown.header("content-type"), "image/png");
@@ -257,22 +235,16 @@ fn the_logo_is_at_an_address_that_needs_no_token() {
 fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
     let server = Server::start();
     let (app, _) = server.app_of("42");
-    let run = |arguments: &[&str]| {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_gatepost"))
-            .current_dir(server.folder.path())
-            .args(arguments)
-            .output()
-            .expect("it runs");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), output.stdout, told)
-    };
     let exported = || -> Value {
-        let (_, stdout, _) = run(&["config", "export"]);
-        serde_json::from_slice::<Value>(&stdout).expect("JSON")["appConfig"].clone()
+        let text = server.done(&["config", "export"]);
+        serde_json::from_str::<Value>(&text).expect("JSON")["appConfig"].clone()
     };
     let apply = |document: &Value, options: &[&str]| {
-        std::fs::write(server.folder.path().join("c.json"), document.to_string()).expect("a file");
-        run(&[&["config", "apply", "c.json"], options].concat())
+        let file = server.file("c.json", &document.to_string());
+        gatepost(
+            &server.path(),
+            &[&["config", "apply", &file], options].concat(),
+        )
     };
     let version = || {
         server
@@ -284,8 +256,8 @@ fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
     let fresh = exported();
     assert_eq!(fresh["default"]["allowRejected"], false);
     // What is in force already is no new version.
-    assert_eq!(apply(&json!({"appConfig": fresh}), &[]).0, Some(0));
-    assert_eq!(apply(&json!({"settings": {}}), &[]).0, Some(0));
+    assert!(apply(&json!({"appConfig": fresh}), &[]).status.success());
+    assert!(apply(&json!({"settings": {}}), &[]).status.success());
     assert_eq!(version(), 1);
     let document = json!({
         "settings": {"timeZone": "Europe/Berlin"},
@@ -294,23 +266,23 @@ fn what_apps_are_to_do_goes_out_and_in_with_the_configuration() {
             "byDevice": {"42": {"allowRejected": true}},
         },
     });
-    assert_eq!(apply(&document, &["--dry-run"]).0, Some(0));
+    assert!(apply(&document, &["--dry-run"]).status.success());
     assert_eq!(version(), 1);
-    assert_eq!(apply(&document, &[]).0, Some(0));
+    assert!(apply(&document, &[]).status.success());
     assert_eq!(version(), 2);
-    let data = app.post("/device/ping", &ping(1)).data().clone();
+    let data = app.made("/device/ping", &ping(1));
     assert_eq!(data["configVersion"], 2);
-    assert_eq!(data["settings"]["uiMode"], "dark");
-    assert_eq!(data["settings"]["allowRejected"], true);
+    data["settings"].agrees(&json!({"uiMode": "dark", "allowRejected": true}));
     assert_eq!(
         data["settings"]["enableAt"], "2026-11-21T09:00:00+01:00",
         "in the zone that the same document set"
     );
     // What is wrong is named, and nothing of the document is in force then.
     let wrong = json!({"settings": {"name": "X"}, "appConfig": {"byType": {"regoapp": {"forced": "uiMode"}}}});
-    let (code, _, told) = apply(&wrong, &[]);
-    assert_eq!(code, Some(1));
-    assert!(told.contains("appConfig.byType.regoapp.forced"), "{told}");
+    let refused = apply(&wrong, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8_lossy(&refused.stderr);
+    has(&told, "appConfig.byType.regoapp.forced");
     assert_eq!((version(), server.app.settings().name()), (2, "Gatepost"));
     // Without --prune what is not named stays.
     apply(&json!({"appConfig": {"default": {"uiMode": "light"}}}), &[]);

@@ -1,6 +1,7 @@
 //! Who is there: pings, pongs, and what a device is that nobody hears of.
 
 use super::{Server, ping};
+use crate::harness::lacks;
 use gatepost::types::{DeviceId, Timestamp};
 use serde_json::{Value, json};
 
@@ -22,12 +23,9 @@ fn a_ping_is_kept_as_it_came_with_how_wrong_its_clock_is() {
     let skew: i64 = server.value("SELECT clock_skew_ms FROM device_states");
     assert!((3_590_000..=3_601_000).contains(&skew), "{skew}");
     app.post("/device/ping", &ping(0)).data();
-    let history: i64 = server.value(&format!(
-        "SELECT count(*) FROM device_pings WHERE device_id = {device}"
-    ));
+    let history = server.count(&format!("device_pings WHERE device_id = {device}"));
     assert_eq!(history, 2);
-    let last: String = server.value("SELECT ping FROM device_states");
-    assert!(!last.contains("battery"), "{last}");
+    lacks(server.text("SELECT ping FROM device_states"), "battery");
 }
 
 #[test]
@@ -47,16 +45,15 @@ fn a_ping_that_does_not_fit_is_refused_by_name() {
         for (name, value) in change.as_object().expect("an object") {
             sent[name] = value.clone();
         }
-        app.post("/device/ping", &sent).refused(400, 1100, named);
+        app.post("/device/ping", &sent).invalid(named);
     }
-    app.post("/device/ping", &json!([])).refused(400, 1100, "");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM device_pings"), 0);
+    app.post("/device/ping", &json!([])).invalid("");
+    assert_eq!(server.count("device_pings"), 0);
 }
 
 #[test]
 fn pings_and_settings_are_of_a_device() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     let value = json!({"value": {"mode": "x"}});
     all.post("/device/ping", &ping(0))
         .refused(403, 1202, "bound to a device");
@@ -64,7 +61,7 @@ fn pings_and_settings_are_of_a_device() {
         .refused(403, 1202, "bound to a device");
     let device = all.device(&json!({"name": "Gate"}));
     let bound = server.bound_to(device);
-    assert_eq!(bound.post("/device/ping", &ping(0)).status, 200);
+    bound.post("/device/ping", &ping(0)).is(200);
     // A device can be gone with its client still in force, such as after an import was taken back.
     server.sql(&format!(
         "UPDATE devices SET deleted_at = 1 WHERE id = {device}"
@@ -122,7 +119,7 @@ fn any_request_of_its_client_tells_that_a_device_is_there() {
         "UPDATE device_states SET seen_at = {}",
         minutes(14)
     ));
-    assert_eq!(pong(&server).status, 200);
+    pong(&server).is(200);
     server.settings(&json!({"timeZone": "Asia/Tokyo"}));
     server.sql("UPDATE device_states SET seen_at = 1795248120999");
     let gone = pong(&server);
@@ -145,7 +142,7 @@ fn any_request_of_its_client_tells_that_a_device_is_there() {
 fn a_device_that_was_stolen_is_out_at_once() {
     let server = Server::start();
     let (app, _) = server.app_of("42");
-    assert_eq!(app.post("/device/ping", &ping(0)).status, 200);
+    app.post("/device/ping", &ping(0)).is(200);
     let client: String = server.value("SELECT client_id FROM clients WHERE name = 'App 42'");
     server.revoke(&client);
     app.post("/device/ping", &ping(0)).refused(401, 1204, "");

@@ -5,7 +5,7 @@ use super::{
     filled::{fill, keyed},
     gatepost, shown, traces, wiped, words_in,
 };
-use crate::harness::{Caller, Server, reply, whole};
+use crate::harness::{Caller, Server, at_once, has, lacks, reply, table, whole};
 use gatepost::identity::{ConsoleRole, Role};
 use reqwest::Method;
 use serde_json::json;
@@ -16,27 +16,24 @@ fn gone(server: &Server, person: &super::Person) {
     assert_eq!(words_in(&shown(&server.path()), person), [""; 0]);
     assert_eq!(traces(&compacted(server), person), [""; 0]);
     let id = person.id;
-    for (table, of) in [
-        ("delegates", "id = ?"),
-        ("gate_notes", "delegate_id = ?"),
-        ("blocked_codes", "delegate_id = ?"),
-        ("refusals", "delegate_id = ?"),
-        (
-            "interactions",
-            "? IN (first_delegate_id, second_delegate_id, third_delegate_id)",
-        ),
-        ("users", "delegate_id = ?"),
-        ("messages", "delegate_id = ?"),
-        ("transaction_delegates", "delegate_id = ?"),
-    ] {
+    for [table, of] in table(
+        "delegates             | id = ?
+         gate_notes            | delegate_id = ?
+         blocked_codes         | delegate_id = ?
+         refusals              | delegate_id = ?
+         interactions          | ? IN (first_delegate_id, second_delegate_id, third_delegate_id)
+         users                 | delegate_id = ?
+         messages              | delegate_id = ?
+         transaction_delegates | delegate_id = ?",
+    ) {
         let of = of.replace('?', &id.to_string());
-        let left: i64 = server.value(&format!("SELECT count(*) FROM {table} WHERE {of}"));
+        let left = server.count(&format!("{table} WHERE {of}"));
         assert_eq!(left, 0, "{table}");
     }
     let told = format!(
         "SELECT group_concat(action) FROM audit WHERE record_type = 'delegate' AND record_id = {id}"
     );
-    assert_eq!(server.value::<String>(&told), "erase");
+    assert_eq!(server.text(&told), "erase");
     server
         .sql("INSERT INTO delegates_search (delegates_search, rank) VALUES ('integrity-check', 1)");
     let other: i64 = server.value(&format!(
@@ -44,8 +41,7 @@ fn gone(server: &Server, person: &super::Person) {
         person.other
     ));
     assert_eq!(other, 1, "what is only others' stays");
-    let checked = gatepost(&server.path(), &["check"]);
-    assert!(checked.status.success(), "{checked:?}");
+    server.done(&["check"]);
 }
 
 #[test]
@@ -100,7 +96,7 @@ fn two_who_left_everything_take_nothing_of_each_other_along() {
     let stays = fill(&server, "centeotl");
     let goes = fill(&server, "chalchi");
     let myself = Caller::with_token(&server, &goes.token);
-    assert_eq!(myself.delete("/delegate/myself").status, 204);
+    myself.delete("/delegate/myself").is(204);
     gone(&server, &goes);
     assert_eq!(traces(&server.path(), &stays), stays.words);
     let inside = format!(
@@ -120,15 +116,14 @@ fn two_who_left_everything_take_nothing_of_each_other_along() {
 
 #[test]
 fn a_file_is_compacted_while_nobody_else_has_it() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Ada"}));
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"firstName": "Ada"}));
     let user = server.caller_as_user("ada@example.org", &[], Some(id));
-    let crew = server.crew(ConsoleRole::Administrator);
-    let page = || crew.get("/console/settings/backups").shown();
-    assert!(!page().contains("gatepost compact"));
-    assert_eq!(user.delete("/delegate/myself").status, 204);
-    assert!(page().contains("2 records were erased since"), "{}", page());
+    let crew = server.administrator();
+    let page = || crew.page("/console/settings/backups");
+    lacks(page(), "gatepost compact");
+    user.delete("/delegate/myself").is(204);
+    has(page(), "2 records were erased since");
 
     let refused = |told: &str| {
         let output = gatepost(&server.path(), &["compact"]);
@@ -155,74 +150,62 @@ fn a_file_is_compacted_while_nobody_else_has_it() {
     drop(file);
     let older = gatepost(&copy, &["compact"]);
     let told = String::from_utf8_lossy(&older.stderr).into_owned();
-    assert!(told.contains("gatepost migrate"), "{told}");
+    has(&told, "gatepost migrate");
 }
 
 #[test]
 fn the_log_is_emptied_even_if_somebody_reads_an_old_state_for_a_while() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Quetzalcoatl"}));
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"firstName": "Quetzalcoatl"}));
     let reader = rusqlite::Connection::open(server.path()).expect("the file");
     reader
         .execute_batch("BEGIN; SELECT count(*) FROM delegates")
         .expect("a look");
     let user = server.caller_as_user("ada@example.org", &[], Some(id));
-    assert_eq!(user.delete("/delegate/myself").status, 204);
+    user.delete("/delegate/myself").is(204);
     // Gates are let in meanwhile.
     for at in 0..50 {
-        caller.delegate(&json!({"firstName": format!("Guest {at}")}));
+        api.delegate(&json!({"firstName": format!("Guest {at}")}));
     }
     let log = beside(&server.path(), "-wal");
     assert!(std::fs::metadata(&log).expect("a log").len() > 0);
     reader.execute_batch("COMMIT").expect("done");
     wiped(&server);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 50);
+    assert_eq!(server.count("delegates"), 50);
 }
 
 #[test]
 fn one_of_the_crew_goes_too_but_never_the_last_administrator() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(&json!({"firstName": "Ada"}));
+    let (server, api) = Server::with_api();
+    let id = api.delegate(&json!({"firstName": "Ada"}));
     let ada = server.caller_as_user("ada@example.org", &[], Some(id));
     server.sql("UPDATE users SET console_role = 'administrator'");
     ada.delete("/delegate/myself")
         .refused(403, 1202, "last administrator");
     assert_eq!(ada.get("/delegate/myself").id(), id, "nothing has happened");
     server.console_user("eve@example.org", ConsoleRole::Administrator);
-    assert_eq!(ada.delete("/delegate/myself").status, 204);
+    ada.delete("/delegate/myself").is(204);
     ada.get("/ping").refused(401, 1201, "");
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM users"), 1);
+    assert_eq!(server.count("users"), 1);
     assert_eq!(
-        server.value::<i64>(
-            "SELECT count(*) FROM audit WHERE record_type = 'user' AND record_id = 1"
-        ),
+        server.count("audit WHERE record_type = 'user' AND record_id = 1"),
         0
     );
     // By the console one of the crew is only untied.
-    let id = caller.delegate(&json!({"firstName": "Bob"}));
+    let id = api.delegate(&json!({"firstName": "Bob"}));
     server.sql(&format!("UPDATE users SET delegate_id = {id}"));
-    let crew = server.crew(ConsoleRole::Administrator);
-    crew.post(
-        &format!("/console/delegates/{id}/erase"),
-        &[("confirm", &id.to_string())],
-    )
-    .taken();
-    assert_eq!(
-        server.value::<i64>("SELECT count(*) FROM users WHERE delegate_id IS NULL"),
-        2
-    );
+    let crew = server.administrator();
+    crew.erase(id);
+    assert_eq!(server.count("users WHERE delegate_id IS NULL"), 2);
 }
 
 #[test]
 fn only_a_user_with_a_delegate_deletes_itself() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    caller.delete("/delegate/myself").refused(401, 1201, "user");
+    let (server, api) = Server::with_api();
+    api.delete("/delegate/myself").refused(401, 1201, "user");
     let lone = server.caller_as_user("lone@example.org", Role::ALL, None);
     lone.delete("/delegate/myself").refused(404, 1301, "");
-    assert_eq!(lone.get("/ping").status, 200);
+    lone.get("/ping").is(200);
 }
 
 #[test]
@@ -232,15 +215,7 @@ fn of_two_who_ask_at_once_to_be_gone_each_is_told_the_truth() {
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
     let ada = server.caller_as_user("ada@example.org", &[], Some(id));
-    let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| ada.delete("/delegate/myself").status))
-            .collect();
-        asked
-            .into_iter()
-            .map(|asked| asked.join().expect("an answer"))
-            .collect()
-    });
+    let statuses: Vec<u16> = at_once(4, |_| ada.delete("/delegate/myself").status);
     assert!(statuses.contains(&204), "{statuses:?}");
     assert!(
         statuses
@@ -248,16 +223,15 @@ fn of_two_who_ask_at_once_to_be_gone_each_is_told_the_truth() {
             .all(|status| [204, 401, 404].contains(status)),
         "{statuses:?}"
     );
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM delegates"), 0);
-    assert_eq!(server.value::<i64>("SELECT count(*) FROM users"), 0);
+    assert_eq!(server.count("delegates"), 0);
+    assert_eq!(server.count("users"), 0);
 }
 
 #[test]
 fn only_copies_that_may_have_the_person_are_named() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let id = caller.delegate(&json!({"firstName": "Ada"}));
+    let (server, api) = Server::with_api();
+    let crew = server.administrator();
+    let id = api.delegate(&json!({"firstName": "Ada"}));
     let made: i64 = server.value(&format!("SELECT created_at FROM delegates WHERE id = {id}"));
     for (path, finished) in [
         ("/stick/before.db", made - 1),
@@ -270,17 +244,11 @@ fn only_copies_that_may_have_the_person_are_named() {
     server.sql("INSERT INTO backups (kind, path, started_at, finished_at, failure) VALUES ('manual', '/stick/failed.db', 1, 9e15, 'x')");
     let aside = beside(&server.path(), ".v3.bak");
     std::fs::write(&aside, "x").expect("a copy");
-    let page = crew.get(&format!("/console/delegates/{id}/erase")).shown();
-    assert!(
-        page.contains("/stick/since.db") && page.contains(".v3.bak"),
-        "{page}"
-    );
-    assert!(
-        !page.contains("before.db") && !page.contains("failed.db"),
-        "{page}"
-    );
+    let page = crew.page(&format!("/console/delegates/{id}/erase"));
+    has(&page, ["/stick/since.db", ".v3.bak"]);
+    lacks(&page, ["before.db", "failed.db"]);
     let user = server.caller_as_user("ada@example.org", &[], Some(id));
-    assert_eq!(user.delete("/delegate/myself").status, 204);
+    user.delete("/delegate/myself").is(204);
     let told: String = server.value("SELECT after FROM audit WHERE action = 'erase'");
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let copies = json!(["/stick/since.db", aside.display().to_string()]);
@@ -289,18 +257,17 @@ fn only_copies_that_may_have_the_person_are_named() {
 
 #[test]
 fn what_a_till_sent_that_is_no_json_and_names_the_person_is_erased_as_a_whole() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(
+    let (server, api) = Server::with_api();
+    let id = api.delegate(
         &json!({"firstName": "Zoë", "lastName": "Weiß", "phone": "+49 170 1234567", "barcode": "ZW-4711"}),
     );
     // As an old till writes it: Windows-1252, not UTF-8.
     let sent = b"RECEIPT 17;25,00;ZO\xcb WEISS;0170/123 45-67;zw-4711;Caf\xe9 \x80 3".to_vec();
-    let request = caller.request(Method::POST, "/tx/new").body(sent.clone());
-    assert_eq!(reply(request).status, 201);
+    let request = api.request(Method::POST, "/tx/new").body(sent.clone());
+    reply(request).is(201);
     let stored = || -> Vec<u8> { server.value("SELECT body FROM transaction_bodies") };
     assert_eq!(stored(), sent);
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let path = format!("/console/delegates/{id}/erase");
     crew.post(&path, &[("confirm", &id.to_string())]).taken();
     assert_eq!(stored(), b"[erased]");
@@ -313,9 +280,8 @@ fn what_a_till_sent_that_is_no_json_and_names_the_person_is_erased_as_a_whole() 
 /// What others recorded quotes the person, and is theirs otherwise.
 #[test]
 fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let id = caller.delegate(
+    let (server, api) = Server::with_api();
+    let id = api.delegate(
         &json!({"firstName": "Zoë", "lastName": "Weiß", "email": "zoe@example.org",
         "phone": "+49 170 1234567", "barcode": "ZW-4711", "rfid": "7F"}),
     );
@@ -323,35 +289,30 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
         "zoe@example.org": 1});
     let left = json!({"note": "met [erased], [erased] ([erased])", "others": ["zoe@example.org.uk", "ZW-47110", "7F"],
         "[erased]": 1});
-    let other = caller.delegate(&json!({"lastName": "Other", "data": {"Data": quote}}));
-    let hall = caller.device(&json!({"data": {"Data": quote}}));
+    let other = api.delegate(&json!({"lastName": "Other", "data": {"Data": quote}}));
+    let hall = api.device(&json!({"data": {"Data": quote}}));
     let scan = |kind: &str, data: &serde_json::Value| {
         let body = json!({"delegate": other, "device": hall, "data": data});
-        let made = caller.interact(kind, &body);
+        let made = api.interact(kind, &body);
         made.data()["id"].as_i64().expect("an id")
     };
     let lead = scan("lead", &quote);
     let long = json!({"pages": vec![quote.clone(); 3_000]});
     let long_lead = scan("lead", &long);
     let gone_lead = scan("lead", &quote);
-    assert_eq!(
-        caller
-            .delete(&format!("/interaction/id:{gone_lead}"))
-            .status,
-        204
-    );
+    api.delete(&format!("/interaction/id:{gone_lead}")).is(204);
     let shared = json!({"sharedValues": {"photo": quote}, "interactions": {
         "a": {"interactionType": "lead", "delegate": other, "device": hall, "data": {"photo": {"$shared": "photo"}}}}});
-    let batch = caller.post("/interaction/batch", &shared);
+    let batch = api.post("/interaction/batch", &shared);
     let of_batch = batch.data()[0]["data"]["id"].as_i64().expect("an id");
     // The code of the ticket was taken: no delegate is made for it.
     let purchase = json!({"code": "CLASH", "context": hall, "totalAmount": 1, "notes": "Zoë pays later", "transactions": [],
         "items": [{"product": hall, "quantity": 1, "totalAmount": 1, "delegates": [{"product": hall, "barcode": "ZW-4711"}]}]});
-    let sold = caller.post("/tx/new", &purchase);
+    let sold = api.post("/tx/new", &purchase);
     assert_ne!(sold.data()["inconsistencies"], json!([]), "{sold:?}");
     let resent = || {
         let body = json!({"barcode": "FRIEND-1", "data": {"Data": quote}});
-        let friend = keyed(&caller, "/delegate/new", "friend", &body);
+        let friend = keyed(&api, "/delegate/new", "friend", &body);
         assert_eq!(friend.status, 201);
         friend.data()["data"]["Data"].clone()
     };
@@ -362,28 +323,24 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
         std::fs::write(&list, rows).expect("a list");
         let list = list.to_str().expect("a path");
         let import = ["import", "delegates", list, "--key", "barcode"];
-        let done = gatepost(&server.path(), &import);
-        assert!(done.status.success(), "{done:?}");
+        server.done(&import);
     }
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let path = format!("/console/delegates/{id}/erase");
     crew.post(&path, &[("confirm", &id.to_string())]).taken();
 
     assert_eq!(resent(), left);
-    let undone = gatepost(&server.path(), &["import", "--undo", "2"]);
-    assert!(undone.status.success(), "{undone:?}");
-    assert_eq!(
-        caller.get("/delegate/barcode:GUEST-1").data()["data"],
-        json!({"Data": {"Guest of": "[erased]"}})
-    );
-    let data = |path: &str| caller.get(path).data()["data"].clone();
+    server.done(&["import", "--undo", "2"]);
+    api.get("/delegate/barcode:GUEST-1")
+        .shows("data", json!({"Data": {"Guest of": "[erased]"}}));
+    let data = |path: &str| api.read(path)["data"].clone();
     assert_eq!(data(&format!("/delegate/id:{other}"))["Data"], left);
     assert_eq!(data(&format!("/device/id:{hall}"))["Data"], left);
-    let listed = caller.get(
+    let listed = api.get(
         "/interaction/list?search=%7B%22%3D%3D%22%3A%5B%22interactionType%22%2C%22lead%22%5D%7D",
     );
     let of = |wanted: i64| {
-        let items = listed.data().as_array().expect("a list").clone();
+        let items = listed.list().clone();
         let found = items.into_iter().find(|item| item["id"] == wanted);
         found.expect("it is there")["data"].clone()
     };
@@ -391,13 +348,11 @@ fn what_others_quote_of_the_person_goes_and_the_rest_stays() {
     assert_eq!(of(long_lead)["pages"][2_999], left);
     assert_eq!(of(of_batch)["photo"], left);
     let body: String = server.value("SELECT CAST(body AS TEXT) FROM transaction_bodies");
-    assert!(!body.contains("Zoë") && !body.contains("ZW-4711"), "{body}");
+    lacks(&body, ["Zoë", "ZW-4711"]);
     let bytes = std::fs::read(compacted(&server)).expect("the file");
     for word in [&b"Zoe@Example.org"[..], b"0170/1234567", b"(ZW-4711"] {
         assert!(!super::memmem(&bytes, word), "{word:?}");
     }
-    assert_eq!(
-        caller.get(&format!("/delegate/id:{other}")).data()["lastName"],
-        "Other"
-    );
+    api.get(&format!("/delegate/id:{other}"))
+        .shows("lastName", "Other");
 }

@@ -48,7 +48,7 @@ impl Words<'_> {
     }
 }
 
-fn neighbours(caller: &Caller<'_>, hall: i64, tag: &str, from: usize) {
+fn neighbours(caller: &Caller, hall: i64, tag: &str, from: usize) {
     let mut interactions = serde_json::Map::new();
     for at in from..from + NEIGHBOURS {
         let id = caller.delegate(&json!({
@@ -67,7 +67,7 @@ fn neighbours(caller: &Caller<'_>, hall: i64, tag: &str, from: usize) {
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-pub fn keyed(caller: &Caller<'_>, path: &str, key: &str, body: &Value) -> crate::harness::Reply {
+pub fn keyed(caller: &Caller, path: &str, key: &str, body: &Value) -> crate::harness::Reply {
     let request = caller
         .request(Method::POST, path)
         .header("Idempotency-Key", key)
@@ -280,7 +280,7 @@ pub fn fill(server: &Server, tag: &str) -> Person {
 }
 
 /// Buys a ticket, under a key: the delegate that it made.
-fn buy(caller: &Caller<'_>, words: &mut Words<'_>, hall: i64) -> i64 {
+fn buy(caller: &Caller, words: &mut Words<'_>, hall: i64) -> i64 {
     let tag = words.tag;
     let purchase = json!({
         "code": format!("P{}", tag.len()), "context": hall, "totalAmount": 2500, "notes": words.odd("Bought for"),
@@ -318,7 +318,7 @@ fn write_to(server: &Server, words: &mut Words<'_>, id: i64, email: &str) {
     ));
 }
 
-fn merge(crew: &crate::console::Crew<'_>, id: i64, double: i64) -> crate::console::Page {
+fn merge(crew: &crate::console::Crew, id: i64, double: i64) -> crate::console::Page {
     let path = format!("/console/delegates/{id}/merge");
     let html = crew.get(&format!("{path}?other={double}")).shown();
     let form = crate::console::form_fields(&html, "/merge");

@@ -6,14 +6,13 @@ mod filled;
 mod restored;
 
 use crate::{
-    faults::process::{beside, until},
+    faults::process::{beside, gatepost, until},
     harness::Server,
 };
 use filled::Person;
 use std::{
     fmt::Write,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
 
 /// Waits until the log is empty.
@@ -70,8 +69,7 @@ fn shown(path: &Path) -> Vec<u8> {
 fn compacted(server: &Server) -> PathBuf {
     let copy = server.folder.path().join("compacted.db");
     let name = copy.to_str().expect("a name");
-    let made = gatepost(&server.path(), &["backup", "--force", "--output", name]);
-    assert!(made.status.success(), "{made:?}");
+    server.done(&["backup", "--force", "--output", name]);
     let done = gatepost(&copy, &["compact", "--json"]);
     assert!(done.status.success(), "{done:?}");
     copy
@@ -120,16 +118,6 @@ pub fn memmem(bytes: &[u8], part: &[u8]) -> bool {
         rest = &rest[at + 1..];
     }
     false
-}
-
-/// Runs a command on a file.
-fn gatepost(db: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gatepost"))
-        .arg("--db")
-        .arg(db)
-        .args(args)
-        .output()
-        .expect("it runs")
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A backup takes the file's place: who was erased since is not in it.
 
 use super::{Person, beside, filled::fill, gatepost, traces};
-use crate::harness::{Caller, Server};
+use crate::harness::{Caller, Server, has, lacks};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -21,13 +21,9 @@ impl Site {
         let server = Server::start();
         let person = fill(&server, "huitzil");
         let backup = server.folder.path().join("backup.db");
-        let made = gatepost(
-            &server.path(),
-            &["backup", "--output", backup.to_str().expect("a name")],
-        );
-        assert!(made.status.success(), "{made:?}");
+        server.done(&["backup", "--output", backup.to_str().expect("a name")]);
         let myself = Caller::with_token(&server, &person.token);
-        assert_eq!(myself.delete("/delegate/myself").status, 204);
+        myself.delete("/delegate/myself").is(204);
         let since = server.caller_with_all();
         for at in 0..5 {
             since.delegate(&json!({"barcode": format!("since-{at}")}));
@@ -107,7 +103,7 @@ fn who_was_erased_since_the_backup_is_erased_from_it_again() {
     );
     let noted: String =
         site.value("SELECT after FROM audit WHERE action = 'restore' AND record_type = 'file'");
-    assert!(noted.contains("backup.db"), "{noted}");
+    has(&noted, "backup.db");
     // What was there is there still, whole, and says so itself.
     let aside = PathBuf::from(told["putAside"].as_str().expect("a file"));
     is_sound(&aside);
@@ -139,7 +135,7 @@ fn a_file_that_cannot_be_read_any_more_is_replaced_and_it_is_said_what_that_mean
     fs::write(&site.db, vec![7; 100_000]).expect("damaged");
     let (code, told, complained) = site.restore(&[]);
     assert_eq!(code, Some(0), "{told}");
-    assert!(complained.contains("may be in it again"), "{complained}");
+    has(&complained, "may be in it again");
     assert_eq!(told["erasedAgain"], 0);
     is_sound(&site.db);
     let aside = told["putAside"].as_str().expect("a file");
@@ -171,7 +167,7 @@ fn a_backup_that_is_put_in_place_by_hand_is_noticed() {
     let site = Site::new();
     fs::copy(&site.backup, &site.db).expect("by hand");
     let told = |args: &[&str]| String::from_utf8(gatepost(&site.db, args).stderr).expect("text");
-    assert!(told(&["user", "list"]).contains("put here by hand"));
+    has(told(&["user", "list"]), "put here by hand");
     assert!(
         !told(&["user", "list"]).contains("put here by hand"),
         "once is enough"
@@ -181,7 +177,7 @@ fn a_backup_that_is_put_in_place_by_hand_is_noticed() {
     assert_eq!(noted, r#"{"byHand":true}"#);
     let (code, ..) = site.restore(&[]);
     assert_eq!(code, Some(0));
-    assert!(!told(&["user", "list"]).contains("put here by hand"));
+    lacks(told(&["user", "list"]), "put here by hand");
 }
 
 #[test]

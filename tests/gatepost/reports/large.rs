@@ -129,7 +129,7 @@ fn endless_reports_end_after_30_s_and_stop_no_gate() {
         let third = scope.spawn(fetch);
         let body = json!({"delegate": delegate, "device": device});
         for _ in 0..5 {
-            assert_eq!(all.interact("check-in", &body).status, 201);
+            all.interact("check-in", &body).is(201);
         }
         assert_eq!(server.app.report_semaphore.running(), 2, "beside the gates");
         for one in two {
@@ -160,5 +160,5 @@ fn whoever_goes_away_stops_the_report() {
         server.app.report_semaphore.running() == 0
     });
     server.put(&report("SELECT 1 AS one"));
-    assert_eq!(reader.get("/report/test/export/r/data.json").status, 200);
+    reader.get("/report/test/export/r/data.json").is(200);
 }

@@ -36,16 +36,13 @@ impl Server {
         report
             .check(&self.path())
             .expect("a report that can be run");
-        let ctx = self.context();
+
         let report = report.clone();
-        self.app
-            .store
-            .write_blocking(move |tx| reports::put(tx, &ctx, &[report], false))
-            .expect("it is stored");
+        self.write(move |tx, ctx| reports::put(tx, ctx, &[report], false));
     }
 
     /// A client that may read reports.
-    fn reader(&self) -> Caller<'_> {
+    fn reader(&self) -> Caller {
         let (id, secret) = self.client(&[], &[Scope::ReportRead]);
         self.caller_of(&id, &secret)
     }

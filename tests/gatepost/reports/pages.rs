@@ -40,7 +40,7 @@ fn parameter(fields: &mut Vec<(String, String)>, line: [&str; 5]) {
     }
 }
 
-fn send(crew: &Crew<'_>, path: &str, fields: &[(String, String)]) -> Page {
+fn send(crew: &Crew, path: &str, fields: &[(String, String)]) -> Page {
     let fields: Vec<(&str, &str)> = fields
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -49,7 +49,7 @@ fn send(crew: &Crew<'_>, path: &str, fields: &[(String, String)]) -> Page {
 }
 
 /// The version that an editor begins on.
-fn version(crew: &Crew<'_>) -> String {
+fn version(crew: &Crew) -> String {
     crew.get(EDIT).version()
 }
 

@@ -4,14 +4,14 @@
 use super::with;
 use crate::{
     faults::process::{Served, gatepost, told, write_demo},
-    harness::{Caller, Server},
+    harness::{Agrees, Caller, Server, has},
 };
 use gatepost::{domain::reports, identity::Scope};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Everything shipped is exposed to whoever reads; answers its rows.
-fn rows(server: &Server, reader: &Caller<'_>, id: &str, query: &str) -> Vec<Value> {
+fn rows(server: &Server, reader: &Caller, id: &str, query: &str) -> Vec<Value> {
     let shipped = server
         .app
         .store
@@ -19,7 +19,7 @@ fn rows(server: &Server, reader: &Caller<'_>, id: &str, query: &str) -> Vec<Valu
     let report = shipped.expect("a shipped report").report;
     server.put(&with(&report, json!({"api_clients": ["*"]})));
     let reply = reader.get(&format!("/report/event/export/{id}/data.json?{query}"));
-    reply.data().as_array().expect("rows").clone()
+    reply.list().clone()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn attendance_no_shows_and_quarter_hours_are_what_happened() {
     all.device(&json!({"name": "Empty", "deviceType": "session"}));
     let happens = |kind: &str, who: i64, at: &str| {
         let body = json!({"delegate": who, "device": session, "recordedAt": at});
-        assert_eq!(all.interact(kind, &body).status, 201);
+        all.interact(kind, &body).is(201);
     };
     for who in &people[..3] {
         happens("join", *who, "2026-11-20T10:00:00Z");
@@ -78,8 +78,7 @@ fn attendance_no_shows_and_quarter_hours_are_what_happened() {
 
 #[test]
 fn leads_come_with_their_answers() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     let seller = all.delegate(&json!({"firstName": "Sam", "lastName": "Seller"}));
     let guest =
         all.delegate(&json!({"firstName": "Gil", "lastName": "Guest", "email": "g@example.org"}));
@@ -103,29 +102,22 @@ fn leads_come_with_their_answers() {
         .iter()
         .find(|row| row["taken_by"] == "Sam Seller")
         .expect("his lead");
-    assert_eq!(one["sponsor"], "Acme");
-    assert_eq!(one["lead"], "Gil Guest");
-    assert_eq!(
-        one["answers"],
-        "Interested in: A demo; Rating: 5; Topics: [\"a\",\"b\"]"
-    );
+    one.agrees(&json!({
+        "sponsor": "Acme", "lead": "Gil Guest",
+        "answers": "Interested in: A demo; Rating: 5; Topics: [\"a\",\"b\"]",
+    }));
     let other = leads
         .iter()
         .find(|row| row["recorded_at"] == "2026-11-21 10:00:00");
     let other = other.expect("the other lead");
-    assert_eq!(
-        (&other["lead"], &other["taken_by"]),
-        (&json!("Gil Guest"), &json!(""))
-    );
-    assert_eq!(other["answers"], "{\"note\":\"x\"}");
+    other.agrees(&json!({"lead": "Gil Guest", "taken_by": "", "answers": "{\"note\":\"x\"}"}));
     let of = format!("sponsor={sponsor}");
     assert_eq!(rows(&server, &reader, "leads", &of).len(), 2);
 }
 
 #[test]
 fn sales_count_nothing_twice() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     let event = all.device(&json!({"name": "Event", "deviceType": "event"}));
     let ticket = all.device(&json!({"name": "Day ticket", "deviceType": "product"}));
     let sell = |code: &str, quantity: i64, payments: Value| {
@@ -135,7 +127,7 @@ fn sales_count_nothing_twice() {
             "items": [{"code": format!("{code}0000"), "product": ticket, "quantity": quantity, "description": "Day ticket",
                 "unitAmount": 2500, "totalAmount": total, "discountAmount": null, "delegates": []}],
         });
-        assert_eq!(all.post("/tx/new", &body).status, 201);
+        all.post("/tx/new", &body).is(201);
     };
     sell("A", 1, json!([{"paymentMethod": "cash", "amount": 2500}]));
     sell(
@@ -167,13 +159,12 @@ fn sales_count_nothing_twice() {
 
 #[test]
 fn what_a_report_adds_up_of_payments_is_what_the_console_shows() {
-    let server = Server::start();
-    let all = server.caller_with_all();
+    let (server, all) = Server::with_api();
     // Handed over, and less the change already.
     for (code, amount) in [("A", 5000), ("B", 2500)] {
         let body = json!({"code": code, "totalAmount": 2500, "createdAt": 1_790_000_000,
             "transactions": [{"paymentMethod": "cash", "amount": amount, "change": 2500}]});
-        assert_eq!(all.post("/tx/new", &body).status, 201);
+        all.post("/tx/new", &body).is(201);
     }
     server.put(&super::report(
         "SELECT method, sum(net) AS kept FROM transaction_payments GROUP BY 1",
@@ -181,9 +172,9 @@ fn what_a_report_adds_up_of_payments_is_what_the_console_shows() {
     let rows = server.reader().get("/report/test/export/r/data.json");
     assert_eq!(*rows.data(), json!([{"method": "cash", "kept": 5000}]));
     let crew = server.crew(gatepost::identity::ConsoleRole::Viewer);
-    let csv = crew.get("/console/sales/totals/export?by=method").shown();
-    assert!(csv.contains(",Cash,2,50.00,5000"), "{csv}");
-    let list = crew.get("/console/sales/export?format=json").shown();
+    let csv = crew.page("/console/sales/totals/export?by=method");
+    has(&csv, ",Cash,2,50.00,5000");
+    let list = crew.page("/console/sales/export?format=json");
     assert_eq!(list.matches("\"cash\":2500").count(), 2, "{list}");
 }
 
@@ -201,7 +192,7 @@ fn devices_are_shown_as_they_pinged() {
     let app = server.caller_of(&id, &secret);
     let now = gatepost::types::Timestamp::now().0 / 1000;
     let ping = json!({"localTime": now, "configVersion": 0, "battery": 42, "network": "venue", "failedUploads": 3, "status": "foreground"});
-    assert_eq!(app.post("/device/ping", &ping).status, 200);
+    app.post("/device/ping", &ping).is(200);
     let found = rows(&server, &app, "devices", "");
     assert_eq!(found.len(), 1);
     for (column, value) in [

@@ -29,7 +29,7 @@ fn form<'a>(url: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)
 
 /// The secret on the page that shows it once.
 #[track_caller]
-fn secret_of(crew: &Crew<'_>, made: Page) -> String {
+fn secret_of(crew: &Crew, made: Page) -> String {
     assert_eq!(made.taken(), "/console/access/made");
     let shown = crew.get("/console/access/made").shown();
     let after = shown.split("id=\"made-secret\">").nth(1).expect("a secret");

@@ -37,12 +37,8 @@ fn webhook(name: &str, url: &str, interactions: &[&str], changes: &[&str]) -> Ne
 
 /// Subscribes a receiver; the webhook's id and secret.
 fn subscribe(server: &Server, new: &NewWebhook) -> (i64, String) {
-    let (ctx, new) = (server.context(), new.clone());
-    server
-        .app
-        .store
-        .write_blocking(move |tx| store::create(tx, &ctx, &new, None))
-        .expect("a webhook")
+    let new = new.clone();
+    server.write(move |tx, ctx| store::create(tx, ctx, &new, None))
 }
 
 /// Subscribes a receiver to interactions and changes.

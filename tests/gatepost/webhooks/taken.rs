@@ -5,7 +5,8 @@ use super::{
     server, set, subscribe, told, webhook,
 };
 use crate::console::page;
-use gatepost::{domain::webhooks::NewWebhook, identity::ConsoleRole};
+use crate::harness::{has, lacks, words};
+use gatepost::domain::webhooks::NewWebhook;
 use serde_json::json;
 use std::{
     collections::BTreeSet,
@@ -17,24 +18,24 @@ use std::{
 fn a_check_in_is_told_signed_and_as_the_api_shows_it() {
     let (server, receiver) = (server(), Receiver::start());
     let (_, secret) = told(&server, &receiver, &["check-in"], &[]);
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     let (ada, hall) = (
-        caller.delegate(&json!({"firstName": "Ada", "barcode": "A"})),
-        caller.device(&json!({"name": "Hall", "code": "hall"})),
+        api.delegate(&json!({"firstName": "Ada", "barcode": "A"})),
+        api.device(&json!({"name": "Hall", "code": "hall"})),
     );
     let batch = json!({
         "sharedValues": {"photo": "QUJD"},
         "interactions": {"a": {"interactionType": "check-in", "delegate": ada, "device": hall,
             "data": {"photo": {"$shared": "photo"}, "said": "Grüße"}}},
     });
-    caller.post("/interaction/batch", &batch).data();
+    api.post("/interaction/batch", &batch).data();
     let came = receiver.wait_for(1);
     let delivery = &came[0];
     assert_eq!(delivery.path, "/in");
     assert_eq!(delivery.headers["content-type"], "application/json");
     assert!(delivery.headers["user-agent"].starts_with("Gatepost/"));
     assert_eq!(delivery.kind(), "interaction.created");
-    let shown = caller.get("/interaction/list").data()[0].clone();
+    let shown = api.get("/interaction/list").data()[0].clone();
     assert_eq!(delivery.data(), &shown);
     assert_eq!(delivery.data()["data"]["photo"], "QUJD");
     assert_eq!(delivery.body["createdAt"], shown["createdAt"]);
@@ -45,14 +46,14 @@ fn a_check_in_is_told_signed_and_as_the_api_shows_it() {
 #[test]
 fn only_what_is_asked_for_is_told_and_only_from_then_on() {
     let (server, receiver) = (server(), Receiver::start());
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada"}));
-    let event = caller.device(&json!({"name": "Congress", "code": "c26", "deviceType": "event"}));
-    let hall = caller.device(&json!({"name": "Hall", "code": "hall", "parent": event}));
-    let bar = caller.device(&json!({"name": "Bar", "code": "bar"}));
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
+    let event = api.device(&json!({"name": "Congress", "code": "c26", "deviceType": "event"}));
+    let hall = api.device(&json!({"name": "Hall", "code": "hall", "parent": event}));
+    let bar = api.device(&json!({"name": "Bar", "code": "bar"}));
     let record = |kind: &str, device: i64| {
         let body = json!({"delegate": ada, "device": device});
-        caller.interact(kind, &body).id()
+        api.interact(kind, &body).id()
     };
     record("lead", hall);
     let new = NewWebhook {
@@ -68,7 +69,7 @@ fn only_what_is_asked_for_is_told_and_only_from_then_on() {
     let ids: Vec<_> = came.iter().map(|came| came.data()["id"].as_i64()).collect();
     assert_eq!(ids, [Some(first), Some(second)]);
     // A device of the list that comes later counts from then on.
-    let later = caller.device(&json!({"name": "Annexe", "code": "not-there-yet"}));
+    let later = api.device(&json!({"name": "Annexe", "code": "not-there-yet"}));
     let third = record("lead", later);
     let came = receiver.wait_for(3);
     assert_eq!(came[2].data()["id"], third);
@@ -79,56 +80,43 @@ fn only_what_is_asked_for_is_told_and_only_from_then_on() {
 fn changes_of_records_are_told_as_they_stand() {
     let (server, receiver) = (server(), Receiver::start());
     told(&server, &receiver, &[], &["*"]);
-    let caller = server.caller_with_all();
-    let crew = server.crew(ConsoleRole::Administrator);
-    let ada = caller.delegate(&json!({"firstName": "Ada", "email": "ada@example.org"}));
+    let api = server.caller_with_all();
+    let crew = server.administrator();
+    let ada = api.delegate(&json!({"firstName": "Ada", "email": "ada@example.org"}));
     receiver.wait_for(1);
-    caller
-        .patch(
-            &format!("/delegate/id:{ada}"),
-            &json!({"company": "Engines"}),
-        )
-        .data();
+    api.patch(
+        &format!("/delegate/id:{ada}"),
+        &json!({"company": "Engines"}),
+    )
+    .data();
     let came = receiver.wait_for(2);
     assert_eq!(came[0].kind(), "delegate.created");
     assert_eq!(came[1].kind(), "delegate.updated");
-    let mut shown = caller.get(&format!("/delegate/id:{ada}")).data().clone();
-    for carried in [
-        "firstInteractions",
-        "secondInteractions",
-        "thirdInteractions",
-        "children",
-    ] {
+    let mut shown = api.read(&format!("/delegate/id:{ada}"));
+    for carried in words("firstInteractions secondInteractions thirdInteractions children") {
         shown.as_object_mut().expect("an object").remove(carried);
     }
     assert_eq!(came[1].data(), &shown);
     assert_eq!(came[1].data()["company"], "Engines");
 
-    let event = caller
-        .post("/event/new", &json!({"eventName": "Congress"}))
-        .id();
-    let room = caller.device(&json!({"name": "Room"}));
+    let event = api.event(&json!({"eventName": "Congress"}));
+    let room = api.device(&json!({"name": "Room"}));
     // Under the name of its device, too, an event is one.
-    caller
-        .patch(&format!("/device/id:{event}"), &json!({"name": "Fair"}))
+    api.patch(&format!("/device/id:{event}"), &json!({"name": "Fair"}))
         .data();
-    let seen = caller.interact("lead", &json!({"delegate": ada})).id();
-    caller.delete(&format!("/interaction/id:{seen}"));
-    caller.delete(&format!("/device/id:{room}"));
-    caller.delete(&format!("/delegate/id:{ada}"));
+    let seen = api.interact("lead", &json!({"delegate": ada})).id();
+    api.delete(&format!("/interaction/id:{seen}"));
+    api.delete(&format!("/device/id:{room}"));
+    api.delete(&format!("/delegate/id:{ada}"));
     let came = receiver.wait_for(8);
     let kinds: Vec<_> = came[2..]
         .iter()
         .map(|came| came.kind().to_owned())
         .collect();
-    for kind in [
-        "event.created",
-        "event.updated",
-        "device.created",
-        "device.deleted",
-        "interaction.deleted",
-        "delegate.deleted",
-    ] {
+    for kind in words(
+        "event.created event.updated device.created device.deleted interaction.deleted \
+         delegate.deleted",
+    ) {
         assert!(kinds.iter().any(|told| told == kind), "{kind} in {kinds:?}");
     }
     let of = |kind: &str| {
@@ -143,8 +131,7 @@ fn changes_of_records_are_told_as_they_stand() {
         of("delegate.deleted"),
         json!({"id": ada, "_type": "delegate"})
     );
-    crew.post(&format!("/console/delegates/{ada}/restore"), &[])
-        .taken();
+    crew.press(&format!("/console/delegates/{ada}/restore"));
     let came = receiver.wait_for(9);
     assert_eq!(came[8].kind(), "delegate.restored");
     assert_eq!(came[8].data()["firstName"], "Ada");
@@ -156,16 +143,8 @@ fn changes_of_records_are_told_as_they_stand() {
 fn records_that_an_import_makes_are_told_one_by_one() {
     let (server, receiver) = (server(), Receiver::start());
     let import = |name: &str, list: &str, args: &[&str]| {
-        let path = server.folder.path().join(name);
-        std::fs::write(&path, list).expect("a list");
-        let output = Command::new(env!("CARGO_BIN_EXE_gatepost"))
-            .arg("--db")
-            .arg(server.path())
-            .args(["import", "delegates", path.to_str().expect("a name")])
-            .args(args)
-            .output()
-            .expect("the binary runs");
-        assert!(output.status.success(), "{output:?}");
+        let path = server.file(name, list);
+        server.done(&[&["import", "delegates", &path], args].concat());
     };
     // What came before the webhook is none of its business.
     import("before.csv", "barcode,Name\nX,Xu\n", &[]);
@@ -179,13 +158,10 @@ fn records_that_an_import_makes_are_told_one_by_one() {
         .map(|came| came.data()["id"].as_i64().expect("an id"))
         .collect();
     assert_eq!((ids.len(), people.len()), (300, 300));
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     for one in came.iter().take(5) {
         assert_eq!(one.kind(), "delegate.created");
-        let shown = caller
-            .get(&format!("/delegate/id:{}", one.data()["id"]))
-            .data()
-            .clone();
+        let shown = api.read(&format!("/delegate/id:{}", one.data()["id"]));
         assert_eq!(one.data()["lastName"], shown["lastName"]);
         assert_eq!(one.body["createdAt"], shown["createdAt"]);
     }
@@ -207,13 +183,10 @@ fn records_that_an_import_makes_are_told_one_by_one() {
         "{kinds:?}"
     );
     // People see where somebody came from.
-    let crew = server.crew(ConsoleRole::Administrator);
+    let crew = server.administrator();
     let first: i64 = server.value("SELECT id FROM delegates WHERE barcode = 'C7'");
-    let html = crew.get(&format!("/console/delegates/{first}")).shown();
-    assert!(
-        html.contains("Imported") && html.contains("import of list.csv"),
-        "{html}"
-    );
+    let html = crew.page(&format!("/console/delegates/{first}"));
+    has(&html, ["Imported", "import of list.csv"]);
     assert_eq!(receiver.came().len(), 302);
 }
 
@@ -221,18 +194,13 @@ fn records_that_an_import_makes_are_told_one_by_one() {
 fn two_records_that_become_one_are_told() {
     let (server, receiver) = (server(), Receiver::start());
     told(&server, &receiver, &[], &["delegate.*"]);
-    let caller = server.caller_with_all();
-    let one = caller.delegate(&json!({"firstName": "Ada"}));
-    let two = caller.delegate(&json!({"firstName": "Ada", "company": "Engines"}));
-    let ctx = server.context();
-    server
-        .app
-        .store
-        .write_blocking(move |tx| {
-            use gatepost::{domain::delegates::merge::merge, types::DelegateId};
-            merge(tx, &ctx, DelegateId(one), DelegateId(two), &set(&[]))
-        })
-        .expect("merged");
+    let api = server.caller_with_all();
+    let one = api.delegate(&json!({"firstName": "Ada"}));
+    let two = api.delegate(&json!({"firstName": "Ada", "company": "Engines"}));
+    server.write(move |tx, ctx| {
+        use gatepost::{domain::delegates::merge::merge, types::DelegateId};
+        merge(tx, ctx, DelegateId(one), DelegateId(two), &set(&[]))
+    });
     // Of two records, so in any order.
     let came = receiver.wait("the merge", |came| {
         ["delegate.merged", "delegate.updated"]
@@ -252,9 +220,9 @@ fn two_records_that_become_one_are_told() {
 fn one_person_is_told_in_order_however_fast_it_goes() {
     let (server, receiver) = (server(), Receiver::start());
     told(&server, &receiver, &["*"], &["delegate.*"]);
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     let people: Vec<i64> = (0..5)
-        .map(|n| caller.delegate(&json!({"barcode": format!("P{n}")})))
+        .map(|n| api.delegate(&json!({"barcode": format!("P{n}")})))
         .collect();
     let items: serde_json::Map<_, _> = (0..500)
         .map(|n| {
@@ -263,8 +231,7 @@ fn one_person_is_told_in_order_however_fast_it_goes() {
             (format!("{n}"), item)
         })
         .collect();
-    caller
-        .post("/interaction/batch", &json!({"interactions": items}))
+    api.post("/interaction/batch", &json!({"interactions": items}))
         .data();
     let came = receiver.wait_for(505);
     for person in people {
@@ -290,14 +257,11 @@ fn one_person_is_told_in_order_however_fast_it_goes() {
 fn a_person_decides_what_is_told_from_now_on() {
     let (server, receiver) = (server(), Receiver::start());
     let (id, _) = told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada"}));
-    let crew = server.crew(ConsoleRole::Administrator);
-    let act = |end: &str| {
-        crew.post(&format!("/console/webhooks/{id}/{end}"), &[])
-            .taken()
-    };
-    let lead = || caller.interact("lead", &json!({"delegate": ada})).id();
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
+    let crew = server.administrator();
+    let act = |end: &str| crew.press(&format!("/console/webhooks/{id}/{end}"));
+    let lead = || api.interact("lead", &json!({"delegate": ada})).id();
     lead();
     receiver.wait_for(1);
     act("pause");
@@ -309,8 +273,7 @@ fn a_person_decides_what_is_told_from_now_on() {
     act("skip");
     let after = lead();
     assert_eq!(receiver.wait_for(3)[2].data()["id"], after);
-    crew.post(&format!("/console/webhooks/{id}/remove"), &[])
-        .taken();
+    crew.press(&format!("/console/webhooks/{id}/remove"));
     lead();
     let other = Receiver::that(|_| Act::Answer(204, ""));
     subscribe(&server, &webhook("Other", &other.url(), &["lead"], &[]));
@@ -318,17 +281,18 @@ fn a_person_decides_what_is_told_from_now_on() {
     other.wait_for(1);
     assert_eq!(receiver.came().len(), 3, "nobody is told who is removed");
     let listed = page(crew.request(reqwest::Method::GET, "/console/webhooks")).shown();
-    assert!(listed.contains(">Other<") && !listed.contains(">CRM<"));
+    has(&listed, ">Other<");
+    lacks(&listed, ">CRM<");
 }
 
 #[test]
 fn the_handbook_verifies_deliveries() {
     let (server, receiver) = (server(), Receiver::start());
     let (_, secret) = told(&server, &receiver, &["lead"], &[]);
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada"}));
+    let api = server.caller_with_all();
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
     let body = json!({"delegate": ada, "data": {"said": "Grüße"}});
-    caller.interact("lead", &body).id();
+    api.interact("lead", &body).id();
     let delivery = receiver.wait_for(1)[0].clone();
     let page = include_str!("../../../assets/handbook/integrate.md");
     let part = page

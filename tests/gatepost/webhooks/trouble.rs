@@ -24,7 +24,7 @@ fn n(delivery: &Delivery) -> i64 {
 }
 
 /// Somebody's lead, numbered.
-fn lead(caller: &Caller<'_>, of: i64, n: i64) {
+fn lead(caller: &Caller, of: i64, n: i64) {
     let body = json!({"delegate": of, "data": {"n": n}});
     caller.interact("lead", &body).id();
 }

@@ -10,7 +10,7 @@ use crate::{
         smtp::{Act, MailServer},
     },
     faults::process::{beside, until},
-    harness::{Caller, PASSWORD, Reply, Server, reply, whole},
+    harness::{Caller, PASSWORD, Reply, Server, at_once, cases, has, lacks, reply, whole},
     people::memmem,
 };
 use gatepost::identity::Role;
@@ -41,7 +41,7 @@ impl Site {
         }
     }
 
-    fn caller(&self) -> Caller<'_> {
+    fn caller(&self) -> Caller {
         let text = |name: &str| self.client[name].as_str().expect(name);
         self.server
             .caller_of(text("client_id"), text("client_secret"))
@@ -71,13 +71,13 @@ impl Site {
 
     /// Has a code sent, and reads it.
     fn sent(&self, email: &str) -> String {
-        assert_eq!(self.send(email).status, 200);
+        self.send(email).is(200);
         self.code(email).expect("a code")
     }
 
     /// Has a code sent, and reads it from what went to the address that we know.
     fn sent_as(&self, asked: &str, known: &str) -> String {
-        assert_eq!(self.send(asked).status, 200);
+        self.send(asked).is(200);
         self.code(known).expect("a code")
     }
 
@@ -86,7 +86,7 @@ impl Site {
         ask(&self.server, &with(&self.client, &body))
     }
 
-    fn signed_in(&self, email: &str, password: &str) -> Caller<'_> {
+    fn signed_in(&self, email: &str, password: &str) -> Caller {
         let answer = self.sign_in(email, password);
         let token = granted(&answer)["access_token"]
             .as_str()
@@ -142,11 +142,7 @@ fn a_code_takes_the_place_of_the_password_once() {
     site.shut_out("ada@example.org", &code);
     site.signed_in("ada@example.org", PASSWORD);
     assert_eq!((site.users(), site.messages()), (1, 1));
-    assert_eq!(
-        site.server
-            .value::<i64>("SELECT count(*) FROM one_time_passwords"),
-        0
-    );
+    assert_eq!(site.server.count("one_time_passwords"), 0);
 }
 
 #[test]
@@ -157,11 +153,8 @@ fn neither_code_nor_address_stands_where_codes_are_kept() {
     let row: String = site
         .server
         .value("SELECT hex(address) || code_hash FROM one_time_passwords");
-    assert!(row.contains("$argon2id$"), "{row}");
-    assert!(
-        !row.contains(&format!("{code}$")) && !row.contains("ada@"),
-        "{row}"
-    );
+    has(&row, "$argon2id$");
+    lacks(&row, [&format!("{code}$"), "ada@"]);
 }
 
 #[test]
@@ -169,7 +162,7 @@ fn a_code_that_waits_to_be_sent_stands_nowhere_in_the_file() {
     let site = Site::new();
     site.server.user("ada@example.org", &[], None);
     site.mail.act(&[Act::GoneAt("")]);
-    assert_eq!(site.send("ada@example.org").status, 200);
+    site.send("ada@example.org").is(200);
     let tried = "SELECT count(*) FROM messages WHERE state = 'waiting' AND attempts = 1";
     until("the first attempt has failed", || {
         site.server.value::<i64>(tried) == 1
@@ -226,15 +219,7 @@ fn of_many_who_come_with_one_code_at_once_one_gets_in() {
     let site = Site::new();
     site.server.user("ada@example.org", &[], None);
     let code = site.sent("ada@example.org");
-    let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let tries: Vec<_> = (0..5)
-            .map(|_| scope.spawn(|| site.sign_in("ada@example.org", &code).reply.status))
-            .collect();
-        tries
-            .into_iter()
-            .map(|one| one.join().expect("an answer"))
-            .collect()
-    });
+    let statuses: Vec<u16> = at_once(5, |_| site.sign_in("ada@example.org", &code).reply.status);
     assert_eq!(
         statuses.iter().filter(|status| **status == 200).count(),
         1,
@@ -265,7 +250,7 @@ fn a_client_that_is_none_uses_no_guess_up() {
 #[test]
 fn it_is_at_each_of_its_addresses_and_takes_an_address_alone() {
     let site = Site::new();
-    let caller = site.caller();
+    let api = site.caller();
     let request = |path: &str| {
         site.server
             .request(Method::POST, path)
@@ -274,27 +259,24 @@ fn it_is_at_each_of_its_addresses_and_takes_an_address_alone() {
     for path in ["/api/otp/send", "/api/v5/otp/send", "/api/5/otp/send.json"] {
         reply(request(path)).refused(401, 1201, "needs a token");
         assert_eq!(
-            reply(request(path).bearer_auth(&caller.token)).status,
+            reply(request(path).bearer_auth(&api.token)).status,
             200,
             "{path}"
         );
     }
-    for (body, about) in [
-        (json!({}), "email"),
-        (json!({"email": 7}), "email"),
-        (json!({"email": null}), "email"),
-        (json!({"email": "nobody"}), "e-mail address"),
-        (json!({"email": "a b@example.org"}), "e-mail address"),
-        (
-            json!({"email": format!("{}@example.org", "x".repeat(300))}),
-            "e-mail address",
-        ),
-        (json!({"email": "a@example.org", "sms": true}), "sms"),
-        (json!(["a@example.org"]), ""),
-    ] {
-        caller.post("/otp/send", &body).refused(400, 1100, about);
+    for (body, about) in cases::<(Value, &str)>(json!([
+        [{}, "email"],
+        [{"email": 7}, "email"],
+        [{"email": null}, "email"],
+        [{"email": "nobody"}, "e-mail address"],
+        [{"email": "a b@example.org"}, "e-mail address"],
+        [{"email": format!("{}@example.org", "x".repeat(300))}, "e-mail address"],
+        [{"email": "a@example.org", "sms": true}, "sms"],
+        [["a@example.org"], ""],
+    ])) {
+        api.post("/otp/send", &body).invalid(about);
     }
-    let get = caller.request(Method::GET, "/otp/send");
+    let get = api.request(Method::GET, "/otp/send");
     reply(get).refused(405, 1104, "");
 }
 
@@ -303,8 +285,8 @@ fn where_no_mail_leaves_it_is_said_so() {
     let server = Server::start();
     server.user("ada@example.org", &[], None);
     for email in ["ada@example.org", "nobody@example.org"] {
-        let caller = server.caller(&[]);
-        let request = caller.request(Method::POST, "/otp/send");
+        let api = server.caller(&[]);
+        let request = api.request(Method::POST, "/otp/send");
         let answer = whole(request.json(&json!({"email": email})));
         answer.reply.refused(503, 1110, "no gateway for e-mail");
         // Retrying does not help.

@@ -1,7 +1,7 @@
 //! Who may have a code and who they are then; nobody else is told either.
 
 use super::{Site, other_than};
-use crate::harness::{PASSWORD, whole};
+use crate::harness::{PASSWORD, whole, words};
 use reqwest::Method;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -22,11 +22,7 @@ fn nothing_tells_whether_somebody_has_an_address() {
         assert!(took >= Duration::from_millis(300), "{took:?}");
     }
     assert_eq!(site.messages(), 1, "only who may sign in gets a mail");
-    assert_eq!(
-        site.server
-            .value::<i64>("SELECT count(*) FROM one_time_passwords"),
-        2
-    );
+    assert_eq!(site.server.count("one_time_passwords"), 2);
     // Nor does the sign-in: whoever guesses is told the same.
     site.shut_out("nobody@example.org", "123456");
     site.shut_out("nowhere@example.org", "123456");
@@ -87,12 +83,7 @@ fn who_may_have_one_is_a_setting_and_nobody_becomes_a_user_by_being_asked_for() 
 fn a_sign_in_by_code_ties_the_user_to_the_one_delegate_with_the_address() {
     let site = Site::new();
     let all = site.server.caller_with_all();
-    for email in [
-        "one@example.org",
-        "two@example.org",
-        "taken@example.org",
-        "gone@example.org",
-    ] {
+    for email in words("one@example.org two@example.org taken@example.org gone@example.org") {
         site.server.user(email, &[], None);
     }
     let one = all.delegate(&json!({"email": "ONE@example.org"}));
@@ -102,7 +93,7 @@ fn a_sign_in_by_code_ties_the_user_to_the_one_delegate_with_the_address() {
     let taken = all.delegate(&json!({"email": "taken@example.org"}));
     site.server.user("holder@example.org", &[], Some(taken));
     let gone = all.delegate(&json!({"email": "gone@example.org"}));
-    assert_eq!(all.delete(&format!("/delegate/id:{gone}")).status, 204);
+    all.delete(&format!("/delegate/id:{gone}")).is(204);
     let tied = |email: &str| {
         site.signed_in(email, &site.sent(email))
             .get("/delegate/myself")
@@ -117,9 +108,9 @@ fn a_sign_in_by_code_ties_the_user_to_the_one_delegate_with_the_address() {
         "it is somebody else's already"
     );
     assert_eq!(tied("gone@example.org"), None);
-    let audited: i64 = site
+    let audited = site
         .server
-        .value("SELECT count(*) FROM audit WHERE record_type = 'user' AND action = 'update'");
+        .count("audit WHERE record_type = 'user' AND action = 'update'");
     assert_eq!(audited, 1);
     // Once tied it stays so, whatever the address in the record becomes.
     all.patch(&format!("/delegate/id:{one}"), &json!({"email": null}))
@@ -137,15 +128,12 @@ fn a_sign_in_by_code_ties_the_user_to_the_one_delegate_with_the_address() {
 fn who_asks_too_often_waits_whether_or_not_somebody_has_the_address() {
     let site = Site::new();
     site.server.user("ada@example.org", &[], None);
-    let caller = site.caller();
+    let api = site.caller();
     for email in ["ada@example.org", "nobody@example.org"] {
         for _ in 0..5 {
-            assert_eq!(
-                caller.post("/otp/send", &json!({"email": email})).status,
-                200
-            );
+            api.post("/otp/send", &json!({"email": email})).is(200);
         }
-        let request = caller
+        let request = api
             .request(Method::POST, "/otp/send")
             .json(&json!({"email": email.to_uppercase()}));
         let answer = whole(request);

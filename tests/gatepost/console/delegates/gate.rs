@@ -1,25 +1,23 @@
 //! Letting in by hand, and the note that gates show.
 
-use crate::harness::Server;
-use gatepost::identity::ConsoleRole;
+use crate::harness::{Server, has};
 use serde_json::json;
 
 #[test]
 fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada"}));
-    let hall = caller.device(&json!({"name": "Hall", "data": {"Access": {"entry": "single"}}}));
+    let (server, api) = Server::with_api();
+    let ada = api.delegate(&json!({"firstName": "Ada"}));
+    let hall = api.device(&json!({"name": "Hall", "data": {"Access": {"entry": "single"}}}));
     let hall = hall.to_string();
-    let crew = server.crew(ConsoleRole::Operator);
+    let crew = server.operator();
     let pass = |kind: &str| {
         let fields = [("kind", kind), ("device", hall.as_str())];
         crew.post(&format!("/console/delegates/{ada}/passage"), &fields)
     };
     let record = pass("check-in").taken();
-    let html = crew.get(&record).shown();
-    assert!(html.contains("Ada is checked in at Hall.") && html.contains("inside Hall since"));
-    assert!(html.contains(&format!("value=\"{hall}\" selected")));
+    let html = crew.page(&record);
+    has(&html, ["Ada is checked in at Hall.", "inside Hall since"]);
+    has(&html, &format!("value=\"{hall}\" selected"));
     let refused = pass("check-in");
     refused.refused(422, "Already used at Hall");
     refused.refused(422, "Admit anyway");
@@ -41,20 +39,18 @@ fn somebody_is_let_in_by_hand_by_the_rules_or_in_spite_of_them() {
     assert_eq!(server.value::<i64>(&inside), 0);
     let kept = "SELECT count(*) FROM refusals WHERE user_id IS NOT NULL";
     assert_eq!(server.value::<i64>(kept), 2);
-    let html = crew.get(&record).shown();
-    assert!(html.contains("<h2 id=\"refusals\">Refused</h2>"));
+    crew.sees(&record, "<h2 id=\"refusals\">Refused</h2>");
 }
 
 #[test]
 fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
-    let server = Server::start();
-    let caller = server.caller_with_all();
-    let ada = caller.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
-    let hall = caller.device(&json!({"code": "hall", "data": {"Access": {"maxCheckIns": 1}}}));
-    let crew = server.crew(ConsoleRole::Operator);
+    let (server, api) = Server::with_api();
+    let ada = api.delegate(&json!({"firstName": "Ada", "barcode": "T-1"}));
+    let hall = api.device(&json!({"code": "hall", "data": {"Access": {"maxCheckIns": 1}}}));
+    let crew = server.operator();
     // That there is no note is remembered for the next scan, until there is one.
-    let foyer = caller.device(&json!({"code": "foyer"}));
-    let none = caller.interact("check-in", &json!({"delegate": ada, "device": foyer}));
+    let foyer = api.device(&json!({"code": "foyer"}));
+    let none = api.scan("check-in", ada, foyer);
     assert_eq!((none.status, &none.body["meta"]), (201, &json!({})));
     let path = format!("/console/delegates/{ada}/note");
     crew.post(
@@ -72,29 +68,29 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
     crew.post(&path, &[("note", "VIP"), ("level", "info")])
         .refused(409, "changed this note meanwhile");
     let scan = json!({"delegate": "barcode:T-1", "device": hall});
-    let tried = caller.post("/interaction/test/check-in", &scan);
+    let tried = api.post("/interaction/test/check-in", &scan);
     assert_eq!(
         (tried.status, &tried.body["meta"]),
         (200, &json!({"note": note}))
     );
     let mut once = scan.clone();
     once["nonce"] = "n-1".into();
-    let passed = caller.interact("check-in", &once);
+    let passed = api.interact("check-in", &once);
     assert_eq!(
         (passed.status, &passed.body["meta"]),
         (201, &json!({"note": note}))
     );
-    let again = caller.interact("check-in", &once);
+    let again = api.interact("check-in", &once);
     assert_eq!(
         (again.status, &again.body["meta"]),
         (200, &json!({"replayed": true, "note": note}))
     );
     for path in ["/interaction/new/check-in", "/interaction/test/check-in"] {
-        let refused = caller.post(path, &scan);
+        let refused = api.post(path, &scan);
         refused.refused(412, 740, "already checked in once");
         assert_eq!(refused.body["meta"]["note"], note, "{path}");
     }
-    let batch = caller.post(
+    let batch = api.post(
         "/interaction/batch",
         &json!({"interactions": {
             "in": {"interactionType": "check-in", "delegate": ada, "device": hall},
@@ -102,19 +98,19 @@ fn a_gate_is_told_the_note_whether_somebody_passes_or_not() {
             "lead": {"interactionType": "lead", "delegate": ada},
         }}),
     );
-    let items = batch.data().as_array().expect("items");
+    let items = batch.list();
     assert_eq!(items[0]["status"], 412);
     assert_eq!(items[0]["meta"]["note"], note);
     assert_eq!(items[1]["meta"], json!({"note": note}));
     assert_eq!(items[2]["meta"], json!({}), "a lead is no passage");
-    let html = crew.get(&format!("/console/delegates/{ada}")).shown();
-    assert!(html.contains("Stop: hold the person and read it"));
+    let html = crew.page(&format!("/console/delegates/{ada}"));
+    has(&html, "Stop: hold the person and read it");
     let was = ("was", "Allergic to \"nuts\"");
     crew.post(
         &path,
         &[("note", "x"), ("level", "stop"), ("remove", "1"), was],
     )
     .taken();
-    let tried = caller.post("/interaction/test/check-out", &scan);
+    let tried = api.post("/interaction/test/check-out", &scan);
     assert_eq!(tried.body["meta"], json!({}));
 }

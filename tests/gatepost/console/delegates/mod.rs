@@ -61,7 +61,7 @@ pub fn set(fields: &mut [(String, String)], name: &str, value: &str) {
 }
 
 /// Sends fields.
-pub fn send(crew: &Crew<'_>, path: &str, fields: &[(String, String)]) -> super::Page {
+pub fn send(crew: &Crew, path: &str, fields: &[(String, String)]) -> super::Page {
     let fields: Vec<(&str, &str)> = fields
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))

@@ -1,25 +1,25 @@
 //! Finding people, and taking along what was found.
 
 use super::super::{Crew, page};
-use crate::harness::Server;
+use crate::harness::{Server, has, lacks};
 use gatepost::identity::ConsoleRole;
 use reqwest::Method;
 use serde_json::json;
 
 fn people(server: &Server) -> [i64; 4] {
-    let caller = server.caller_with_all();
+    let api = server.caller_with_all();
     [
         json!({"firstName": "Ada", "lastName": "Lovelace", "company": "Analytical Engines", "email": "ada@engines.example", "barcode": "T-100", "rfid": "E200-1", "delegateType": "speaker", "rawFlags": "p"}),
         json!({"firstName": "Adam", "lastName": "Müller", "company": "Nordwind", "externalId": "R-7", "delegateType": "visitor"}),
         json!({"firstName": "Grace", "lastName": "Hopper", "company": "Nordwind", "phone": "+49 30 1234", "delegateType": "visitor", "data": {"Data": {"meal": "vegan"}}}),
         json!({"firstName": "Li", "lastName": "Na", "delegateType": "crew"}),
     ]
-    .map(|body| caller.delegate(&body))
+    .map(|body| api.delegate(&body))
 }
 
 /// The ids on a page of the list.
-fn found(crew: &Crew<'_>, query: &str) -> Vec<i64> {
-    ids(&crew.get(&format!("/console/delegates?{query}")).shown())
+fn found(crew: &Crew, query: &str) -> Vec<i64> {
+    ids(&crew.page(&format!("/console/delegates?{query}")))
 }
 
 fn ids(html: &str) -> Vec<i64> {
@@ -34,7 +34,7 @@ fn ids(html: &str) -> Vec<i64> {
 fn words_find_people_wherever_they_stand() {
     let server = Server::start();
     let [ada, adam, grace, li] = people(&server);
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     for (query, expected) in [
         ("", vec![ada, adam, grace, li]),
         ("q=ada", vec![ada, adam]),
@@ -61,8 +61,7 @@ fn words_find_people_wherever_they_stand() {
     ] {
         assert_eq!(found(&crew, query), expected, "{query}");
     }
-    crew.get("/console/delegates?q=grace+love")
-        .shown()
+    crew.page("/console/delegates?q=grace+love")
         .find("No matches")
         .expect("it says so");
 }
@@ -71,53 +70,45 @@ fn words_find_people_wherever_they_stand() {
 fn a_scanned_code_of_any_kind_leads_straight_to_its_holder() {
     let server = Server::start();
     let [ada, ..] = people(&server);
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let record = format!("/console/delegates/{ada}");
     for code in ["T-100", "E200-1"] {
         let scanned = crew.get(&format!("/console/delegates?q={code}&go=1"));
         assert_eq!(scanned.taken(), record);
-        let typed = crew.get(&format!("/console/delegates?q={code}")).shown();
+        let typed = crew.page(&format!("/console/delegates?q={code}"));
         assert!(typed.contains("of <a href=\"") && typed.contains(&record));
     }
-    let html = crew.get("/console/delegates?q=E200-2&go=1").shown();
-    assert!(html.contains("No matches"));
+    crew.sees("/console/delegates?q=E200-2&go=1", "No matches");
 }
 
 #[test]
 fn as_one_types_only_what_is_found_is_sent() {
     let server = Server::start();
     let [ada, adam, ..] = people(&server);
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let part = page(
         crew.request(Method::GET, "/console/delegates?q=ada")
             .header("hx-request", "true"),
     )
     .shown();
     assert_eq!(ids(&part), [ada, adam]);
-    assert!(!part.contains("<html") && !part.contains("name=\"q\""));
+    lacks(&part, ["<html", "name=\"q\""]);
 }
 
 #[test]
 fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
     let server = Server::start();
     let [ada, adam, grace, li] = people(&server);
-    let caller = server.caller_with_all();
-    let hall = caller.device(&json!({"name": "Hall"}));
-    caller
-        .interact("check-in", &json!({"delegate": ada, "device": hall}))
-        .id();
-    caller
-        .interact(
-            "check-in-override",
-            &json!({"delegate": grace, "device": hall}),
-        )
-        .id();
-    assert_eq!(caller.delete(&format!("/delegate/id:{li}")).status, 204);
-    let crew = server.crew(ConsoleRole::Operator);
+    let api = server.caller_with_all();
+    let hall = api.device(&json!({"name": "Hall"}));
+    api.scan("check-in", ada, hall).id();
+    api.scan("check-in-override", grace, hall).id();
+    api.delete(&format!("/delegate/id:{li}")).is(204);
+    let crew = server.operator();
     assert_eq!(found(&crew, &format!("device={hall}")), [ada, grace]);
     assert_eq!(found(&crew, &format!("device={hall}&been=no")), [adam]);
     // Without a place it is about every place.
-    let stage = caller.device(&json!({"name": "Stage"}));
+    let stage = api.device(&json!({"name": "Stage"}));
     assert_eq!(found(&crew, "been=no"), [adam]);
     assert_eq!(found(&crew, "been=yes"), [ada, grace]);
     assert_eq!(
@@ -125,23 +116,18 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
         [ada, adam, grace]
     );
     // A check-in counts at the places above, too, as on their pages.
-    let booth = caller.device(&json!({"name": "Booth", "parent": stage}));
-    caller
-        .interact("check-in", &json!({"delegate": adam, "device": booth}))
-        .id();
+    let booth = api.device(&json!({"name": "Booth", "parent": stage}));
+    api.scan("check-in", adam, booth).id();
     assert_eq!(found(&crew, &format!("device={stage}")), [adam]);
     assert_eq!(
         found(&crew, &format!("device={stage}&been=no")),
         [ada, grace]
     );
-    let speaker = caller.delegate(&json!({"firstName": "Sue", "delegateType": "speaker"}));
+    let speaker = api.delegate(&json!({"firstName": "Sue", "delegateType": "speaker"}));
     assert_eq!(found(&crew, "type=speaker&been=no&device="), [speaker]);
-    let narrowed = crew.get("/console/delegates?been=no").shown();
-    assert!(narrowed.contains("<details class=\"more\" open>"));
-    assert_eq!(
-        caller.delete(&format!("/delegate/id:{speaker}")).status,
-        204
-    );
+    let narrowed = crew.page("/console/delegates?been=no");
+    has(&narrowed, "<details class=\"more\" open>");
+    api.delete(&format!("/delegate/id:{speaker}")).is(204);
     assert_eq!(found(&crew, "deleted=1"), [li, speaker]);
     assert_eq!(found(&crew, "deleted=1&q=ada"), Vec::<i64>::new());
 }
@@ -150,7 +136,7 @@ fn who_was_at_a_device_and_who_was_deleted_can_be_filtered() {
 fn what_is_wrong_with_an_expression_is_told_with_its_place() {
     let server = Server::start();
     people(&server);
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let search = |expression: &str| {
         let query = form_urlencoded::Serializer::new(String::new())
             .append_pair("search", expression)
@@ -161,20 +147,14 @@ fn what_is_wrong_with_an_expression_is_told_with_its_place() {
     search(r#"{"and": [{"==": ["firstName", "Ada"]}, {">=": ["createdAt", "soon"]}]}"#)
         .refused(422, "and[1].&#34;&#62;=&#34;[1]");
     search(r#"{"=="#).refused(422, "is not valid JSON");
-    let html = search(r#"{"=="#).html;
-    assert!(
-        html.contains("{&#34;==</textarea>"),
-        "what was typed stays: {html}"
-    );
+    has(&search(r#"{"=="#).html, "{&#34;==</textarea>");
     for example in crew
-        .get("/console/delegates")
-        .shown()
+        .page("/console/delegates")
         .split("href=\"/console/delegates?search=")
         .skip(1)
     {
         let example = example.split('"').next().expect("an address");
-        crew.get(&format!("/console/delegates?search={example}"))
-            .shown();
+        crew.page(&format!("/console/delegates?search={example}"));
     }
 }
 
@@ -186,24 +166,24 @@ fn pages_can_be_turned_there_and_back() {
          INSERT INTO delegates (public_id, first_name, sources, created_at, updated_at)
          SELECT 'p' || i, 'Person ' || i, '[]', 0, 0 FROM n",
     );
-    let crew = server.crew(ConsoleRole::Viewer);
+    let crew = server.viewer();
     let link = |html: &str, rel: &str| {
         let rest = html.split(&format!("rel=\"{rel}\" href=\"")).nth(1)?;
         Some(rest.split('"').next()?.replace("&amp;", "&"))
     };
     for query in ["", "q=person"] {
-        let first = crew.get(&format!("/console/delegates?{query}")).shown();
+        let first = crew.page(&format!("/console/delegates?{query}"));
         assert_eq!(ids(&first), (1..=50).collect::<Vec<_>>());
-        assert!(first.contains("120 attendees"));
+        has(&first, "120 attendees");
         assert_eq!(link(&first, "prev"), None);
-        let second = crew.get(&link(&first, "next").expect("a link")).shown();
+        let second = crew.page(&link(&first, "next").expect("a link"));
         assert_eq!(ids(&second), (51..=100).collect::<Vec<_>>());
-        let third = crew.get(&link(&second, "next").expect("a link")).shown();
+        let third = crew.page(&link(&second, "next").expect("a link"));
         assert_eq!(ids(&third), (101..=120).collect::<Vec<_>>());
         assert_eq!(link(&third, "next"), None);
-        let back = crew.get(&link(&third, "prev").expect("a link")).shown();
+        let back = crew.page(&link(&third, "prev").expect("a link"));
         assert_eq!(ids(&back), ids(&second));
-        let back = crew.get(&link(&back, "prev").expect("a link")).shown();
+        let back = crew.page(&link(&back, "prev").expect("a link"));
         assert_eq!(ids(&back), ids(&first));
         assert_eq!(link(&back, "prev"), None);
     }
@@ -217,9 +197,8 @@ fn more_than_anybody_reads_is_counted_on_request() {
          INSERT INTO delegates (public_id, first_name, sources, created_at, updated_at)
          SELECT 'p' || i, 'Person ' || i, '[]', 0, 0 FROM n",
     );
-    let crew = server.crew(ConsoleRole::Viewer);
-    let html = crew.get("/console/delegates?q=person").shown();
-    assert!(html.contains("More than 1,000 found"));
+    let crew = server.viewer();
+    crew.sees("/console/delegates?q=person", "More than 1,000 found");
     let count = crew
         .request(Method::GET, "/console/delegates/count?q=person")
         .header("hx-request", "true");
@@ -230,18 +209,14 @@ fn more_than_anybody_reads_is_counted_on_request() {
 fn an_export_holds_what_is_filtered() {
     let server = Server::start();
     let [_, adam, grace, _] = people(&server);
-    let crew = server.crew(ConsoleRole::Viewer);
-    let csv = crew
-        .get("/console/delegates/export?format=csv&type=visitor")
-        .shown();
+    let crew = server.viewer();
+    let csv = crew.page("/console/delegates/export?format=csv&type=visitor");
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    assert!(csv.contains("Grace") && csv.contains("Müller") && !csv.contains("Lovelace"));
-    let json: serde_json::Value = serde_json::from_str(
-        &crew
-            .get("/console/delegates/export?format=json&q=nordwind")
-            .shown(),
-    )
-    .expect("JSON");
+    has(&csv, ["Grace", "Müller"]);
+    lacks(&csv, "Lovelace");
+    let json: serde_json::Value =
+        serde_json::from_str(&crew.page("/console/delegates/export?format=json&q=nordwind"))
+            .expect("JSON");
     let exported: Vec<i64> = json
         .as_array()
         .expect("a list")
@@ -253,11 +228,11 @@ fn an_export_holds_what_is_filtered() {
         .request(Method::GET, "/console/delegates/export?format=xlsx")
         .send()
         .expect("an answer");
-    assert!(
+    has(
         answer.headers()["content-disposition"]
             .to_str()
-            .expect("text")
-            .contains("delegates.xlsx")
+            .expect("text"),
+        "delegates.xlsx",
     );
     assert!(answer.bytes().expect("a body").starts_with(b"PK"));
     crew.get("/console/delegates/export?search=%7B")
@@ -270,12 +245,13 @@ fn a_viewer_is_shown_nothing_that_changes() {
     let [ada, ..] = people(&server);
     let shown = |role| {
         let crew = server.crew(role);
-        let record = crew.get(&format!("/console/delegates/{ada}")).shown();
-        crew.get("/console/delegates").shown() + &record
+        let record = crew.page(&format!("/console/delegates/{ada}"));
+        crew.page("/console/delegates") + &record
     };
     let html = shown(ConsoleRole::Viewer);
-    assert!(!html.contains("/edit\"") && !html.contains("/passage\"") && !html.contains("/new\""));
+    lacks(&html, ["/edit\"", "/passage\"", "/new\""]);
     let html = shown(ConsoleRole::Operator);
-    assert!(html.contains("/edit\"") && !html.contains("/erase\""));
-    assert!(shown(ConsoleRole::Administrator).contains("/erase\""));
+    has(&html, "/edit\"");
+    lacks(&html, "/erase\"");
+    has(shown(ConsoleRole::Administrator), "/erase\"");
 }

@@ -27,7 +27,7 @@ fn form(csrf: &str, kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
     body
 }
 
-impl Crew<'_> {
+impl Crew {
     fn upload_request(&self, kind: &str, name: &str, content: &[u8]) -> RequestBuilder {
         self.upload_to("/console/import", kind, name, content)
     }
