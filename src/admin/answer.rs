@@ -58,12 +58,16 @@ pub fn form_again(template: &impl Template) -> Result<Response> {
     with_status(StatusCode::UNPROCESSABLE_ENTITY, template)
 }
 
+/// The HTML of a part of a page.
+pub fn part(template: &impl Template) -> Result<String> {
+    template.render().map_err(Error::defect)
+}
+
 fn with_status(status: StatusCode, template: &impl Template) -> Result<Response> {
-    let html = template.render().map_err(Error::defect)?;
     Ok(Response::builder()
         .status(status)
         .content_type("text/html; charset=utf-8")
-        .body(html))
+        .body(part(template)?))
 }
 
 /// Goes on at another page, after something was changed.

@@ -156,28 +156,26 @@ impl Deref for Console {
 /// Every route of the console.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    [
-        assets::routes(),
-        setup::routes(),
-        sign_in::routes(),
-        dashboard::routes(),
-        access::routes(),
-        account::routes(),
-        audit::routes(),
-        delegates::routes(),
-        devices::routes(),
-        configuration::routes(),
-        content::routes(),
-        discovery::routes(),
-        import::routes(),
-        interactions::routes(),
-        sales::routes(),
-        reports::routes(),
-        messages::routes(),
-        settings::routes(),
-        webhooks::routes(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let parts: [fn() -> Vec<Route>; 19] = [
+        assets::routes,
+        setup::routes,
+        sign_in::routes,
+        dashboard::routes,
+        access::routes,
+        account::routes,
+        audit::routes,
+        delegates::routes,
+        devices::routes,
+        configuration::routes,
+        content::routes,
+        discovery::routes,
+        import::routes,
+        interactions::routes,
+        sales::routes,
+        reports::routes,
+        messages::routes,
+        settings::routes,
+        webhooks::routes,
+    ];
+    parts.iter().flat_map(|routes| routes()).collect()
 }

@@ -2,7 +2,13 @@
 //! the instance, and creates the place *Entrance* where gate apps check in. While there is an
 //! administrator it leads nowhere.
 
-use super::{Access, Layout, RequestContext, Route, answer, settings::words, sign_in};
+use super::{
+    Access, Layout, RequestContext, Route, answer,
+    engine::{Choice, Form, Group, Input, filled},
+    form::is_theirs,
+    route::Routes,
+    sign_in,
+};
 use crate::{
     core::{
         Context,
@@ -116,10 +122,11 @@ fn create_entrance(tx: &Tx<'_>, ctx: &Context, admission: &Admission) -> Result<
 }
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/console/setup", Access::Anyone, show),
-        Route::post("/console/setup", Access::Anyone, make),
-    ]
+    let setup = "/console/setup";
+    Routes::access(Access::Anyone)
+        .get(setup, show)
+        .post(setup, submit)
+        .all()
 }
 
 #[derive(Template)]
@@ -127,38 +134,60 @@ pub(super) fn routes() -> Vec<Route> {
 struct Page {
     layout: Layout,
     token: String,
-    email: String,
-    name: String,
-    time_zone: String,
-    zones: Vec<String>,
-    admission: String,
-    failure: Option<String>,
+    form: Form,
 }
 
 impl Page {
-    fn new(request: &RequestContext, token: &str) -> Self {
-        let settings = request.console.settings();
-        Self {
+    fn new(request: &RequestContext, token: &str) -> Result<Self> {
+        let begun = json!({
+            "name": request.console.settings().name, "timeZone": own_zone(), "admission": "once",
+        });
+        Ok(Self {
             layout: request.layout("Welcome", None),
             token: token.to_owned(),
-            email: request.form.text("email").to_owned(),
-            name: request.form.filled("name").map_or_else(
-                || settings.name.clone().unwrap_or_default(),
-                ToOwned::to_owned,
-            ),
-            time_zone: request
-                .form
-                .filled("timeZone")
-                .map_or_else(own_zone, ToOwned::to_owned),
-            zones: Zone::names(),
-            admission: request
-                .form
-                .filled("admission")
-                .unwrap_or("once")
-                .to_owned(),
-            failure: None,
-        }
+            form: Form {
+                groups: filled(groups(), &begun)?,
+                ..Form::default()
+            },
+        })
     }
+}
+
+fn groups() -> Vec<Group> {
+    let admissions = ADMISSIONS.iter();
+    let admissions = admissions.map(|known| Choice::from((known.name, known.label, known.help)));
+    let password = |name, label| {
+        Input::line("password", name, label)
+            .required()
+            .attribute("minlength", "8")
+            .attribute("autocomplete", "new-password")
+    };
+    let inputs = vec![
+        Input::text("name", "Name of the event or the venue")
+            .wide()
+            .max(200)
+            .placeholder("Gatepost")
+            .attribute("autofocus", ""),
+        Input::text("timeZone", "Time zone")
+            .wide()
+            .required()
+            .offered(Zone::names())
+            .help("The venue's time zone."),
+        Input::radios("admission", "How do people enter?", admissions).help(
+            "Gatepost creates the place Entrance with these rules. Gate apps check in there. You can \
+             change the rules at any time.",
+        ),
+        Input::line("email", "email", "Your e-mail")
+            .wide()
+            .required()
+            .attribute("autocomplete", "username"),
+        password("password", "Password").wide().help(
+            "At least 8 characters, and hard to guess: several uncommon words, or one made by a \
+             password manager. You become the first administrator.",
+        ),
+        password("again", "Confirm password").wide(),
+    ];
+    vec![Group::new("", inputs)]
 }
 
 /// The laptop's zone: mostly the event's.
@@ -174,10 +203,10 @@ async fn show(request: RequestContext) -> Result<Response> {
     if request.look_up(users::has_administrator)? {
         return Err(stale());
     }
-    answer::page(&Page::new(&request, token))
+    answer::page(&Page::new(&request, token)?)
 }
 
-async fn make(mut request: RequestContext) -> Result<Response> {
+async fn submit(mut request: RequestContext) -> Result<Response> {
     let token = request.form.text("token").to_owned();
     request.console.setup.check(&token)?;
     match administrator(&mut request).await {
@@ -187,9 +216,9 @@ async fn make(mut request: RequestContext) -> Result<Response> {
             response.headers_mut().insert(header::SET_COOKIE, cookie);
             Ok(response)
         }
-        Err(error) if matches!(error.kind, Kind::Invalid | Kind::CodeTaken | Kind::TooLarge) => {
-            let mut page = Page::new(&request, &token);
-            page.failure = Some(answer::sentence(&words::in_words(&error.message)));
+        Err(error) if is_theirs(&error) || error.kind == Kind::TooLarge => {
+            let mut page = Page::new(&request, &token)?;
+            page.form.reject(&request.form, &error);
             answer::form_again(&page)
         }
         Err(error) => Err(error),
@@ -207,7 +236,7 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
     };
     let form = &request.form;
     if form.sent("password") != form.sent("again") {
-        return Err(Error::invalid("the two passwords differ"));
+        return Err(Error::invalid("again: the two passwords differ"));
     }
     let password = form.sent("password").unwrap_or_default().to_owned();
     let email = form.text("email").to_owned();
@@ -219,20 +248,14 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
         console: Some(ConsoleRole::Administrator),
         ..NewUser::default()
     };
-    let mut named = Map::new();
-    for name in ["name", "timeZone"] {
-        let value = form.filled(name).map_or(Value::Null, Value::from);
-        named.insert(name.to_owned(), value);
-    }
-    let admission = match form.filled("admission") {
-        None => None,
-        Some(chosen) => Some(
-            ADMISSIONS
-                .iter()
-                .find(|known| known.name == chosen)
-                .ok_or_else(|| Error::invalid("admission: choose how people enter"))?,
-        ),
+    let value = |name: &str| form.filled(name).map_or(Value::Null, Value::from);
+    let named = ["name", "timeZone"].map(|name| (name.to_owned(), value(name)));
+    let named: Map<String, Value> = named.into_iter().collect();
+    let find = |chosen: &str| {
+        let known = ADMISSIONS.iter().find(|known| known.name == chosen);
+        known.ok_or_else(|| Error::invalid("admission: choose how people enter"))
     };
+    let admission = form.filled("admission").map(find).transpose()?;
     request
         .write(move |tx, ctx| {
             // Of two who have the link, one becomes administrator.

@@ -3,7 +3,6 @@
 
 pub mod app;
 pub mod clients;
-mod edit;
 pub mod granted;
 pub mod handover;
 pub mod last_seen;
@@ -22,7 +21,6 @@ pub mod tokens;
 pub mod users;
 
 pub use app::App;
-pub use edit::Edit;
 pub use granted::{BearerToken, Granted};
 pub use principal::Principal;
 pub use roles::{ConsoleRole, Requirement, Role, Roles, Scope};

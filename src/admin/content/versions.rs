@@ -1,10 +1,14 @@
-//! What a save changed, and taking it up again.
+//! The history of a region: what a version changed, and restoring it.
 
-use super::{found, gone, layout, page};
+use super::{find, layout, page, saved, seen};
 use crate::{
-    admin::{Layout, RequestContext, answer},
-    core::audit,
-    domain::content::{self, Version, edit::Saved},
+    admin::{
+        Layout, RequestContext, answer,
+        route::{Action, Done},
+    },
+    core::{Context, audit},
+    db::Tx,
+    domain::content::{self, Version},
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
@@ -82,7 +86,7 @@ fn changed(before: &str, after: &str) -> Vec<Line> {
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
-    let region = found(&request, request.query.text("path"))?;
+    let region = find(&request)?;
     let path = region.now.path.clone();
     let number = request.query.number("version")?.unwrap_or(region.version);
     let (version, by, before) = request
@@ -113,25 +117,11 @@ pub async fn show(request: RequestContext) -> Result<Response> {
     })
 }
 
-pub async fn restore(request: RequestContext) -> Result<Response> {
-    let path = request.form.text("path").to_owned();
-    let seen = request.form.number("seen")?.unwrap_or_default();
-    let version = request.form.number("version")?.unwrap_or_default();
-    let of = path.clone();
-    let saved = request
-        .write(move |tx, ctx| content::restore(tx, ctx, &of, seen, version))
-        .await?;
-    match saved {
-        Saved::Version(new) => request.flash(format!(
-            "It is as in version {version} again; that is version {new}."
-        )),
-        Saved::Same => request.flash("It is so already."),
-        Saved::Meanwhile(Some(now)) => request.flash(format!(
-            "Nothing was changed: somebody else saved version {now} meanwhile. Look at it first."
-        )),
-        Saved::Meanwhile(None) => return Err(gone(&path)),
-    }
-    Ok(answer::go(&page("region", &path)))
+pub fn restore(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
+    let path = action.form.text("path");
+    let version = action.form.number("version")?.unwrap_or_default();
+    let outcome = content::restore(tx, ctx, path, seen(action)?, version)?;
+    saved(outcome, path, format!("Version {version} restored."))
 }
 
 #[cfg(test)]

@@ -1,95 +1,109 @@
-//! A form: what its fields are, what they hold, and what is wrong with them.
+//! A form: its fields, their values, and what is wrong with them. Fields are named like the properties
+//! of the record, so that [`fill`] and [`read`] exchange their values as JSON.
 
 use crate::{
     admin::{Fields, answer},
-    types::error::Error,
+    types::{
+        error::{Error, Result},
+        text::shortened,
+    },
 };
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// A form as a page shows it.
 #[derive(Debug, Default)]
 pub struct Form {
-    /// Where it is sent.
     pub action: String,
     /// Where "Cancel" leads.
     pub cancel: String,
-    /// What its button says.
+    /// The label of its button.
     pub submit: String,
-    /// A mark of the state that it was begun on.
+    /// Identifies the state of the record that the form was opened on.
     pub version: String,
     /// What is wrong with no single field.
     pub failure: Option<String>,
     /// What somebody else changed meanwhile: labels and values.
     pub meanwhile: Vec<(String, String)>,
-    /// Its fields, each group under a heading.
     pub groups: Vec<Group>,
 }
 
-/// Fields under a heading.
+/// Fields under a heading; no heading where the form has one group.
 #[derive(Debug)]
 pub struct Group {
-    /// The heading; none where the form has one group.
     pub heading: &'static str,
-    /// What the group is about.
     pub help: &'static str,
-    /// Its fields.
     pub inputs: Vec<Input>,
+    /// So many fields make a row; 0: there are no rows.
+    row_len: usize,
 }
 
 impl Group {
-    /// Fields under a heading.
     pub fn new(heading: &'static str, inputs: Vec<Input>) -> Self {
         Self {
             heading,
             help: "",
             inputs,
+            row_len: 0,
         }
     }
 
-    /// With what it is about.
+    /// Shows so many fields in a row.
+    pub fn rows_of(mut self, inputs: usize) -> Self {
+        self.row_len = inputs;
+        self
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = &[Input]> {
+        self.inputs
+            .chunks(self.row_len.max(1))
+            .filter(|_| self.row_len > 0)
+    }
+
+    pub fn has_rows(&self) -> bool {
+        self.row_len > 0
+    }
+
     pub fn help(mut self, help: &'static str) -> Self {
         self.help = help;
         self
     }
 }
 
-/// How a field is filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Control {
-    /// One line, of a type such as `text`, `url` or `number`.
+    /// One line, of a type such as `text` or `url`.
     Line(&'static str),
-    /// Several lines.
+    Number {
+        min: i64,
+        max: i64,
+    },
     Area {
-        /// How many are shown.
         rows: u8,
-        /// They are code.
         code: bool,
     },
-    /// One of several, from a menu.
     Select,
-    /// One of several.
     Radios,
-    /// Any of several.
     Checks,
-    /// Yes or no.
     Flag,
+    /// One record, found by a search at this path.
+    Lookup {
+        path: &'static str,
+        placeholder: &'static str,
+    },
 }
 
 /// Something to choose.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// What is sent.
     pub value: String,
-    /// What is shown.
     pub label: String,
-    /// What it means.
     pub help: String,
-    /// Whether it is chosen.
     pub chosen: bool,
 }
 
 impl Choice {
-    /// A choice of a value, shown under a label.
     pub fn new(value: impl Into<String>, label: impl Into<String>, chosen: bool) -> Self {
         Self {
             value: value.into(),
@@ -99,10 +113,21 @@ impl Choice {
         }
     }
 
-    /// With what it means.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
+    }
+}
+
+impl<V: Into<String>, L: Into<String>> From<(V, L)> for Choice {
+    fn from((value, label): (V, L)) -> Self {
+        Self::new(value, label, false)
+    }
+}
+
+impl<V: Into<String>, L: Into<String>, H: Into<String>> From<(V, L, H)> for Choice {
+    fn from((value, label, help): (V, L, H)) -> Self {
+        Self::new(value, label, false).help(help)
     }
 }
 
@@ -113,38 +138,35 @@ impl Choice {
 )]
 #[derive(Debug)]
 pub struct Input {
-    /// Its name.
-    pub name: &'static str,
-    /// What people call it.
+    pub name: Cow<'static, str>,
     pub label: Cow<'static, str>,
-    /// What to know about it.
     pub help: Cow<'static, str>,
-    /// How it is filled in.
     control: Control,
-    /// What a line or an area holds; of a flag, anything where it is set.
+    /// The text of a line or an area; of a flag, anything where it is set.
     pub value: String,
-    /// What can be chosen.
     pub choices: Vec<Choice>,
     /// Values that are offered for a line, which may hold others.
     pub offered: Vec<String>,
     /// Further attributes of a line.
     pub attributes: Vec<(&'static str, Cow<'static, str>)>,
-    /// It must be filled in.
     pub required: bool,
-    /// It takes the whole width.
     pub wide: bool,
-    /// It is folded away until somebody opens it.
+    /// Hidden behind its label until somebody opens it.
     pub folded: bool,
-    /// It never goes back to the page.
     is_secret: bool,
-    /// What is wrong with it.
+    /// Not a property of the record, such as what to preview it with.
+    is_apart: bool,
+    /// What separates the values of a list.
+    separator: Option<char>,
     pub error: Option<String>,
 }
 
+type Text = Cow<'static, str>;
+
 impl Input {
-    fn new(name: &'static str, label: impl Into<Cow<'static, str>>, control: Control) -> Self {
+    fn new(name: impl Into<Text>, label: impl Into<Text>, control: Control) -> Self {
         Self {
-            name,
+            name: name.into(),
             label: label.into(),
             help: "".into(),
             control,
@@ -156,98 +178,143 @@ impl Input {
             wide: false,
             folded: false,
             is_secret: false,
+            is_apart: false,
+            separator: None,
             error: None,
         }
     }
 
-    /// A line of text.
-    pub fn text(name: &'static str, label: &'static str, value: &str) -> Self {
-        Self::line("text", name, label, value)
+    fn chosen(
+        name: impl Into<Text>,
+        label: impl Into<Text>,
+        control: Control,
+        choices: impl IntoIterator<Item = impl Into<Choice>>,
+    ) -> Self {
+        Self {
+            choices: choices.into_iter().map(Into::into).collect(),
+            ..Self::new(name, label, control)
+        }
+    }
+
+    pub fn text(name: impl Into<Text>, label: impl Into<Text>) -> Self {
+        Self::new(name, label, Control::Line("text"))
     }
 
     /// A line of a type of its own, such as `url`.
-    pub fn line(kind: &'static str, name: &'static str, label: &'static str, value: &str) -> Self {
+    pub fn line(kind: &'static str, name: impl Into<Text>, label: impl Into<Text>) -> Self {
         Self {
-            value: value.to_owned(),
             is_secret: kind == "password",
             ..Self::new(name, label, Control::Line(kind))
         }
     }
 
-    /// A value that goes along unseen.
-    pub fn hidden(name: &'static str, value: &str) -> Self {
-        Self::line("hidden", name, "", value)
+    /// A whole number.
+    pub fn number(name: impl Into<Text>, label: impl Into<Text>, min: i64, max: i64) -> Self {
+        Self::new(name, label, Control::Number { min, max })
+            .attribute("min", min.to_string())
+            .attribute("max", max.to_string())
     }
 
-    /// Several lines of text.
-    pub fn area(name: &'static str, label: &'static str, rows: u8, value: &str) -> Self {
+    pub fn hidden(name: impl Into<Text>, value: &str) -> Self {
+        Self::line("hidden", name, "").value(value)
+    }
+
+    pub fn area(name: impl Into<Text>, label: impl Into<Text>, rows: u8) -> Self {
+        Self::new(name, label, Control::Area { rows, code: false })
+    }
+
+    /// A list with one value a line.
+    pub fn lines(name: impl Into<Text>, label: impl Into<Text>, rows: u8) -> Self {
         Self {
-            value: value.to_owned(),
-            ..Self::new(name, label, Control::Area { rows, code: false })
+            separator: Some('\n'),
+            ..Self::area(name, label, rows)
+        }
+    }
+
+    /// A list with values separated by commas.
+    pub fn words(name: impl Into<Text>, label: impl Into<Text>) -> Self {
+        Self {
+            separator: Some(','),
+            ..Self::text(name, label)
         }
     }
 
     /// One of several, from a menu.
-    pub fn select(name: &'static str, label: &'static str, choices: Vec<Choice>) -> Self {
-        Self {
-            choices,
-            ..Self::new(name, label, Control::Select)
-        }
+    pub fn select(
+        name: impl Into<Text>,
+        label: impl Into<Text>,
+        choices: impl IntoIterator<Item = impl Into<Choice>>,
+    ) -> Self {
+        Self::chosen(name, label, Control::Select, choices)
     }
 
     /// One of several.
-    pub fn radios(name: &'static str, label: &'static str, choices: Vec<Choice>) -> Self {
-        Self {
-            choices,
-            ..Self::new(name, label, Control::Radios)
-        }
+    pub fn radios(
+        name: impl Into<Text>,
+        label: impl Into<Text>,
+        choices: impl IntoIterator<Item = impl Into<Choice>>,
+    ) -> Self {
+        Self::chosen(name, label, Control::Radios, choices)
     }
 
     /// Any of several.
     pub fn checks(
-        name: &'static str,
-        label: impl Into<Cow<'static, str>>,
-        choices: Vec<Choice>,
+        name: impl Into<Text>,
+        label: impl Into<Text>,
+        choices: impl IntoIterator<Item = impl Into<Choice>>,
     ) -> Self {
-        Self {
-            choices,
-            ..Self::new(name, label, Control::Checks)
-        }
+        Self::chosen(name, label, Control::Checks, choices)
     }
 
-    /// Yes or no.
-    pub fn flag(name: &'static str, label: &'static str, on: bool) -> Self {
-        Self {
-            value: if on { "1" } else { "" }.to_owned(),
-            ..Self::new(name, label, Control::Flag)
-        }
+    pub fn flag(name: impl Into<Text>, label: impl Into<Text>) -> Self {
+        Self::new(name, label, Control::Flag)
     }
 
-    /// With what to know about it.
-    pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+    /// One record, by its id: the one chosen before, or one that a search at `path` finds.
+    pub fn lookup(
+        name: impl Into<Text>,
+        label: impl Into<Text>,
+        path: &'static str,
+        placeholder: &'static str,
+    ) -> Self {
+        let none = [("", "none")];
+        Self::chosen(name, label, Control::Lookup { path, placeholder }, none)
+    }
+
+    pub fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = value.into();
+        self
+    }
+
+    pub fn help(mut self, help: impl Into<Text>) -> Self {
         self.help = help.into();
         self
     }
 
-    /// It must be filled in.
     pub fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// It takes the whole width.
+    /// As wide as the form.
     pub fn wide(mut self) -> Self {
         self.wide = true;
         self
     }
 
-    /// It never goes back to the page.
+    /// Its value is never sent to the browser.
     pub fn secret(mut self) -> Self {
         self.is_secret = true;
         self
     }
 
-    /// It is code: no spelling is checked.
+    /// Not a property of the record.
+    pub fn apart(mut self) -> Self {
+        self.is_apart = true;
+        self
+    }
+
+    /// Code: spelling is not checked.
     pub fn code(mut self) -> Self {
         if let Control::Area { code, .. } = &mut self.control {
             *code = true;
@@ -255,43 +322,46 @@ impl Input {
         self
     }
 
-    /// Folded away, unless something in it is chosen.
+    /// Hidden until somebody opens it, unless something in it is chosen.
     pub fn folded(mut self) -> Self {
         self.folded = self.value.is_empty() && !self.choices.iter().any(|choice| choice.chosen);
         self
     }
 
-    /// At most so many characters.
     pub fn max(self, characters: usize) -> Self {
         self.attribute("maxlength", characters.to_string())
     }
 
-    /// An example.
-    pub fn placeholder(self, example: &'static str) -> Self {
+    pub fn placeholder(self, example: impl Into<Text>) -> Self {
         self.attribute("placeholder", example)
     }
 
-    /// With a further attribute.
-    pub fn attribute(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
+    pub fn attribute(mut self, name: &'static str, value: impl Into<Text>) -> Self {
         self.attributes.push((name, value.into()));
         self
     }
 
-    /// Values that are offered.
     pub fn offered(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.offered = values.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Whether it goes along unseen.
     pub fn is_hidden(&self) -> bool {
         self.control == Control::Line("hidden")
+    }
+
+    /// Whether the browser may fill it in.
+    pub fn has_autocomplete(&self) -> bool {
+        self.attributes
+            .iter()
+            .any(|(name, _)| *name == "autocomplete")
     }
 
     /// The type of a line.
     pub fn line_kind(&self) -> Option<&'static str> {
         match self.control {
             Control::Line(kind) => Some(kind),
+            Control::Number { .. } => Some("number"),
             _ => None,
         }
     }
@@ -304,17 +374,22 @@ impl Input {
         }
     }
 
-    /// Whether it is a menu.
+    /// Where a lookup searches, and what for.
+    pub fn lookup_path(&self) -> Option<(&'static str, &'static str)> {
+        match self.control {
+            Control::Lookup { path, placeholder } => Some((path, placeholder)),
+            _ => None,
+        }
+    }
+
     pub fn is_select(&self) -> bool {
         self.control == Control::Select
     }
 
-    /// Whether it is yes or no.
     pub fn is_flag(&self) -> bool {
         self.control == Control::Flag
     }
 
-    /// Whether any number can be chosen.
     pub fn is_any_of(&self) -> bool {
         self.control == Control::Checks
     }
@@ -322,10 +397,12 @@ impl Input {
     /// What it holds, as people read it.
     fn shown(&self) -> String {
         match self.control {
-            Control::Line(_) | Control::Area { .. } => self.value.trim().to_owned(),
+            Control::Line(_) | Control::Number { .. } | Control::Area { .. } => {
+                self.value.trim().to_owned()
+            }
             Control::Flag if self.value.is_empty() => "no".to_owned(),
             Control::Flag => "yes".to_owned(),
-            Control::Select | Control::Radios | Control::Checks => {
+            _ => {
                 let chosen = self.choices.iter().filter(|choice| choice.chosen);
                 let labels: Vec<&str> = chosen.map(|choice| choice.label.as_str()).collect();
                 labels.join(", ")
@@ -333,30 +410,165 @@ impl Input {
         }
     }
 
-    /// Puts what was sent in place of what it holds.
-    fn refill(&mut self, sent: &Fields) {
-        if self.is_secret {
-            return;
+    /// A field that is no property of the record may be filled in by the address.
+    pub fn ask(&mut self, query: &Fields) {
+        if let Some(value) = query
+            .filled(&self.name)
+            .filter(|_| self.is_apart && !self.is_secret)
+        {
+            value.clone_into(&mut self.value);
         }
+    }
+
+    fn fill(&mut self, value: &Value) {
+        let text = |value: &Value| match value {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let values: Vec<String> = match value {
+            Value::Array(values) => values.iter().map(text).collect(),
+            value => vec![text(value)],
+        };
         match self.control {
-            Control::Line(_) => sent.text(self.name).clone_into(&mut self.value),
-            Control::Area { .. } => {
-                self.value = sent
-                    .sent(self.name)
-                    .unwrap_or_default()
-                    .replace("\r\n", "\n");
-            }
+            _ if self.is_secret => {}
+            Control::Line(_) | Control::Number { .. } => self.value = values.join(", "),
+            Control::Area { .. } => self.value = values.join("\n"),
             Control::Flag => {
-                let value = if sent.ticked(self.name) { "1" } else { "" };
+                let value = if value == &Value::Bool(true) { "1" } else { "" };
                 value.clone_into(&mut self.value);
             }
-            Control::Select | Control::Radios | Control::Checks => {
+            _ => {
                 for choice in &mut self.choices {
-                    choice.chosen = sent.all(self.name).any(|value| value == choice.value);
+                    choice.chosen = values.contains(&choice.value);
                 }
             }
         }
     }
+
+    /// Its value as JSON; `None` where it is empty and need not be filled in.
+    fn read(&self, sent: &Fields) -> Result<Option<Value>> {
+        let name = &*self.name;
+        if let Some(separator) = self.separator {
+            let values = sent.text(name).split([separator, '\n']).map(str::trim);
+            let values: Vec<&str> = values.filter(|value| !value.is_empty()).collect();
+            return Ok(Some(json!(values)));
+        }
+        let filled = match self.control {
+            Control::Flag => Some(json!(sent.ticked(name))),
+            Control::Checks => Some(json!(sent.all(name).collect::<Vec<_>>())),
+            Control::Number { min, max } => {
+                let number = sent.number(name)?;
+                if number.is_some_and(|number| !(min..=max).contains(&number)) {
+                    let fault = format!("{name}: must be from {min} to {max}");
+                    return Err(Error::invalid(fault));
+                }
+                number.map(Value::from)
+            }
+            Control::Lookup { .. } if sent.sent(name).is_none() => {
+                // Another search took the record away that was chosen in the one before: it stays.
+                let chosen = self.choices.iter().find(|choice| choice.chosen);
+                return Ok(chosen
+                    .and_then(|choice| choice.value.parse::<i64>().ok())
+                    .map(Value::from));
+            }
+            Control::Lookup { .. } => return Ok(sent.number(name)?.map(Value::from)),
+            Control::Area { .. } => {
+                let text = sent.sent(name).map(|text| text.replace("\r\n", "\n"));
+                text.filter(|text| !text.trim().is_empty()).map(Value::from)
+            }
+            Control::Select | Control::Radios => {
+                let value = sent.filled(name);
+                let is_known = |value| self.choices.iter().any(|choice| choice.value == value);
+                if let Some(unknown) = value.filter(|value| !is_known(*value)) {
+                    let unknown = shortened(unknown);
+                    return Err(Error::invalid(format!(
+                        "{name}: \"{unknown}\" cannot be chosen"
+                    )));
+                }
+                value.map(Value::from)
+            }
+            Control::Line(_) => sent.filled(name).map(Value::from),
+        };
+        Ok(filled.or_else(|| self.required.then(|| json!(""))))
+    }
+
+    /// Puts what was sent in place of what it holds.
+    fn refill(&mut self, sent: &Fields) {
+        let name = &*self.name;
+        match self.control {
+            _ if self.is_secret => {}
+            Control::Line(_) | Control::Number { .. } => {
+                sent.text(name).clone_into(&mut self.value);
+            }
+            Control::Area { .. } => {
+                self.value = sent.sent(name).unwrap_or_default().replace("\r\n", "\n");
+            }
+            Control::Flag => {
+                let value = if sent.ticked(name) { "1" } else { "" };
+                value.clone_into(&mut self.value);
+            }
+            Control::Lookup { .. } if sent.sent(name).is_none() => {}
+            _ => {
+                for choice in &mut self.choices {
+                    choice.chosen = sent.all(name).any(|value| value == choice.value);
+                }
+            }
+        }
+    }
+}
+
+/// The fields with the values of a record.
+pub fn filled(mut groups: Vec<Group>, record: &impl Serialize) -> Result<Vec<Group>> {
+    let values = serde_json::to_value(record).map_err(Error::defect)?;
+    for input in groups.iter_mut().flat_map(|group| &mut group.inputs) {
+        if !input.is_apart && !input.is_hidden() {
+            input.fill(&values[&*input.name]);
+        }
+    }
+    Ok(groups)
+}
+
+/// What was typed, each value under the name of its field. Empty fields are left out, unless they have
+/// to be filled in.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the field, for a number that is none.
+pub fn read<'a>(
+    inputs: impl IntoIterator<Item = &'a Input>,
+    sent: &Fields,
+) -> Result<Map<String, Value>> {
+    let mut values = Map::new();
+    for input in inputs {
+        if let Some(value) = input.read(sent)?.filter(|_| !input.is_apart) {
+            values.insert(input.name.to_string(), value);
+        }
+    }
+    Ok(values)
+}
+
+/// The record that was typed.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the field.
+pub fn typed<T: DeserializeOwned>(groups: &[Group], sent: &Fields) -> Result<T> {
+    parse(read(groups.iter().flat_map(|group| &group.inputs), sent)?)
+}
+
+/// The record of these values.
+///
+/// # Errors
+/// [`crate::types::error::Kind::Invalid`], naming the field.
+pub fn parse<T: DeserializeOwned>(values: Map<String, Value>) -> Result<T> {
+    serde_path_to_error::deserialize(Value::Object(values)).map_err(|cause| {
+        let (path, cause) = (cause.path().to_string(), cause.into_inner().to_string());
+        let missing = cause.strip_prefix("missing field `");
+        let missing = missing.and_then(|rest| rest.split('`').next());
+        Error::invalid(missing.map_or_else(
+            || format!("{path}: {cause}"),
+            |name| format!("{name}: must be filled in"),
+        ))
+    })
 }
 
 impl Form {
@@ -364,41 +576,42 @@ impl Form {
         self.groups.iter_mut().flat_map(|group| &mut group.inputs)
     }
 
-    /// The form as it was sent: what was typed, and the state that it was begun on.
+    /// Shows what was sent: the values, and the version that the form was opened on.
     pub fn refill(&mut self, sent: &Fields) {
         sent.text("version").clone_into(&mut self.version);
         self.inputs().for_each(|input| input.refill(sent));
     }
 
-    /// The form as it was sent, with what is wrong: beside the field that the message begins with,
-    /// otherwise above all.
+    /// Shows what was sent, with the error: beside the field that its message begins with, otherwise
+    /// above the form.
     pub fn reject(&mut self, sent: &Fields, error: &Error) {
         self.refill(sent);
-        // Settings are named with the one that they are part of: `access.capacity`.
-        let named = error.message.split_once(": ").map(|(path, rest)| {
+        let (mut found, mut rest) = (None, error.message.as_str());
+        while let (None, Some((path, fault))) = (&found, rest.split_once(": ")) {
+            // Settings are named with the one that they are part of: `access.capacity`.
             let name = path.rsplit('.').next().unwrap_or_default();
-            (name.to_owned(), answer::sentence(rest))
-        });
-        let found = named.and_then(|(name, fault)| {
-            let input = self.inputs().find(|input| input.name == name)?;
-            input.error = Some(fault);
-            input.folded = false;
-            Some(input.label.clone())
-        });
+            if let Some(input) = self.inputs().find(|input| input.name == name) {
+                input.error = Some(answer::sentence(fault));
+                input.folded = false;
+                found = Some(input.label.clone());
+            }
+            rest = fault;
+        }
         self.failure = Some(match found {
             Some(label) => format!("Nothing was saved. Check the field {label}."),
             None => answer::sentence(&error.message),
         });
     }
 
-    /// The form as it was sent, with what differs from how the record is `now`, changed by `who`. Saved
-    /// again, it overwrites that.
+    /// Shows what was sent, with the differences to the record `now`, which `who` changed. Saving again
+    /// overwrites them.
     pub fn warn(&mut self, sent: &Fields, who: &str, mut now: Self) {
         self.refill(sent);
         self.version = std::mem::take(&mut now.version);
         let differing = self.inputs().zip(now.inputs()).filter_map(|(typed, now)| {
             let shown = now.shown();
-            (typed.shown() != shown).then(|| (now.label.to_string(), shown))
+            let differs = !typed.is_apart && typed.shown() != shown;
+            differs.then(|| (now.label.to_string(), shown))
         });
         self.meanwhile = differing.collect();
         self.failure = Some(format!(
@@ -417,7 +630,7 @@ mod tests {
             groups: vec![Group::new(
                 "",
                 vec![
-                    Input::text("name", "Name", "CRM"),
+                    Input::text("name", "Name").value("CRM"),
                     Input::radios(
                         "where",
                         "Where",
@@ -426,7 +639,7 @@ mod tests {
                             Choice::new("some", "at some", false),
                         ],
                     ),
-                    Input::flag("on", "On", true),
+                    Input::flag("on", "On").value("1"),
                 ],
             )],
             ..Form::default()

@@ -19,19 +19,22 @@ use crate::{
         error::{Error, Result},
     },
 };
+use askama::Template;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// A template as it is for somebody.
+/// A template rendered for an attendee.
+#[derive(Template)]
+#[template(path = "messages/tried.html")]
 pub(super) struct Tried {
     /// For whom, by name.
-    pub(super) who: String,
+    who: String,
     /// What it says.
     pub(super) composed: Composed,
     /// What would keep it from them.
-    pub(super) hindrance: Option<String>,
+    hindrance: Option<String>,
     /// Letters of a text, and the parts that it is sent in.
-    pub(super) parts: Option<(usize, usize)>,
+    parts: Option<(usize, usize)>,
 }
 
 /// The delegate that a form names: by id, or by a code such as `barcode:…`.

@@ -7,7 +7,7 @@ use crate::{
         audit::{self, Change},
     },
     db::Tx,
-    identity::{Edit, scopes, tokens},
+    identity::{scopes, tokens},
     types::{
         ClientId, DeviceId,
         error::{Error, Result},
@@ -17,10 +17,8 @@ use crate::{
 use rusqlite::params;
 use serde_json::json;
 
-/// Changes a client to what `new` says, unless it is in another state than `seen` (see
-/// [`Client::state`]). Roles, the device and visible properties count for its running tokens at
-/// once, and so does a scope that it loses; one that it gains counts from its next token on, which
-/// tells that it has it.
+/// Changes a client to what `new` says. Roles, the device and visible properties apply to its running
+/// tokens at once, and so does a scope that it loses; one that it gains applies from its next token on.
 ///
 /// # Errors
 /// As [`super::create`]; [`crate::types::error::Kind::Invalid`] when it is revoked.
@@ -28,14 +26,10 @@ pub fn change(
     tx: &Tx<'_>,
     ctx: &Context,
     id: ClientId,
-    seen: &str,
     new: &NewClient,
     known_properties: &[&str],
-) -> Result<Edit<Client>> {
+) -> Result<()> {
     let before = get(tx, id)?;
-    if before.state() != seen {
-        return Ok(Edit::Outdated(before));
-    }
     refuse_revoked(&before)?;
     // A device that is deleted meanwhile must not keep a client from being changed.
     if new.device != before.device {
@@ -66,8 +60,7 @@ pub fn change(
             before: Some(shown(&before)),
             after: Some(shown(&after)),
         },
-    )?;
-    Ok(Edit::Done(after))
+    )
 }
 
 /// Revokes a client: it signs in no more, and its tokens end at once. Once is enough, twice does no

@@ -71,16 +71,6 @@ pub struct Client {
     pub revoked_at: Option<Timestamp>,
 }
 
-impl Client {
-    /// Another text whenever anything that can be changed of the client is another: an edit that was
-    /// begun on one state must not be written over the next.
-    #[must_use]
-    pub fn state(&self) -> String {
-        let stands = json!([shown(self), self.revoked_at.is_some()]).to_string();
-        secret::hex(&secret::digest(stands.as_bytes())[..16])
-    }
-}
-
 /// What a client signs in with; the only place where its secret stands in clear.
 pub struct Credentials {
     /// The row's id.

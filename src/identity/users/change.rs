@@ -5,9 +5,9 @@ use super::{User, append, check_delegate, check_email, find, get, shown, taken};
 use crate::{
     core::Context,
     db::Tx,
-    identity::{ConsoleRole, Edit, Roles, password::Hashed, sessions, tokens},
+    identity::{ConsoleRole, Roles, password::Hashed, sessions, tokens},
     types::{
-        DelegateId, Patch, Timestamp, UserId,
+        DelegateId, Patch, UserId,
         error::{Error, Result},
     },
 };
@@ -38,28 +38,19 @@ pub struct UserChange {
 /// [`crate::types::error::Kind::DelegateNotFound`].
 pub fn change(tx: &Tx<'_>, ctx: &Context, email: &str, change: &UserChange) -> Result<()> {
     let before = find(tx, email)?;
-    write(tx, ctx, &before, change).map(|_| ())
+    write(tx, ctx, &before, change)
 }
 
-/// Changes a user, unless it was changed since `seen`, its `updated_at` when it was shown.
+/// Changes the user of an id.
 ///
 /// # Errors
 /// As [`change`]; [`crate::types::error::Kind::NoSuchPath`] when there is no such user.
-pub fn edit(
-    tx: &Tx<'_>,
-    ctx: &Context,
-    id: UserId,
-    seen: Timestamp,
-    change: &UserChange,
-) -> Result<Edit<User>> {
+pub fn edit(tx: &Tx<'_>, ctx: &Context, id: UserId, change: &UserChange) -> Result<()> {
     let before = get(tx, id)?;
-    if before.updated_at != seen {
-        return Ok(Edit::Outdated(before));
-    }
-    write(tx, ctx, &before, change).map(Edit::Done)
+    write(tx, ctx, &before, change)
 }
 
-fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Result<User> {
+fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Result<()> {
     let email = change.email.as_ref().unwrap_or(&before.email);
     check_email(email)?;
     let delegate = match change.delegate {
@@ -112,8 +103,7 @@ fn write(tx: &Tx<'_>, ctx: &Context, before: &User, change: &UserChange) -> Resu
         before.id,
         Some(shown(before)),
         Some(shown(&after)),
-    )?;
-    Ok(after)
+    )
 }
 
 /// Removes a user; the user's tokens and sessions end at once, what the user did stays.

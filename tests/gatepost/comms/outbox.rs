@@ -14,10 +14,9 @@ fn welcome(post: &Post) -> i64 {
     let crew = post.server.crew(ConsoleRole::Operator);
     let led = crew
         .post(
-            "/console/messages/templates/save",
+            &format!("/console/messages/templates/{template}"),
             &[
                 ("type", "email"),
-                ("id", &template.to_string()),
                 ("delegate", "barcode:ADA-1"),
                 ("do", "send"),
             ],

@@ -21,10 +21,9 @@ fn account(post: &Post) -> String {
 fn push(post: &Post, template: i64) {
     let crew = post.server.crew(ConsoleRole::Operator);
     crew.post(
-        "/console/messages/templates/save",
+        &format!("/console/messages/templates/{template}"),
         &[
             ("type", "push"),
-            ("id", &template.to_string()),
             ("delegate", "barcode:ADA-1"),
             ("do", "send"),
         ],
@@ -115,10 +114,9 @@ fn every_app_of_a_delegate_gets_a_push_message_by_fcm() {
 fn push_again(post: &Post, template: i64) {
     let crew = Crew::sign_in(&post.server, "operator@example.com");
     crew.post(
-        "/console/messages/templates/save",
+        &format!("/console/messages/templates/{template}"),
         &[
             ("type", "push"),
-            ("id", &template.to_string()),
             ("delegate", &post.ada.to_string()),
             ("do", "send"),
         ],

@@ -332,12 +332,12 @@ fn trouble_with_the_plan_is_shown_where_people_look() {
         let seen = hidden(
             &crew.get(HERE).shown(),
             "/console/settings/backups/plan",
-            "seen",
+            "version",
         );
         let fields = [
-            ("seen", seen.as_str()),
+            ("version", seen.as_str()),
             ("on", "on"),
-            ("every", "2"),
+            ("everyMinutes", "2"),
             ("unit", "hours"),
             ("keep", "5"),
             ("folder", folder),

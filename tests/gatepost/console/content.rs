@@ -8,6 +8,7 @@ use serde_json::json;
 
 const PATH: &str = "/api/delegate-info";
 const REGION: &str = "/console/content/region?path=%2Fapi%2Fdelegate-info";
+const NEW: &str = "/console/content/edit";
 const EDIT: &str = "/console/content/edit?path=%2Fapi%2Fdelegate-info";
 
 fn form<'a>(seen: &'a str, content: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -23,9 +24,14 @@ fn form<'a>(seen: &'a str, content: &'a str) -> Vec<(&'a str, &'a str)> {
     ]
 }
 
-fn save(crew: &Crew<'_>, seen: &str, content: &str) {
-    crew.post("/console/content/edit", &form(seen, content))
-        .taken();
+/// Saves the region as it is now, or creates it.
+fn save(crew: &Crew<'_>, content: &str) {
+    let page = crew.get(EDIT);
+    let (path, seen) = match page.status {
+        404 => (NEW, String::new()),
+        _ => (EDIT, page.version()),
+    };
+    crew.post(path, &form(&seen, content)).taken();
 }
 
 #[test]
@@ -37,11 +43,11 @@ fn a_region_is_written_published_and_taken_offline() {
     assert!(
         crew.get("/console/content")
             .shown()
-            .contains("There are none yet")
+            .contains("No regions yet")
     );
     let mut first = form("0", "Hello {{ delegate.firstName }}\r\nand welcome");
     first.push(("offline", "1"));
-    let led = crew.post("/console/content/edit", &first).taken();
+    let led = crew.post(NEW, &first).taken();
     assert_eq!(led, REGION);
     assert!(crew.get(REGION).shown().contains("offline"));
     all.get("/delegate/barcode:A1/info")
@@ -77,7 +83,7 @@ fn a_region_is_written_published_and_taken_offline() {
     let mut fields = form(&seen, "x");
     fields.retain(|(name, _)| !["from", "to"].contains(name));
     fields.extend(window);
-    crew.post("/console/content/edit", &fields).taken();
+    crew.post(EDIT, &fields).taken();
     assert!(
         crew.get(REGION)
             .shown()
@@ -99,7 +105,9 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
             ("content", content),
             ("record", record),
         ];
-        crew.post("/console/content/edit", &fields).shown()
+        let page = crew.post(NEW, &fields);
+        assert!([200, 422].contains(&page.status), "{page:?}");
+        page.html
     };
     let template = "<b>{{ delegate.lastName }}</b>";
     assert!(preview(PATH, template, "").contains("There is no delegate yet"));
@@ -154,20 +162,15 @@ fn a_preview_shows_the_page_for_a_chosen_record_and_saves_nothing() {
 fn a_template_that_does_not_compile_is_shown_again_with_its_line() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
-    let refused = crew.post(
-        "/console/content/edit",
-        &form("0", "fine\n{% if delegate %}\n<p>"),
-    );
+    let refused = crew.post(NEW, &form("0", "fine\n{% if delegate %}\n<p>"));
     refused.refused(422, "Nothing was saved");
     assert!(refused.html.contains("Line 2: "), "{}", refused.html);
     let mut elsewhere = form("0", "x");
     elsewhere.retain(|(name, _)| *name != "path");
     elsewhere.push(("path", "/api/elsewhere"));
-    crew.post("/console/content/edit", &elsewhere)
-        .refused(422, "/api/elsewhere");
-    save(&crew, "0", "x");
-    crew.post("/console/content/edit", &form("0", "y"))
-        .refused(422, "already");
+    crew.post(NEW, &elsewhere).refused(422, "/api/elsewhere");
+    save(&crew, "x");
+    crew.post(NEW, &form("0", "y")).refused(422, "already");
     assert_eq!(server.value::<String>("SELECT content FROM regions"), "x");
 }
 
@@ -175,10 +178,10 @@ fn a_template_that_does_not_compile_is_shown_again_with_its_line() {
 fn the_second_of_two_editors_is_told() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
-    save(&crew, "0", "one");
+    save(&crew, "one");
     let seen = crew.get(EDIT).version();
-    save(&crew, &seen, "theirs");
-    let told = crew.post("/console/content/edit", &form(&seen, "mine"));
+    save(&crew, "theirs");
+    let told = crew.post(EDIT, &form(&seen, "mine"));
     told.refused(422, "operator@example.com changed this while you did");
     assert!(told.html.contains("theirs") && told.html.contains("mine"));
     assert_eq!(
@@ -203,8 +206,7 @@ fn the_second_of_two_editors_is_told() {
     }
     assert_eq!(server.value::<i64>("SELECT version FROM regions"), 2);
     // Who was told and saves again means it.
-    let again = told.version();
-    save(&crew, &again, "mine");
+    crew.post(EDIT, &form(&told.version(), "mine")).taken();
     assert_eq!(
         server.value::<String>("SELECT content FROM regions"),
         "mine"
@@ -215,8 +217,8 @@ fn the_second_of_two_editors_is_told() {
 fn a_save_is_undone_and_an_old_version_taken_up_again() {
     let server = Server::start();
     let crew = server.crew(ConsoleRole::Operator);
-    save(&crew, "0", "one\nshared");
-    save(&crew, "1", "two\nshared");
+    save(&crew, "one\nshared");
+    save(&crew, "two\nshared");
     let shown = crew.get(REGION).shown();
     assert!(shown.contains("Undo version 2"), "{shown}");
     let version = crew
@@ -245,7 +247,7 @@ fn a_save_is_undone_and_an_old_version_taken_up_again() {
 fn viewers_look_and_administrators_remove() {
     let server = Server::start();
     let operator = server.crew(ConsoleRole::Operator);
-    save(&operator, "0", "<p>one</p>");
+    save(&operator, "<p>one</p>");
     let viewer = server.crew(ConsoleRole::Viewer);
     let shown = viewer.get(REGION).shown();
     assert!(
@@ -268,6 +270,6 @@ fn viewers_look_and_administrators_remove() {
     let told = administrator.get("/console/audit?type=region").shown();
     assert!(told.contains("&#60;p&#62;one"), "{told}");
     // Without a token nothing happens.
-    let request = administrator.request(Method::POST, "/console/content/edit");
+    let request = administrator.request(Method::POST, NEW);
     assert_eq!(super::page(request.form(&form("0", "x"))).status, 403);
 }

@@ -30,7 +30,7 @@ fn a_user_is_made_with_a_password_that_is_shown_once() {
     assert!(
         crew.get("/console/access/find/delegate?find=zzz")
             .shown()
-            .contains("Nothing is found")
+            .contains("No matches")
     );
     let fields = [
         ("email", "bea@example.com"),

@@ -345,7 +345,7 @@ fn the_logo_is_taken_by_its_content_and_served_to_everybody() {
 /// The fields of a section's form.
 fn section<'a>(seen: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let mut form = vec![
-        ("seen", seen),
+        ("version", seen),
         ("kind", "delegate"),
         ("name", "Catering"),
         ("mode", "fields"),
@@ -373,19 +373,13 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
         caller.delegate(&json!({"firstName": "A", "data": {"Catering": {"meal": meal}}}));
     }
     caller.delegate(&json!({"data": {"Other": {"about": "\"Catering\""}}}));
-    let new = crew
-        .get("/console/settings/sections/edit?kind=delegate")
-        .shown();
-    let seen = hidden(&new, EDIT, "seen");
-    let checked = crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "check")]));
+    let checked = crew.post(EDIT, &section("", &[("do", "check")]));
     assert!(checked.shown().contains("<strong>1 of 3</strong>"));
-    let save = section(&seen, &[("new", "1"), ("do", "save")]);
-    let asked = crew.post(EDIT, &save);
-    asked.refused(422, "Save all the same");
+    let asked = crew.post(EDIT, &section("", &[("do", "save")]));
+    asked.refused(422, "1 of 3 stored records would not fit");
     assert!(asked.html.contains("data.Catering.meal"));
     assert_eq!(server.value::<i64>("SELECT count(*) FROM sections"), 0);
-    crew.post(EDIT, &section(&seen, &[("new", "1"), ("do", "anyway")]))
-        .taken();
+    crew.post(EDIT, &section("", &[("anyway", "1")])).taken();
     caller
         .post(
             "/delegate/new",
@@ -397,11 +391,11 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
     let path = "/console/settings/sections/edit?kind=delegate&name=Catering";
     let shown = crew.get(path).shown();
     assert!(shown.contains("value=\"vegan, none\""), "{shown}");
-    let seen = hidden(&shown, EDIT, "seen");
-    crew.post(EDIT, &section(&seen, &[("do", "anyway"), ("closed", "on")]))
+    let seen = crew.get(path).version();
+    crew.post(path, &section(&seen, &[("anyway", "1"), ("closed", "1")]))
         .taken();
-    crew.post(EDIT, &section(&seen, &[("do", "anyway")]))
-        .refused(422, "omebody else changed Catering");
+    crew.post(path, &section(&seen, &[("anyway", "1")]))
+        .refused(422, "administrator@example.com changed this");
     caller
         .post(
             "/delegate/new",
@@ -424,11 +418,8 @@ fn a_section_is_made_of_fields_and_what_would_not_fit_is_counted_before() {
 fn a_section_as_json_is_explained_where_it_is_wrong() {
     let server = Server::start();
     let crew = administrator(&server);
-    let seen = hidden(&crew.get(EDIT).shown(), EDIT, "seen");
     let save = |name: &str, json: &str| {
         let form = [
-            ("seen", seen.as_str()),
-            ("new", "1"),
             ("kind", "device"),
             ("name", name),
             ("mode", "json"),
@@ -453,12 +444,10 @@ fn a_section_as_json_is_explained_where_it_is_wrong() {
     caller
         .post("/device/new", &json!({"data": {"Seats": {"rows": 0}}}))
         .refused(400, 1100, "data.Seats.rows");
-    let form = section(&seen, &[("new", "1"), ("do", "save"), ("choices0", " , ")]);
+    let form = section("", &[("do", "save"), ("choices0", " , ")]);
     crew.post(EDIT, &form).refused(422, "ame the choices");
-    let more = crew
-        .post(EDIT, &section(&seen, &[("new", "1"), ("do", "more")]))
-        .shown();
-    assert!(more.contains("name=\"name7\"") && more.contains("value=\"guests\""));
+    let more = crew.post(EDIT, &section("", &[("do", "more")])).shown();
+    assert!(more.contains("name=\"name4\"") && more.contains("value=\"guests\""));
 }
 
 #[test]
@@ -497,13 +486,17 @@ fn statements_are_tried_saved_and_searched_by() {
     post(&seen, "", "loud", sql, "barcode:Z", "try").refused(422, "Z");
     post(&seen, "", "loud", sql, "nose:1", "try").refused(422, "nose");
     post(&seen, "", "loud", sql, "", "try").refused(422, "record-error");
-    for (name, sql) in [
-        ("loud", "DELETE FROM delegates"),
-        ("loud", "SELECT password_hash FROM users"),
-        ("loud", "SELECT 1; SELECT 2"),
-        ("", "SELECT 1"),
+    for (name, sql, about) in [
+        ("loud", "DELETE FROM delegates", "Statements: loud"),
+        (
+            "loud",
+            "SELECT password_hash FROM users",
+            "Statements: loud",
+        ),
+        ("loud", "SELECT 1; SELECT 2", "Statements: loud"),
+        ("", "SELECT 1", "name-error"),
     ] {
-        post(&seen, "", name, sql, "", "save").refused(422, "tatements: ");
+        post(&seen, "", name, sql, "", "save").refused(422, about);
     }
     post(&seen, "", "loud", sql, "", "save").taken();
     post(&seen, "", "loud", sql, "", "save").refused(422, "already");
