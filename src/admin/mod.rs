@@ -57,7 +57,7 @@ pub use setup::Setup;
 use crate::{
     core::keyed::Key,
     domain::discovery::Discovery,
-    identity::{App, ConsoleRole, second_factor::Shared},
+    identity::{App, ConsoleRole, second_factor::Shared, sign_in::Waiting},
     types::error::Result,
 };
 use live::Live;
@@ -93,7 +93,7 @@ pub struct Console {
     /// The name of the session's cookie.
     cookie: OnceLock<String>,
     flashes: Mutex<answer::Flashes>,
-    waiting: sign_in::Waiting,
+    waiting: Waiting,
     /// Secrets of clients and users that were just made.
     made: kept::Kept<access::Made>,
     /// Authenticator apps that are being set up.
@@ -116,7 +116,7 @@ impl Console {
             reach,
             cookie: OnceLock::new(),
             flashes: Mutex::default(),
-            waiting: sign_in::Waiting::default(),
+            waiting: Waiting::default(),
             made: kept::Kept::default(),
             pairing: kept::Kept::default(),
             codes: kept::Kept::default(),

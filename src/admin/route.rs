@@ -133,6 +133,7 @@ impl Routes {
                 let action = Action {
                     id: request.id_if_any()?,
                     form: request.form.clone(),
+                    by: request.current_user()?.clone(),
                 };
                 let done = request.write(move |tx, ctx| work(tx, ctx, &action)).await?;
                 request.done(done.message, &done.path)
@@ -165,6 +166,7 @@ pub struct Action {
     /// The id in the path; 0 where the path has none.
     pub id: i64,
     pub form: Fields,
+    pub by: CurrentUser,
 }
 
 /// What to say after a button was pressed, and on which page.

@@ -10,18 +10,13 @@ use super::{
     sign_in,
 };
 use crate::{
-    core::{
-        Context,
-        records::write as records,
-        settings::{self, logo},
-    },
-    db::Tx,
-    domain::{apps::configuration, devices},
+    core::settings::logo,
     identity::{
         ConsoleRole,
         password::{self, Queue},
         users::{self, NewUser},
     },
+    ops::first_run::{self, ADMISSIONS, FirstRun},
     types::{
         UserId, Zone,
         error::{Error, Kind, Result},
@@ -31,7 +26,7 @@ use crate::{
 use askama::Template;
 use poem::{Response, http::header};
 use rusqlite::Connection;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::OnceLock;
 
 /// The first administrator's way in.
@@ -67,58 +62,6 @@ fn stale() -> Error {
          the current one while there is no administrator, and `gatepost user add EMAIL --admin \
          --password-stdin` makes one at any time",
     )
-}
-
-/// How people enter: what an administrator chooses on the first run.
-struct Admission {
-    /// What the form sends.
-    name: &'static str,
-    label: &'static str,
-    help: &'static str,
-    /// `data.Access` of the entrance.
-    rules: fn() -> Value,
-}
-
-const ADMISSIONS: [Admission; 3] = [
-    Admission {
-        name: "once",
-        label: "One entry per ticket",
-        help: "A ticket that was used is refused.",
-        rules: || json!({"ruleSet": "open", "entry": "single", "maxCheckIns": 1}),
-    },
-    Admission {
-        name: "again",
-        label: "Come and go",
-        help: "A ticket may be scanned again. The gate shows when it was used before.",
-        rules: || json!({"ruleSet": "open", "entry": "multiple"}),
-    },
-    Admission {
-        name: "registered",
-        label: "Registered attendees only",
-        help: "Only those who joined or booked the entrance or its event, once each.",
-        rules: || json!({"ruleSet": "simple", "entry": "single", "maxCheckIns": 1}),
-    },
-];
-
-/// The code of the place that the first run creates.
-const ENTRANCE: &str = "entrance";
-/// The setting of gate apps that names, as a selector, where they check in.
-const PLACE: &str = "place";
-
-/// Creates the entrance, and has gate apps check in there unless they are told otherwise.
-fn create_entrance(tx: &Tx<'_>, ctx: &Context, admission: &Admission) -> Result<()> {
-    let properties = json!({
-        "name": "Entrance", "code": ENTRANCE, "deviceType": "room",
-        "data": {"Access": (admission.rules)()},
-    });
-    if let Value::Object(properties) = properties {
-        records::create(tx, ctx, &devices::RESOURCE, properties)?;
-    }
-    let mut document = configuration::published(tx)?.document;
-    let place = json!(format!("code:{ENTRANCE}"));
-    document.default.insert(PLACE.to_owned(), place);
-    configuration::publish(tx, ctx, &document)?;
-    Ok(())
 }
 
 pub(super) fn routes() -> Vec<Route> {
@@ -242,34 +185,26 @@ async fn administrator(request: &mut RequestContext) -> Result<UserId> {
     let email = form.text("email").to_owned();
     let permit = password::permit(Queue::Console).await?;
     let password = permit.hash_strong(password, email.clone()).await?;
-    let new = NewUser {
-        email,
-        password: Some(password),
-        console: Some(ConsoleRole::Administrator),
-        ..NewUser::default()
-    };
     let value = |name: &str| form.filled(name).map_or(Value::Null, Value::from);
-    let named = ["name", "timeZone"].map(|name| (name.to_owned(), value(name)));
-    let named: Map<String, Value> = named.into_iter().collect();
     let find = |chosen: &str| {
         let known = ADMISSIONS.iter().find(|known| known.name == chosen);
         known.ok_or_else(|| Error::invalid("admission: choose how people enter"))
     };
-    let admission = form.filled("admission").map(find).transpose()?;
-    request
-        .write(move |tx, ctx| {
-            // Of two who have the link, one becomes administrator.
-            if users::has_administrator(tx)? {
-                return Err(stale());
-            }
-            settings::save(tx, ctx, &named)?;
-            if let Some(picture) = &picture {
-                logo::save(tx, ctx, picture)?;
-            }
-            if let Some(admission) = admission {
-                create_entrance(tx, ctx, admission)?;
-            }
-            users::create(tx, ctx, &new)
-        })
-        .await
+    let first = FirstRun {
+        administrator: NewUser {
+            email,
+            password: Some(password),
+            console: Some(ConsoleRole::Administrator),
+            ..NewUser::default()
+        },
+        settings: ["name", "timeZone"]
+            .map(|name| (name.to_owned(), value(name)))
+            .into_iter()
+            .collect(),
+        logo: picture,
+        admission: form.filled("admission").map(find).transpose()?,
+    };
+    let created = request.write(move |tx, ctx| first_run::set_up(tx, ctx, &first));
+    // Of two who have the link, one becomes administrator.
+    created.await?.ok_or_else(stale)
 }

@@ -16,6 +16,7 @@ pub mod scopes;
 pub mod second_factor;
 pub mod secret_message_bodies;
 pub mod sessions;
+pub mod sign_in;
 pub mod throttle;
 pub mod tokens;
 pub mod users;

@@ -4,7 +4,7 @@ use super::{Made, PAGE, lookup, next_page, parse_roles, role_names, roles, short
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Choice, Editor, Group, Input},
+        engine::{self, At, Choice, Editor, Group, Groups, Input},
         route::{ADMINISTRATOR, Action, Done, Routes},
     },
     core::Context,
@@ -195,11 +195,11 @@ impl Editor for Clients {
         }))
     }
 
-    fn name(draft: &Draft) -> &str {
-        &draft.name
+    fn name(draft: &Draft) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, id: Option<&ClientId>, draft: &Draft) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, id: Option<&ClientId>, draft: &Draft) -> Groups {
         if let Some(id) = id
             && clients::get(connection, *id)?.revoked_at.is_some()
         {
@@ -266,24 +266,19 @@ impl Editor for Clients {
         request.done(message, &Self::page(id))
     }
 
-    async fn aside(
-        request: &RequestContext,
-        layout: &Layout,
-        id: Option<&ClientId>,
-        _: &Draft,
-    ) -> Result<String> {
-        let Some(id) = id.copied() else {
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let Some(id) = at.key.copied() else {
             return Ok(String::new());
         };
-        let console = request.console.clone();
+        let console = at.request.console.clone();
         let read = move |connection: &Connection| {
             let client = clients::get(connection, id)?;
             let usage = Usage::of(connection, &console.last_seen, &client)?;
             Ok((client, usage))
         };
-        let (client, usage) = request.read(read).await?;
+        let (client, usage) = at.request.read(read).await?;
         answer::part(&Aside {
-            layout,
+            layout: at.layout,
             client,
             usage,
         })

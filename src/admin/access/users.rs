@@ -4,7 +4,7 @@ use super::{Made, PAGE, lookup, next_page, parse_roles, role_names, roles, show_
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Choice, Editor, Group, Input},
+        engine::{self, At, Choice, Editor, Group, Groups, Input},
         form::is_theirs,
         route::{ADMINISTRATOR, Action, Done, Routes},
     },
@@ -173,11 +173,11 @@ impl Editor for Users {
         Ok(Draft::of(&users::get(connection, *id)?))
     }
 
-    fn name(draft: &Draft) -> &str {
-        &draft.email
+    fn name(draft: &Draft) -> String {
+        draft.email.clone()
     }
 
-    fn groups(connection: &Connection, id: Option<&UserId>, draft: &Draft) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, id: Option<&UserId>, draft: &Draft) -> Groups {
         let role = |role: &ConsoleRole| Choice::from((role.name(), role.name(), role.meaning()));
         let nothing = Choice::from(("", "nothing", "cannot sign in here"));
         let consoles = std::iter::once(nothing).chain(ConsoleRole::ALL.iter().map(role));
@@ -243,15 +243,15 @@ impl Editor for Users {
         engine::typed(groups, sent)
     }
 
-    async fn prepare(request: &RequestContext, id: Option<&UserId>, draft: Draft) -> Result<Draft> {
+    async fn prepare(at: At<'_, Self>, draft: Draft) -> Result<Draft> {
         let console = draft.console()?;
-        let is_wanted = id.is_none() || request.form.filled("password").is_some();
+        let is_wanted = at.key.is_none() || at.request.form.filled("password").is_some();
         let password = if is_wanted {
-            new_password(request, &draft.email, console).await?
+            new_password(at.request, &draft.email, console).await?
         } else {
             NewPassword::default()
         };
-        if id.is_none() && password.hashed.is_none() && console.is_some() {
+        if at.key.is_none() && password.hashed.is_none() && console.is_some() {
             return Err(Error::invalid(
                 "how: a role in the console needs a password",
             ));
@@ -304,21 +304,16 @@ impl Editor for Users {
         format!("{HERE}/users/{id}")
     }
 
-    async fn aside(
-        request: &RequestContext,
-        layout: &Layout,
-        id: Option<&UserId>,
-        _: &Draft,
-    ) -> Result<String> {
-        let Some(id) = id.copied() else {
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let Some(id) = at.key.copied() else {
             return Ok(String::new());
         };
         let now = Timestamp::now();
-        let aside = request.look_up(|connection| {
+        let aside = at.request.look_up(|connection| {
             Ok(Aside {
-                layout,
+                layout: at.layout,
                 user: users::get(connection, id)?,
-                is_own: request.current_user()?.user == id,
+                is_own: at.request.current_user()?.user == id,
                 sessions: sessions::of_user(connection, id, now)?,
                 second_factor: second_factor::state(connection, id)?,
                 usage: tokens::usage_of_user(connection, id, now)?,

@@ -3,21 +3,17 @@
 use super::{HERE, gone, offline, page};
 use crate::{
     admin::{
-        Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Button, Editor, Group, Input, Key, Outcome},
+        Area, Fields, RequestContext, answer,
+        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome},
     },
-    core::{
-        Context, audit,
-        settings::{self, Settings},
-        template,
-    },
+    core::{Context, audit, settings, template},
     db::Tx,
-    domain::{
-        content::{self, Checked, Of, Region, Subject, Version},
-        delegates, devices,
+    domain::content::{
+        self, Checked, Region, Version,
+        preview::{self, Preview},
     },
     types::{
-        DelegateId, DelegateSelector, DeviceId, DeviceSelector, Timestamp,
+        Timestamp,
         error::{Error, Result},
     },
 };
@@ -65,14 +61,10 @@ struct Aside {
     filters: Vec<&'static str>,
 }
 
-/// What a template makes of a record.
 #[derive(Template)]
 #[template(path = "content/preview.html")]
-struct Preview {
-    /// The record that it was rendered for.
-    with: String,
-    /// The page, or what is wrong with the template.
-    made: Result<String, String>,
+struct Shown {
+    preview: Preview,
 }
 
 impl Editor for Regions {
@@ -108,11 +100,11 @@ impl Editor for Regions {
         })
     }
 
-    fn name(draft: &Draft) -> &str {
-        &draft.path
+    fn name(draft: &Draft) -> String {
+        draft.path.clone()
     }
 
-    fn groups(_: &Connection, key: Option<&Path>, draft: &Draft) -> Result<Vec<Group>> {
+    fn groups(_: &Connection, key: Option<&Path>, draft: &Draft) -> Groups {
         let path = Input::text("path", "Path").wide().required().max(200);
         let path = if key.is_none() {
             path.help(
@@ -143,7 +135,7 @@ impl Editor for Regions {
                     .apart(),
             );
         }
-        let record = Input::text("record", "With").wide().apart().help(
+        let record = Input::text("record", "Record").wide().apart().help(
             "A name, a code, or a selector such as barcode:TLH26-0001. Empty: the newest. A preview \
              saves nothing.",
         );
@@ -158,8 +150,8 @@ impl Editor for Regions {
         engine::typed(groups, sent)
     }
 
-    async fn prepare(request: &RequestContext, key: Option<&Path>, draft: Draft) -> Result<Draft> {
-        let zone = &request.console.settings().zone;
+    async fn prepare(at: At<'_, Self>, draft: Draft) -> Result<Draft> {
+        let zone = &at.request.console.settings().zone;
         let time = |name: &str, text: &Option<String>| -> Result<Option<Timestamp>> {
             let text = text.clone().map(Into::into);
             text.map(|text| zone.read(name, &text)).transpose()
@@ -172,14 +164,10 @@ impl Editor for Regions {
             published_from: time("from", &draft.from)?,
             published_to: time("to", &draft.to)?,
         };
-        if key.is_none() && request.form.ticked("offline") {
+        if at.key.is_none() && at.request.form.ticked("offline") {
             region = offline(region, Timestamp::now());
         }
-        if let Some(fault) = Of::path(&draft.path)
-            .ok()
-            .and_then(|of| of.check(&draft.content).err())
-        {
-            let fault = told(&draft.content, &fault);
+        if let Some(fault) = preview::fault(&draft.path, &draft.content) {
             return Err(Error::invalid(format!("content: {fault}")));
         }
         let checked = Some(region.check()?);
@@ -218,98 +206,18 @@ impl Editor for Regions {
         vec![Button::new("preview", "Preview").shows()]
     }
 
-    async fn press(
-        request: &RequestContext,
-        _: Option<&Path>,
-        draft: Draft,
-        _: &str,
-    ) -> Result<Outcome> {
-        let settings = request.console.settings();
-        let record = request.form.text("record").to_owned();
+    async fn press(at: At<'_, Self>, draft: Draft, _: &str) -> Result<Outcome> {
+        let settings = at.request.console.settings();
+        let record = at.request.form.text("record").to_owned();
         let render = move |connection: &Connection| {
-            preview(connection, &draft.path, &draft.content, &record, &settings)
+            preview::preview(connection, &draft.path, &draft.content, &record, &settings)
         };
-        Outcome::shown(&request.read(render).await?)
+        let preview = at.request.read(render).await?;
+        Outcome::shown(&Shown { preview })
     }
 
-    async fn aside(_: &RequestContext, _: &Layout, _: Option<&Path>, _: &Draft) -> Result<String> {
+    async fn aside(_: At<'_, Self>) -> Result<String> {
         let filters = template::filters();
         answer::part(&Aside { filters })
     }
-}
-
-/// The template rendered for the record that was named: by id, a selector, a code, or a part of the
-/// name; where none was named, for the newest.
-///
-/// # Errors
-/// [`crate::types::error::Kind::Invalid`] for a path that says nothing of whom it is for, and where there is no such
-/// record.
-fn preview(
-    connection: &Connection,
-    path: &str,
-    content: &str,
-    record: &str,
-    settings: &Settings,
-) -> Result<Preview> {
-    let of = Of::path(path)?;
-    let (subject, brief) = match of {
-        Of::Delegate => {
-            let id = delegate(connection, record)?;
-            let brief = delegates::brief(connection, id.0)?;
-            (Subject::delegate(connection, id, None, settings)?, brief)
-        }
-        Of::Device => {
-            let id = device(connection, record)?;
-            let brief = devices::brief(connection, id.0)?;
-            (Subject::device(connection, id, settings)?, brief)
-        }
-    };
-    let made = of
-        .check(content)
-        .and_then(|()| subject.rendered(content, settings, Timestamp::now()))
-        .map_err(|fault| told(content, &fault));
-    let with = brief.map_or_else(String::new, |brief| brief.name);
-    Ok(Preview { with, made })
-}
-
-/// A fault with the line it is about.
-fn told(content: &str, fault: &template::Fault) -> String {
-    let line = fault
-        .line
-        .and_then(|line| content.lines().nth(line.checked_sub(1)?))
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    match line {
-        Some(line) => {
-            let shown: String = line.chars().take(120).collect();
-            format!("{fault}, in: {shown}")
-        }
-        None => fault.to_string(),
-    }
-}
-
-fn none(of: Of, record: &str) -> Error {
-    Error::invalid(if record.is_empty() {
-        format!("record: there is no {} yet", of.name())
-    } else {
-        format!("record: there is no {} \"{record}\"", of.name())
-    })
-}
-
-fn delegate(connection: &Connection, record: &str) -> Result<DelegateId> {
-    if record.contains(':')
-        && let Ok(selector) = DelegateSelector::parse(record)
-    {
-        return delegates::find(connection, &selector);
-    }
-    delegates::newest_named(connection, record)?.ok_or_else(|| none(Of::Delegate, record))
-}
-
-fn device(connection: &Connection, record: &str) -> Result<DeviceId> {
-    if record.contains(':')
-        && let Ok(selector) = DeviceSelector::parse(record)
-    {
-        return devices::find(connection, &selector);
-    }
-    devices::newest_named(connection, record)?.ok_or_else(|| none(Of::Device, record))
 }

@@ -8,7 +8,10 @@ use crate::{
     },
     core::{Context, audit},
     db::Tx,
-    domain::content::{self, Version},
+    domain::content::{
+        self, Version,
+        difference::{self, Line},
+    },
     types::error::{Error, Kind, Result},
 };
 use askama::Template;
@@ -24,65 +27,6 @@ struct Page {
     by: String,
     current: i64,
     lines: Vec<Line>,
-}
-
-/// A line of a template, and what a save did to it.
-#[derive(Debug, PartialEq, Eq)]
-struct Line {
-    change: Change,
-    text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Change {
-    Same,
-    Gone,
-    New,
-}
-
-impl Line {
-    fn is_new(&self) -> bool {
-        self.change == Change::New
-    }
-
-    /// With a sign in front, so that it is not told by colour alone.
-    fn shown(&self) -> String {
-        let sign = match self.change {
-            Change::Same => ' ',
-            Change::Gone => '-',
-            Change::New => '+',
-        };
-        format!("{sign} {}", self.text)
-    }
-
-    fn is_gone(&self) -> bool {
-        self.change == Change::Gone
-    }
-}
-
-/// What a save changed: the lines between those that are the same at both ends.
-fn changed(before: &str, after: &str) -> Vec<Line> {
-    let (before, after): (Vec<&str>, Vec<&str>) =
-        (before.lines().collect(), after.lines().collect());
-    let same = |pairs: &mut dyn Iterator<Item = (&&str, &&str)>| {
-        pairs.take_while(|(before, after)| before == after).count()
-    };
-    let head = same(&mut before.iter().zip(&after));
-    let tail = same(&mut before[head..].iter().rev().zip(after[head..].iter().rev()));
-    let line = |change| {
-        move |text: &&str| Line {
-            change,
-            text: (*text).to_owned(),
-        }
-    };
-    let (before_end, after_end) = (before.len() - tail, after.len() - tail);
-    after[..head]
-        .iter()
-        .map(line(Change::Same))
-        .chain(before[head..before_end].iter().map(line(Change::Gone)))
-        .chain(after[head..after_end].iter().map(line(Change::New)))
-        .chain(after[after_end..].iter().map(line(Change::Same)))
-        .collect()
 }
 
 pub async fn show(request: RequestContext) -> Result<Response> {
@@ -110,7 +54,7 @@ pub async fn show(request: RequestContext) -> Result<Response> {
         ),
         back: page("region", &region.now.path),
         path: region.now.path,
-        lines: changed(&before, &version.then.content),
+        lines: difference::changed(&before, &version.then.content),
         current: region.version,
         version,
         by,
@@ -122,25 +66,4 @@ pub fn restore(tx: &Tx<'_>, ctx: &Context, action: &Action) -> Result<Done> {
     let version = action.form.number("version")?.unwrap_or_default();
     let outcome = content::restore(tx, ctx, path, seen(action)?, version)?;
     saved(outcome, path, format!("Version {version} restored."))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_lines_between_what_is_the_same_are_changed() {
-        let shown = |before: &str, after: &str| -> String {
-            changed(before, after)
-                .iter()
-                .map(Line::shown)
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        assert_eq!(shown("a\nb\nc", "a\nx\nc"), "  a - b + x   c");
-        assert_eq!(shown("", "a\nb"), "+ a + b");
-        assert_eq!(shown("a\na", "a"), "  a - a");
-        assert_eq!(shown("a", "a"), "  a");
-        assert_eq!(shown("a\nb", ""), "- a - b");
-    }
 }

@@ -3,9 +3,11 @@
 //! and lets nobody overwrite a change that they have not seen.
 
 mod form;
+mod input;
 mod settings;
 
-pub use form::{Choice, Form, Group, Input, filled, parse, read, typed};
+pub use form::{Form, Group, filled, parse, read, typed};
+pub use input::{Choice, Input};
 pub use settings::SettingsForm;
 
 use super::{
@@ -118,8 +120,21 @@ impl Outcome {
     }
 }
 
+/// What a hook of an [`Editor`] is called for.
+pub struct At<'a, E: Editor> {
+    pub request: &'a RequestContext,
+    pub layout: &'a Layout,
+    /// `None`: a new record.
+    pub key: Option<&'a E::Key>,
+    /// The record as it is stored.
+    pub stored: &'a E::Draft,
+}
+
+/// The fields of a form.
+pub type Groups = Result<Vec<Group>>;
+
 /// One kind of record that has a form.
-pub trait Editor: 'static {
+pub trait Editor: Sized + 'static {
     type Key: Key;
     /// What the form fills in.
     type Draft: Clone + Serialize + Send + Sync + 'static;
@@ -144,20 +159,15 @@ pub trait Editor: 'static {
     }
 
     /// The title of the record's form.
-    fn name(draft: &Self::Draft) -> &str;
+    fn name(draft: &Self::Draft) -> String;
     /// The fields of the form, with the values of the draft.
-    fn groups(
-        connection: &Connection,
-        key: Option<&Self::Key>,
-        draft: &Self::Draft,
-    ) -> Result<Vec<Group>>;
+    fn groups(connection: &Connection, key: Option<&Self::Key>, draft: &Self::Draft) -> Groups;
     /// What was typed into these fields.
     fn typed(groups: &[Group], sent: &Fields) -> Result<Self::Draft>;
 
     /// Completes what was typed before the write begins: everything that may take time.
     fn prepare(
-        _: &RequestContext,
-        _: Option<&Self::Key>,
+        _: At<'_, Self>,
         draft: Self::Draft,
     ) -> impl Future<Output = Result<Self::Draft>> + Send {
         async { Ok(draft) }
@@ -201,8 +211,7 @@ pub trait Editor: 'static {
 
     /// What one of [`Editor::buttons`] does.
     fn press(
-        _: &RequestContext,
-        _: Option<&Self::Key>,
+        _: At<'_, Self>,
         _: Self::Draft,
         button: &str,
     ) -> impl Future<Output = Result<Outcome>> + Send {
@@ -211,12 +220,7 @@ pub trait Editor: 'static {
     }
 
     /// HTML beside the form.
-    fn aside(
-        _: &RequestContext,
-        _: &Layout,
-        _: Option<&Self::Key>,
-        _: &Self::Draft,
-    ) -> impl Future<Output = Result<String>> + Send {
+    fn aside(_: At<'_, Self>) -> impl Future<Output = Result<String>> + Send {
         async { Ok(String::new()) }
     }
 
@@ -284,7 +288,7 @@ async fn page<E: Editor>(
         Ok((stored, groups))
     })?;
     let title = match key {
-        Some(_) => E::name(&stored).to_owned(),
+        Some(_) => E::name(&stored),
         None => format!("New {}", E::NOUN),
     };
     let layout = request.layout(&title, Some(E::AREA));
@@ -310,7 +314,13 @@ async fn page<E: Editor>(
         buttons: E::buttons(key, &stored),
         may_edit: E::may_edit(&layout),
         result: String::new(),
-        aside: E::aside(request, &layout, key, &stored).await?,
+        aside: E::aside(At {
+            request,
+            layout: &layout,
+            key,
+            stored: &stored,
+        })
+        .await?,
         layout,
     })
 }
@@ -325,13 +335,19 @@ pub async fn show<E: Editor>(request: RequestContext) -> Result<Response> {
 pub async fn submit<E: Editor>(request: RequestContext) -> Result<Response> {
     let key = E::Key::of(&request)?;
     let key = key.as_ref();
-    let typed = request.look_up(|connection| {
+    let (typed, stored) = request.look_up(|connection| {
         let stored = stored::<E>(&request, connection, key)?;
-        let groups = E::groups(connection, key, &E::begin(&request, stored))?;
-        Ok(E::typed(&groups, &request.form))
+        let groups = E::groups(connection, key, &E::begin(&request, stored.clone()))?;
+        Ok((E::typed(&groups, &request.form), stored))
     })?;
+    let at = At {
+        request: &request,
+        layout: &request.layout("", None),
+        key,
+        stored: &stored,
+    };
     let (draft, outcome) = match typed {
-        Ok(draft) => (Some(draft.clone()), act::<E>(&request, key, draft).await),
+        Ok(draft) => (Some(draft.clone()), act::<E>(at, draft).await),
         Err(cause) => (None, Err(cause)),
     };
     match outcome {
@@ -374,16 +390,13 @@ pub async fn failed<E: Editor>(
     answer::form_again(&page)
 }
 
-async fn act<E: Editor>(
-    request: &RequestContext,
-    key: Option<&E::Key>,
-    draft: E::Draft,
-) -> Result<Outcome> {
+async fn act<E: Editor>(at: At<'_, E>, draft: E::Draft) -> Result<Outcome> {
+    let (request, key) = (at.request, at.key);
     let button = request.form.filled("do").filter(|name| *name != "save");
     if let Some(button) = button {
-        return E::press(request, key, draft, button).await;
+        return E::press(at, draft, button).await;
     }
-    let draft = E::prepare(request, key, draft).await?;
+    let draft = E::prepare(at, draft).await?;
     let stored = draft.clone();
     let Some(key) = key.cloned() else {
         let made = request.write_prepared(move |tx, ctx| E::create(tx, ctx, &stored));

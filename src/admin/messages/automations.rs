@@ -4,7 +4,7 @@ use super::{hindrance, layout, tabs};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Choice, Editor, Group, Input, Tabs},
+        engine::{self, Choice, Editor, Group, Groups, Input, Tabs},
         route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
     },
     core::Context,
@@ -105,11 +105,11 @@ impl Editor for Automations {
         found.ok_or_else(|| Error::new(Kind::NoSuchPath, "this automation was removed"))
     }
 
-    fn name(draft: &Entry) -> &str {
-        &draft.name
+    fn name(draft: &Entry) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, _: Option<&i64>, draft: &Entry) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &Entry) -> Groups {
         let places = devices::offers(connection)?.into_iter();
         let places = places
             .filter(devices::Offer::is_place)

@@ -1,11 +1,11 @@
 //! The gateway of one channel. Its secret is never shown; whoever changes where it is sent has to type
 //! it again.
 
-use super::{gateways::HERE, tabs, tried};
+use super::{gateways::HERE, tabs};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Editor, Group, Input, Key, Tabs},
+        engine::{self, At, Editor, Group, Groups, Input, Key, Tabs},
         form::is_theirs,
         route::{ADMINISTRATOR, Routes},
     },
@@ -15,10 +15,11 @@ use crate::{
         Channel,
         compose::Composed,
         gateways::{
-            self, Definition, Fcm, Http, Secret, Security, Smtp,
+            self, Definition, Http, Secret,
             http::PLACES,
-            presets::{PRESETS, Preset},
+            presets::{self, PRESETS, Preset},
         },
+        preview,
     },
     types::error::{Error, Kind, Result},
 };
@@ -26,7 +27,6 @@ use askama::Template;
 use poem::Response;
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// Types of a body that are offered.
 const TYPES: [&str; 3] = [
@@ -99,34 +99,32 @@ impl Editor for Gateways {
     }
 
     fn blank(_: &RequestContext) -> Draft {
-        Draft::of(fresh(Channel::Email))
+        Draft::of(presets::blank(Channel::Email))
     }
 
     fn find(connection: &Connection, channel: &Channel) -> Result<Draft> {
         let known = gateways::find(connection, *channel)?;
-        let definition = known.map_or_else(|| fresh(*channel), |known| known.definition);
+        let definition = known.map_or_else(|| presets::blank(*channel), |known| known.definition);
         Ok(Draft::of(definition))
     }
 
     fn begin(request: &RequestContext, stored: Draft) -> Draft {
         let channel = Channel::of(request).ok().flatten();
-        let asked = channel.and_then(|channel| asked(channel, request.query.filled("fill")?));
+        let asked =
+            channel.and_then(|channel| presets::filled_in(channel, request.query.filled("fill")?));
         asked.map_or(stored, Draft::of)
     }
 
-    fn name(draft: &Draft) -> &str {
-        match draft.definition {
+    fn name(draft: &Draft) -> String {
+        let name = match draft.definition {
             Definition::Smtp(_) => "Mail server",
             Definition::Fcm(_) => "Push service",
             Definition::Http(_) => "Provider",
-        }
+        };
+        name.to_owned()
     }
 
-    fn groups(
-        connection: &Connection,
-        channel: Option<&Channel>,
-        draft: &Draft,
-    ) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, channel: Option<&Channel>, draft: &Draft) -> Groups {
         let channel = *channel.unwrap_or(&Channel::Email);
         let known = gateways::find(connection, channel)?;
         let has_secret = known.is_some_and(|known| known.has_secret);
@@ -136,7 +134,7 @@ impl Editor for Gateways {
             Definition::Http(http) => http_inputs(channel, http, has_secret),
         };
         if has_secret {
-            let forget = Input::flag("noSecret", "Delete the stored secret");
+            let forget = Input::flag("noSecret", "Forget the stored secret");
             inputs.push(forget.wide().apart());
         }
         let mut shown = json!(draft);
@@ -152,6 +150,9 @@ impl Editor for Gateways {
 
     fn typed(groups: &[Group], sent: &Fields) -> Result<Draft> {
         let mut values = engine::read(groups.iter().flat_map(|group| &group.inputs), sent)?;
+        if let Some(Value::String(certificate)) = values.get_mut("certificate") {
+            *certificate = certificate.trim().to_owned();
+        }
         if values.get("kind") == Some(&json!("http")) {
             gather_http(&mut values)?;
         }
@@ -166,13 +167,9 @@ impl Editor for Gateways {
         })
     }
 
-    async fn prepare(
-        request: &RequestContext,
-        channel: Option<&Channel>,
-        draft: Draft,
-    ) -> Result<Draft> {
-        let reach = request.console.outgoing.reach();
-        let channel = *channel.unwrap_or(&Channel::Email);
+    async fn prepare(at: At<'_, Self>, draft: Draft) -> Result<Draft> {
+        let reach = at.request.console.outgoing.reach();
+        let channel = *at.key.unwrap_or(&Channel::Email);
         draft.definition.check(channel, reach)?;
         Ok(draft)
     }
@@ -207,18 +204,14 @@ impl Editor for Gateways {
         format!("{HERE}/{}", channel.name())
     }
 
-    async fn aside(
-        request: &RequestContext,
-        layout: &Layout,
-        channel: Option<&Channel>,
-        stored: &Draft,
-    ) -> Result<String> {
-        let channel = *channel.unwrap_or(&Channel::Email);
-        let known = request.look_up(|connection| gateways::find(connection, channel))?;
-        let draft = Self::begin(request, stored.clone());
-        let address = request.form.text("address");
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let channel = *at.key.unwrap_or(&Channel::Email);
+        let known = at
+            .request
+            .look_up(|connection| gateways::find(connection, channel))?;
+        let draft = Self::begin(at.request, at.stored.clone());
         answer::part(&Aside {
-            layout,
+            layout: at.layout,
             channel,
             kinds: kinds(channel, &draft.definition),
             is_set: known.is_some(),
@@ -231,7 +224,7 @@ impl Editor for Gateways {
                 Channel::Sms => "Phone number",
                 Channel::Push => "Push token",
             },
-            address,
+            address: at.request.form.text("address"),
         })
     }
 }
@@ -377,50 +370,6 @@ fn http_inputs(channel: Channel, http: &Http, has_secret: bool) -> Vec<Input> {
     inputs
 }
 
-/// What somebody starts with.
-fn fresh(channel: Channel) -> Definition {
-    match channel {
-        Channel::Email => Definition::Smtp(Smtp {
-            host: String::new(),
-            port: 587,
-            security: Security::Starttls,
-            user: None,
-            from: String::new(),
-            reply_to: None,
-            certificate: None,
-        }),
-        Channel::Sms => Definition::Http(PRESETS[0].http()),
-        Channel::Push => Definition::Fcm(Fcm::default()),
-    }
-}
-
-/// What the address asks for: a preset, or a kind.
-fn asked(channel: Channel, fill: &str) -> Option<Definition> {
-    let own = |body: &str| {
-        let authorization = "Bearer {{ secret }}".to_owned();
-        Definition::Http(Http {
-            preset: None,
-            method: "POST".into(),
-            url: "https://".into(),
-            headers: BTreeMap::from([("Authorization".to_owned(), authorization)]),
-            content_type: "application/json".into(),
-            body: body.into(),
-            user: None,
-            from: None,
-            success: None,
-        })
-    };
-    match (channel, fill) {
-        (Channel::Sms, "own") => Some(own(r#"{"to": "{{ to }}", "text": "{{ text }}"}"#)),
-        (Channel::Sms, name) => Preset::named(name).map(|preset| Definition::Http(preset.http())),
-        (Channel::Push, "http") => Some(own(
-            r#"{"token": "{{ to }}", "title": "{{ title }}", "body": "{{ text }}"}"#,
-        )),
-        (Channel::Push, "fcm") => Some(Definition::Fcm(Fcm::default())),
-        _ => None,
-    }
-}
-
 fn channel(request: &RequestContext) -> Result<Channel> {
     Channel::of(request)?.ok_or_else(|| Error::defect("the route names a channel"))
 }
@@ -436,16 +385,18 @@ async fn remove(request: RequestContext) -> Result<Response> {
 /// Puts a test into the outbox, which shows what becomes of it.
 async fn test(request: RequestContext) -> Result<Response> {
     let channel = channel(&request)?;
-    match tried::checked(&request, channel, request.form.text("address")) {
+    let settings = request.console.settings();
+    match preview::test_address(&settings, channel, request.form.text("address")) {
         Ok(address) => {
-            let name = request.console.settings().name().to_owned();
+            let name = settings.name();
             let composed = Composed {
                 subject: (channel != Channel::Sms).then(|| format!("A test from {name}")),
                 body: format!("This is a test from {name}. It works."),
                 html: None,
             };
-            let id = tried::put(&request, channel, address, composed).await?;
-            Ok(answer::go(&format!("/console/messages/{id}")))
+            let put =
+                request.write(move |tx, _| preview::send_test(tx, channel, address, composed));
+            Ok(answer::go(&super::page(put.await?)))
         }
         Err(cause) if is_theirs(&cause) => {
             engine::failed::<Gateways>(&request, &channel, &cause).await

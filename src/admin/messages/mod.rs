@@ -7,7 +7,6 @@ mod gateways;
 mod one;
 mod outbox;
 mod templates;
-mod tried;
 
 use super::{Area, Layout, RequestContext, Route};
 use crate::{
@@ -36,6 +35,11 @@ pub(super) fn routes() -> Vec<Route> {
     let named = named.chain(automations::routes()).chain(gateways::routes());
     // Last, as its paths have a parameter where the others have names.
     named.chain(one::routes()).collect()
+}
+
+/// The page of a message.
+fn page(message: i64) -> String {
+    format!("/console/messages/{message}")
 }
 
 fn layout(request: &RequestContext, title: &str) -> Layout {

@@ -1,16 +1,17 @@
 //! Templates: the list, and the editor with a preview, a test, and sending to one attendee.
 
-use super::{hindrance, layout, tabs, tried};
+use super::{hindrance, layout, tabs};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Button, Editor, Group, Input, Outcome, Tabs},
+        engine::{self, At, Button, Editor, Group, Groups, Input, Outcome, Tabs},
         route::{ADMINISTRATOR, Action, Done, OPERATOR, Routes, VIEWER},
     },
     core::Context,
     db::Tx,
     domain::messages::{
         Channel, automations,
+        preview::{self, Preview},
         templates::{self, Entry, Template as Known},
     },
     types::error::{Error, Kind, Result},
@@ -98,6 +99,12 @@ struct Templates;
 #[template(path = "messages/template.html")]
 struct Aside;
 
+#[derive(Template)]
+#[template(path = "messages/tried.html")]
+struct Shown {
+    preview: Preview,
+}
+
 impl Editor for Templates {
     type Key = i64;
     type Draft = Entry;
@@ -127,11 +134,11 @@ impl Editor for Templates {
         found.ok_or_else(|| Error::new(Kind::NoSuchPath, "this template was removed"))
     }
 
-    fn name(draft: &Entry) -> &str {
-        &draft.slug
+    fn name(draft: &Entry) -> String {
+        draft.slug.clone()
     }
 
-    fn groups(_: &Connection, id: Option<&i64>, draft: &Entry) -> Result<Vec<Group>> {
+    fn groups(_: &Connection, id: Option<&i64>, draft: &Entry) -> Groups {
         let channel = draft.channel()?;
         let slug = Input::text("slug", "Slug")
             .required()
@@ -212,29 +219,46 @@ impl Editor for Templates {
         buttons
     }
 
-    async fn press(
-        request: &RequestContext,
-        id: Option<&i64>,
-        draft: Entry,
-        button: &str,
-    ) -> Result<Outcome> {
-        let message = match button {
-            "test" => tried::test(request, &draft).await?,
-            "send" => tried::send(request, id.copied()).await?,
-            "page" => {
-                let html = tried::preview(request, &draft).await?.composed.html;
-                let html = html.ok_or_else(|| Error::invalid("html: this template has none"))?;
-                return Ok(Outcome::Done(answer::foreign(html)));
-            }
-            _ => return Outcome::shown(&tried::preview(request, &draft).await?),
+    async fn press(at: At<'_, Self>, draft: Entry, button: &str) -> Result<Outcome> {
+        let (request, settings) = (at.request, at.request.console.settings());
+        let attendee = request.form.text("delegate").to_owned();
+        let store = &request.console.store;
+        if button == "send" {
+            let id = *at
+                .key
+                .ok_or_else(|| Error::invalid("save the template before it is sent"))?;
+            let message = preview::send_to(store, &settings, id, &attendee).await?;
+            return Ok(Outcome::Done(answer::go(&super::page(message))));
+        }
+        let (channel, address) = (draft.channel()?, request.form.text("address"));
+        let address = match button {
+            "test" => preview::test_address(&settings, channel, address)?,
+            _ => String::new(),
         };
-        Ok(Outcome::Done(answer::go(&format!(
-            "/console/messages/{message}"
-        ))))
+        let render =
+            move |connection: &_| preview::preview(connection, &settings, &draft, &attendee);
+        let preview = request.read(render).await?;
+        match button {
+            "test" => {
+                let composed = preview.composed;
+                let put =
+                    request.write(move |tx, _| preview::send_test(tx, channel, address, composed));
+                Ok(Outcome::Done(answer::go(&super::page(put.await?))))
+            }
+            "page" => {
+                let html = preview.composed.html;
+                let html = html.ok_or_else(|| Error::invalid("html: this template has none"))?;
+                Ok(Outcome::Done(answer::foreign(html)))
+            }
+            _ => Outcome::shown(&Shown { preview }),
+        }
     }
 
-    async fn aside(_: &RequestContext, _: &Layout, _: Option<&i64>, _: &Entry) -> Result<String> {
-        answer::part(&Aside)
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        if at.layout.operates() {
+            return answer::part(&Aside);
+        }
+        Ok(String::new())
     }
 }
 

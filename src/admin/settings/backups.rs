@@ -15,20 +15,18 @@ use crate::{
     core::settings,
     domain::delegates::erased,
     ops::backup::{
-        self, folder, inspect,
+        files::{self, Download},
         ledger::{self, Entry, Purpose},
         run,
     },
     types::{
         Timestamp,
         error::{Error, Result},
-        os,
     },
 };
 use askama::Template;
 use poem::{Response, http::header};
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -220,67 +218,28 @@ async fn again(request: &RequestContext, failed: &'static str, cause: Error) -> 
     answer::form_again(&page)
 }
 
-/// Makes a backup for the browser alone: checked first, and gone from here when it is taken.
+/// Makes a backup for the browser alone.
 async fn make_download(request: RequestContext) -> Result<Response> {
-    let app = request.console.app().clone();
-    let ctx = request.context();
-    let made = run::on_thread(move || {
-        let beside = app.store.path().parent().unwrap_or(Path::new(""));
-        let beside = std::path::absolute(beside).map_err(Error::invalid_cause)?;
-        folder::look(&beside, app.store.path())?;
-        let folder = tempfile::Builder::new()
-            .prefix(".gatepost-")
-            .tempdir_in(&beside)
-            .map_err(Error::unavailable)?;
-        let stamp: String = ctx
-            .settings
-            .zone
-            .plain(Timestamp::now())
-            .replace(' ', "-")
-            .replace(':', "");
-        let name = format!("gatepost-{stamp}.db");
-        let made = backup::make_beside(&app.store.source(), &folder.path().join(&name))?;
-        let file = File::open(&made.path).map_err(Error::unavailable)?;
-        let bytes = made.bytes;
-        // Where an open file may be deleted, it is right away: not even a killed server leaves it.
-        let folder = (!os::DELETES_OPEN_FILES).then_some(folder);
-        app.store
-            .write_blocking(move |tx| backup::record(tx, &ctx, &made))?;
-        Ok((name, file, bytes, folder))
-    });
+    let (app, ctx) = (request.console.app().clone(), request.context());
+    let made = run::on_thread(move || files::for_download(&app.store, &ctx, Timestamp::now()));
     match made.await {
-        Ok((name, file, bytes, folder)) => Ok(sent(&name, file, bytes, folder)),
+        Ok(download) => Ok(sent(download)),
         Err(cause) => again(&request, "now", cause).await,
     }
 }
 
 async fn download(request: RequestContext) -> Result<Response> {
-    let entry = entry(&request)?;
-    let database = request.console.store.path().to_owned();
-    let name = entry.file_name();
-    let (file, bytes) = run::on_thread(move || {
-        folder::check_apart(&entry.path, &database)?;
-        let told = |cause: std::io::Error| {
-            Error::invalid(format!(
-                "{}: {cause}; if it is on a stick, is the stick plugged in?",
-                entry.path.display()
-            ))
-        };
-        let file = File::open(&entry.path).map_err(told)?;
-        let bytes = file.metadata().map_err(told)?.len();
-        Ok((file, bytes))
-    })
-    .await?;
-    Ok(sent(&name, file, bytes, None))
+    let (entry, app) = (entry(&request)?, request.console.app().clone());
+    let opened = run::on_thread(move || files::open(&app.store, &entry));
+    opened.await.map(sent)
 }
 
-/// A file as a download, read as the browser takes it; `folder` goes when it is done.
-fn sent(name: &str, file: File, bytes: u64, folder: Option<tempfile::TempDir>) -> Response {
-    let mut response =
-        answer::download(name, "application/vnd.sqlite3", answer::file(file, folder));
-    response
-        .headers_mut()
-        .insert(header::CONTENT_LENGTH, bytes.into());
+/// A file as a download, read as the browser takes it.
+fn sent(download: Download) -> Response {
+    let body = answer::file(download.file, download.folder);
+    let mut response = answer::download(&download.name, "application/vnd.sqlite3", body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, download.bytes.into());
     response
 }
 
@@ -289,35 +248,21 @@ fn entry(request: &RequestContext) -> Result<Entry> {
     request.look_up(|connection| ledger::find(connection, id))
 }
 
-/// The restore check: is it sound, and what would be there again?
 async fn check(request: RequestContext) -> Result<Response> {
-    let entry = entry(&request)?;
+    let (entry, app) = (entry(&request)?, request.console.app().clone());
     let name = entry.file_name();
-    let app = request.console.app().clone();
-    let found = run::on_thread(move || {
-        let found = inspect::inspect(&entry.path, app.store.path());
-        // A stick that is not plugged in says nothing about the file on it.
-        if found.is_ok() || entry.path.exists() {
-            let failure = found.as_ref().err().map(|cause| cause.message.clone());
-            app.store
-                .write_blocking(move |tx| ledger::checked(tx, entry.id, failure.as_deref()))?;
-        }
-        let now = app.store.look_up(inspect::counts)?;
-        Ok((found?, now))
-    })
-    .await;
-    match found {
+    let found = run::on_thread(move || files::check(&app.store, &entry));
+    match found.await {
         Ok((found, now)) => {
             let mut page = Page::new(&request).await?;
             let pairs = found.counts.iter().zip(now);
+            let counts = pairs.map(|((name, then), (_, now))| (*name, *then, now));
             page.checked = Some(Checked {
                 name,
                 bytes: bytes(found.bytes),
                 version: found.version,
                 is_current: found.is_current(),
-                counts: pairs
-                    .map(|((name, then), (_, now))| (*name, *then, now))
-                    .collect(),
+                counts: counts.collect(),
             });
             answer::page(&page)
         }
@@ -326,20 +271,13 @@ async fn check(request: RequestContext) -> Result<Response> {
 }
 
 async fn delete(request: RequestContext) -> Result<Response> {
-    let entry = entry(&request)?;
-    let (app, ctx) = (request.console.app().clone(), request.context());
+    let (entry, app, ctx) = (
+        entry(&request)?,
+        request.console.app().clone(),
+        request.context(),
+    );
     let name = entry.file_name();
-    let gone = run::on_thread(move || {
-        if entry.finished_at.is_none() {
-            return Err(Error::invalid("it is being made"));
-        }
-        if entry.failure.is_none() {
-            folder::delete(&entry.path, app.store.path())?;
-        }
-        app.store
-            .write_blocking(move |tx| ledger::forget(tx, &ctx, &entry))
-    });
-    match gone.await {
+    match run::on_thread(move || files::delete(&app.store, &ctx, entry)).await {
         Ok(()) => request.done(format!("{name} deleted."), HERE),
         Err(cause) => again(&request, "check", cause).await,
     }

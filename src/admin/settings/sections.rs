@@ -4,7 +4,7 @@ use super::{TABS, layout};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Button, Editor, Group, Input, Key, Outcome, Tabs},
+        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome, Tabs},
         route::{ADMINISTRATOR, Action, Done, Routes},
     },
     core::{
@@ -191,11 +191,11 @@ impl Editor for Sections {
         Draft { typed, ..stored }
     }
 
-    fn name(draft: &Draft) -> &str {
-        &draft.name
+    fn name(draft: &Draft) -> String {
+        draft.name.clone()
     }
 
-    fn groups(_: &Connection, key: Option<&Section>, draft: &Draft) -> Result<Vec<Group>> {
+    fn groups(_: &Connection, key: Option<&Section>, draft: &Draft) -> Groups {
         let kinds = [
             (Kind::Delegate, "attendees"),
             (Kind::Device, "devices and events"),
@@ -265,9 +265,9 @@ impl Editor for Sections {
         })
     }
 
-    async fn prepare(request: &RequestContext, _: Option<&Section>, draft: Draft) -> Result<Draft> {
-        let (schema, survey) = survey(request, &draft).await?;
-        if survey.misfits > 0 && !request.form.ticked("anyway") {
+    async fn prepare(at: At<'_, Self>, draft: Draft) -> Result<Draft> {
+        let (schema, survey) = survey(at.request, &draft).await?;
+        if survey.misfits > 0 && !at.request.form.ticked("anyway") {
             let first = survey.first.first().map_or("", |(_, fault)| fault.as_str());
             return Err(Error::invalid(format!(
                 "anyway: {} of {} stored records would not fit, the first because of {first}",
@@ -307,34 +307,24 @@ impl Editor for Sections {
         }
     }
 
-    async fn press(
-        request: &RequestContext,
-        _: Option<&Section>,
-        draft: Draft,
-        button: &str,
-    ) -> Result<Outcome> {
+    async fn press(at: At<'_, Self>, draft: Draft, button: &str) -> Result<Outcome> {
         if button == "more" {
             return Ok(Outcome::Shown(String::new()));
         }
-        let (_, survey) = survey(request, &draft).await?;
+        let (_, survey) = survey(at.request, &draft).await?;
         Outcome::shown(&Checked {
-            layout: &request.layout("", None),
+            layout: at.layout,
             kind: draft.kind.name(),
             survey,
         })
     }
 
-    async fn aside(
-        request: &RequestContext,
-        _: &Layout,
-        key: Option<&Section>,
-        stored: &Draft,
-    ) -> Result<String> {
-        let draft = Self::begin(request, stored.clone());
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let draft = Self::begin(at.request, at.stored.clone());
         let is_rows = matches!(draft.typed, Typed::Rows(_));
-        let as_json = format!("{}&as=json", request.target());
+        let as_json = format!("{}&as=json", at.request.target());
         answer::part(&Aside {
-            as_json: key.filter(|_| is_rows).map(|_| as_json),
+            as_json: at.key.filter(|_| is_rows).map(|_| as_json),
         })
     }
 }

@@ -4,7 +4,7 @@ use super::{TABS, layout};
 use crate::{
     admin::{
         Area, Fields, Layout, RequestContext, answer,
-        engine::{self, Button, Editor, Group, Input, Key, Outcome, Tabs},
+        engine::{self, At, Button, Editor, Group, Groups, Input, Key, Outcome, Tabs},
         route::{ADMINISTRATOR, Action, Done, Routes},
     },
     core::{
@@ -106,11 +106,11 @@ impl Editor for Statements {
         })
     }
 
-    fn name(draft: &Statement) -> &str {
-        &draft.name
+    fn name(draft: &Statement) -> String {
+        draft.name.clone()
     }
 
-    fn groups(_: &Connection, _: Option<&Name>, draft: &Statement) -> Result<Vec<Group>> {
+    fn groups(_: &Connection, _: Option<&Name>, draft: &Statement) -> Groups {
         let of = [("delegate", "attendee"), ("device", "device")];
         let inputs = vec![
             Input::text("name", "Name in searches").required().max(64).placeholder("visits"),
@@ -133,14 +133,10 @@ impl Editor for Statements {
         engine::typed(groups, sent)
     }
 
-    async fn prepare(
-        request: &RequestContext,
-        _: Option<&Name>,
-        draft: Statement,
-    ) -> Result<Statement> {
-        let path = request.console.store.path().to_owned();
+    async fn prepare(at: At<'_, Self>, draft: Statement) -> Result<Statement> {
+        let path = at.request.console.store.path().to_owned();
         let check = move |_: &Connection| statements::check(&path, &draft).map(|()| draft);
-        request.read(check).await
+        at.request.read(check).await
     }
 
     fn create(tx: &Tx<'_>, ctx: &Context, draft: &Statement) -> Result<()> {
@@ -163,33 +159,23 @@ impl Editor for Statements {
         vec![Button::new("try", "Run").shows()]
     }
 
-    async fn press(
-        request: &RequestContext,
-        _: Option<&Name>,
-        mut draft: Statement,
-        _: &str,
-    ) -> Result<Outcome> {
+    async fn press(at: At<'_, Self>, mut draft: Statement, _: &str) -> Result<Outcome> {
         if draft.name.is_empty() {
             draft.name = "this statement".into();
         }
-        let record = request.form.text("record").to_owned();
-        let path = request.console.store.path().to_owned();
+        let record = at.request.form.text("record").to_owned();
+        let path = at.request.console.store.path().to_owned();
         let run = move |connection: &Connection| {
             statements::check(&path, &draft)?;
             let id = record_id(connection, &draft.record_type, &record)?;
             statements::try_out(&path, &draft, id)
         };
-        let value = request.read(run).await?;
+        let value = at.request.read(run).await?;
         Outcome::shown(&Tried { value })
     }
 
-    async fn aside(
-        request: &RequestContext,
-        _: &Layout,
-        _: Option<&Name>,
-        _: &Statement,
-    ) -> Result<String> {
-        let views = statements::views(request.console.store.path())?;
+    async fn aside(at: At<'_, Self>) -> Result<String> {
+        let views = statements::views(at.request.console.store.path())?;
         answer::part(&Aside { views })
     }
 }

@@ -4,7 +4,7 @@ use super::show_secret;
 use crate::{
     admin::{
         Area, Fields, RequestContext, Route,
-        engine::{self, Choice, Editor, Group, Input},
+        engine::{self, Choice, Editor, Group, Groups, Input},
         route,
     },
     core::Context,
@@ -62,11 +62,11 @@ impl Editor for Webhooks {
         Ok(store::get(connection, *id)?.is)
     }
 
-    fn name(draft: &NewWebhook) -> &str {
-        &draft.name
+    fn name(draft: &NewWebhook) -> String {
+        draft.name.clone()
     }
 
-    fn groups(connection: &Connection, _: Option<&i64>, draft: &NewWebhook) -> Result<Vec<Group>> {
+    fn groups(connection: &Connection, _: Option<&i64>, draft: &NewWebhook) -> Groups {
         let destination = vec![
             Input::text("name", "Name")
                 .value(&draft.name)

@@ -24,6 +24,7 @@ pub mod gateways;
 pub mod list;
 pub mod opened;
 pub mod outbox;
+pub mod preview;
 pub mod send;
 mod sender;
 mod tail;

@@ -36,6 +36,7 @@
 
 pub mod compact;
 mod copy;
+pub mod files;
 pub mod folder;
 pub mod inspect;
 pub mod ledger;

@@ -75,7 +75,7 @@ fn what_is_no_user_is_refused_and_shown_again() {
     for (bad, about) in [
         (
             vec![("email", "bea@example.com"), ("how", "made")],
-            "there is a user",
+            "There is a user",
         ),
         (
             vec![("email", "nobody"), ("how", "made")],
@@ -88,7 +88,7 @@ fn what_is_no_user_is_refused_and_shown_again() {
                 ("password", "short"),
                 ("again", "short"),
             ],
-            "at least 8",
+            "Must have at least 8",
         ),
         (
             vec![
