@@ -1,7 +1,7 @@
 //! What a page may give back: a whole page, a part of one, a way elsewhere, a stream of events; and
 //! what every answer of the console carries.
 
-pub use crate::types::text::sentence;
+pub use crate::types::text::{capital, sentence};
 
 use super::{Console, Layout, RequestContext};
 use crate::{

@@ -166,6 +166,14 @@ pub fn sentence(message: &str) -> String {
     text
 }
 
+/// A text with a capital first letter.
+#[must_use]
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// `12,345`.
 #[must_use]
 pub fn number(number: i64) -> String {

@@ -4,7 +4,6 @@
 mod automations;
 mod gateway;
 mod gateways;
-mod one;
 mod outbox;
 mod templates;
 
@@ -34,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
     let named = outbox::routes().into_iter().chain(templates::routes());
     let named = named.chain(automations::routes()).chain(gateways::routes());
     // Last, as its paths have a parameter where the others have names.
-    named.chain(one::routes()).collect()
+    named.chain(outbox::routes_of_one()).collect()
 }
 
 /// The page of a message.

@@ -239,7 +239,10 @@ impl Editor for Sections {
                 groups.push(
                     Group::new("Fields", rows.collect())
                         .rows_of(4)
-                        .help("A row without a name is left out. Dates are written 2026-11-21."),
+                        .help(
+                            "A row without a name is left out. Choices are separated by commas. Dates \
+                             are written 2026-11-21.",
+                        ),
                 );
                 let closed = Input::flag("closed", "Refuse anything that is not in this list");
                 last.insert(0, closed.wide().value(if simple.closed { "1" } else { "" }));
@@ -348,7 +351,7 @@ fn row(at: usize, field: Option<&Field>) -> [Input; 4] {
     [
         Input::text(format!("name{at}"), "Name").value(field.map_or("", |field| &field.name)),
         Input::select(format!("holds{at}"), "Type", kinds),
-        Input::text(format!("choices{at}"), "Choices, separated by commas").value(choices),
+        Input::text(format!("choices{at}"), "Choices").value(choices),
         Input::flag(format!("required{at}"), "Required").value(if is_required { "1" } else { "" }),
     ]
 }

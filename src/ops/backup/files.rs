@@ -97,7 +97,7 @@ pub fn check(store: &Store, entry: &Entry) -> Result<(Inspected, Vec<(&'static s
 /// [`crate::types::error::Kind::Invalid`] while it is being made, and for a file that is no backup.
 pub fn delete(store: &Store, ctx: &Context, entry: Entry) -> Result<()> {
     if entry.finished_at.is_none() {
-        return Err(Error::invalid("it is being made"));
+        return Err(Error::invalid("this backup is not finished yet"));
     }
     if entry.failure.is_none() {
         folder::delete(&entry.path, store.path())?;

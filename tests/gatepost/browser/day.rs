@@ -63,7 +63,7 @@ fn write(browser: &Browser) {
     browser.tells("Welcome, Ada");
     browser.fill("address", "ada@example.org");
     browser.press("Send a test");
-    browser.tells("What became of it");
+    browser.tells("Delivery");
 }
 
 /// One app is let in and looks around, another waits.

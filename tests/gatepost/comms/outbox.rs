@@ -113,7 +113,7 @@ fn what_may_have_been_taken_is_sent_again_by_a_person_only() {
     assert_eq!(post.state(id), "unknown");
     let path = format!("/console/messages/{id}");
     let viewer = post.server.crew(ConsoleRole::Viewer);
-    assert!(!viewer.get(&path).shown().contains("Send it again"));
+    assert!(!viewer.get(&path).shown().contains("Send again"));
     viewer
         .post(&format!("{path}/resend"), &[])
         .refused(403, "needs the role");

@@ -43,7 +43,7 @@ fn a_backup_by_hand_is_listed_checked_taken_along_and_deleted() {
     server
         .caller_with_all()
         .delegate(&json!({"firstName": "Ada"}));
-    assert!(crew.get(HERE).shown().contains("No backup was made yet"));
+    assert!(crew.get(HERE).shown().contains("No backups yet"));
     crew.post(&format!("{HERE}/now"), &[]).taken();
     let entry = newest(&server.app);
     assert!(entry.is_sound(), "{entry:?}");
@@ -437,7 +437,7 @@ fn the_list_renews_itself_while_a_backup_is_made() {
         .store
         .write_blocking(|tx| ledger::begin(tx, Purpose::Manual, Path::new("/x/y.db"), tx.now()))
         .expect("begun");
-    assert!(part().contains("hx-get") && part().contains("being made"));
+    assert!(part().contains("hx-get") && part().contains("in progress"));
     crew.post(&format!("{HERE}/{id}/delete"), &[])
-        .refused(422, "being made");
+        .refused(422, "not finished");
 }
